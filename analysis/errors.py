@@ -1,0 +1,68 @@
+"""Errors of the science house; a class's docstring is its default message.
+
+AnalysisError
+├── InvalidInput
+│   ├── UnknownName
+│   ├── ParameterOutOfDomain
+│   ├── PictureRefused
+│   └── TableRefused
+├── DesignRefused
+├── FitError
+│   ├── TooFewResponses
+│   ├── GridMismatch
+│   └── LabelSpaceMismatch
+└── ClassifierUnavailable
+"""
+
+from __future__ import annotations
+
+
+class AnalysisError(Exception):
+    """Something in the analysis could not be done."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message or (self.__doc__ or "").strip().splitlines()[0])
+
+
+class InvalidInput(AnalysisError):
+    """An argument has a value that cannot be used."""
+
+
+class UnknownName(InvalidInput):
+    """Nothing is registered under this name."""
+
+
+class ParameterOutOfDomain(InvalidInput):
+    """The corruption parameter lies outside the function's domain."""
+
+
+class PictureRefused(InvalidInput):
+    """This picture cannot be used."""
+
+
+class TableRefused(InvalidInput):
+    """A table does not match its schema; nothing was read."""
+
+
+class DesignRefused(AnalysisError):
+    """The study cannot be planned from these originals."""
+
+
+class FitError(AnalysisError):
+    """A curve could not be fitted or compared."""
+
+
+class TooFewResponses(FitError):
+    """Not enough responses to fit a curve: collect more."""
+
+
+class GridMismatch(FitError):
+    """The two curves stand on different knots and cannot be compared."""
+
+
+class LabelSpaceMismatch(FitError):
+    """The two curves come from different label spaces (16-way against 1,000-way) and cannot be compared."""
+
+
+class ClassifierUnavailable(AnalysisError):
+    """The classifier cannot be loaded here."""
