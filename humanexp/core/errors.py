@@ -1,0 +1,125 @@
+"""Errors of the web side; a class's docstring is its default message, and every message says what to do.
+
+ApplicationError
+├── InvalidRequest            422
+│   └── InputRefused          a file or form: nothing was written
+├── TokenRefused              401
+├── NotAllowed                403
+├── NotFound                  404
+├── Conflict                  409
+│   ├── SessionClosed
+│   ├── LeaseLost
+│   ├── OutOfOrder
+│   └── StudyRefused          the study's state or plan does not allow it
+├── JobError
+│   └── JobCancelled
+└── RecruiterError            the other side refused, or nobody knows
+    ├── RecruiterUnavailable
+    └── OutcomeUnknown
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class ApplicationError(Exception):
+    """Something could not be done."""
+
+    status_code = 400
+    #: short machine-readable word of the problem JSON
+    problem = "refused"
+
+    def __init__(self, message: str = "", *, fields: Mapping[str, str] | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip().splitlines()[0])
+        self.fields = dict(fields or {})
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0])
+
+
+class InvalidRequest(ApplicationError):
+    """Something in the request has a value that cannot be used."""
+
+    status_code = 422
+    problem = "invalid"
+
+
+class InputRefused(InvalidRequest):
+    """The file was refused and nothing was written."""
+
+
+class TokenRefused(ApplicationError):
+    """This link or token is not valid any more: open the study again from where you found it."""
+
+    status_code = 401
+    problem = "token-refused"
+
+
+class NotAllowed(ApplicationError):
+    """You may not do this: ask the study's owner."""
+
+    status_code = 403
+    problem = "not-allowed"
+
+
+class NotFound(ApplicationError):
+    """There is nothing here."""
+
+    status_code = 404
+    problem = "not-found"
+
+
+class Conflict(ApplicationError):
+    """This does not fit the present state; reload and look again."""
+
+    status_code = 409
+    problem = "conflict"
+
+
+class SessionClosed(Conflict):
+    """This session is closed; no more answers can be stored."""
+
+    problem = "session-closed"
+
+
+class LeaseLost(Conflict):
+    """The study goes on in another window."""
+
+    problem = "lease-lost"
+
+
+class OutOfOrder(Conflict):
+    """This trial is not the next one."""
+
+    problem = "out-of-order"
+
+
+class StudyRefused(Conflict):
+    """The study cannot do this now."""
+
+    problem = "study-refused"
+
+
+class JobError(ApplicationError):
+    """The job could not be done."""
+
+
+class JobCancelled(JobError):
+    """The job was cancelled."""
+
+
+class RecruiterError(ApplicationError):
+    """The recruiter refused the request."""
+
+    status_code = 502
+    problem = "recruiter"
+
+
+class RecruiterUnavailable(RecruiterError):
+    """The recruiter cannot be reached; nothing was changed, try again later."""
+
+
+class OutcomeUnknown(RecruiterError):
+    """The reply was lost: whether the request took effect has to be asked before it is sent again."""

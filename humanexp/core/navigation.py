@@ -1,0 +1,50 @@
+"""Where pages announce themselves: the top navigation and the tabs of a study. Apps register in AppConfig.ready()."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """An entry of the top navigation."""
+
+    key: str
+    label: str
+    #: name of a URL without arguments
+    url_name: str
+    order: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyTab:
+    """A room of a study; its URL takes the study's slug."""
+
+    key: str
+    label: str
+    #: name of a URL with one argument, `slug`
+    url_name: str
+    order: int
+    #: shown for studies whose trials were imported, too
+    for_imported: bool = False
+
+
+_SECTIONS: dict[str, Section] = {}
+_STUDY_TABS: dict[str, StudyTab] = {}
+
+
+def register_section(section: Section) -> None:
+    _SECTIONS[section.key] = section
+
+
+def register_study_tab(tab: StudyTab) -> None:
+    _STUDY_TABS[tab.key] = tab
+
+
+def sections() -> list[Section]:
+    return sorted(_SECTIONS.values(), key=lambda section: section.order)
+
+
+def study_tabs(*, imported: bool = False) -> list[StudyTab]:
+    tabs = sorted(_STUDY_TABS.values(), key=lambda tab: tab.order)
+    return [tab for tab in tabs if tab.for_imported or not imported]

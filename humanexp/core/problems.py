@@ -1,0 +1,45 @@
+"""Every error of the API as RFC 9457-style problem JSON: {type, title, detail, fields}."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from analysis.errors import AnalysisError, InvalidInput
+from humanexp.core.errors import ApplicationError
+
+logger = logging.getLogger(__name__)
+
+
+def problem(kind: str, detail: str, status: int, fields: Mapping[str, Any] | None = None) -> Response:
+    body: dict[str, Any] = {"type": kind, "title": kind.replace("-", " ").capitalize(), "detail": detail}
+    if fields:
+        body["fields"] = fields
+    return Response(body, status=status, content_type="application/problem+json")
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Turn the errors of both houses and of the framework into problem JSON; leave real faults to Django."""
+    match error:
+        case ApplicationError():
+            return problem(error.problem, error.message, error.status_code, error.fields)
+        case InvalidInput():
+            return problem("invalid", str(error), 422)
+        case AnalysisError():
+            return problem("analysis", str(error), 409)
+        case exceptions.ValidationError():
+            fields = error.detail if isinstance(error.detail, dict) else {"request": error.detail}
+            return problem("invalid", "Some fields have values that cannot be used.", 422, fields)
+        case exceptions.APIException():
+            return problem(str(error.default_code).replace("_", "-"), str(error.detail), error.status_code)
+        case Http404():
+            return problem("not-found", "There is nothing here.", 404)
+        case PermissionDenied():
+            return problem("not-allowed", "You may not do this.", 403)
+    return None

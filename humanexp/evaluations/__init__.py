@@ -1,0 +1,3 @@
+"""Classifiers run on the same stimuli."""
+
+from __future__ import annotations

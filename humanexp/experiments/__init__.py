@@ -1,0 +1,3 @@
+"""Studies, sessions, trials and responses."""
+
+from __future__ import annotations

@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.stimuli.models import Stimulus, StimulusSet
+
+
+class StudyFamily(models.Model):
+    """Versions of one study, and studies whose participants must not overlap."""
+
+    slug = models.SlugField(max_length=80, unique=True)
+
+    class Meta:
+        verbose_name_plural = "study families"
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Protocol(models.Model):
+    """A frozen presentation protocol: the snapshot a study was validated with."""
+
+    name = models.CharField(max_length=60)
+    configuration = models.JSONField()
+    digest = models.CharField(max_length=64, unique=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StudyState(models.TextChoices):
+    DRAFT = "draft", _("draft")
+    COLLECTING = "collecting", _("collecting")
+    PAUSED = "paused", _("paused")
+    STOPPED = "stopped", _("stopped")
+
+
+class Population(models.TextChoices):
+    """Who answers. The two never mix in one study."""
+
+    PEOPLE = "people", _("people")
+    SCRIPTED = "scripted", _("scripted participants")
+
+
+class Origin(models.TextChoices):
+    COLLECTED = "collected", _("collected here")
+    IMPORTED = "imported", _("imported trials")
+
+
+class Study(models.Model):
+    """What is asked of whom. The configuration snapshot and its digest are the truth once `frozen_at` is set."""
+
+    family = models.ForeignKey(StudyFamily, on_delete=models.PROTECT, related_name="studies")
+    version = models.PositiveSmallIntegerField(default=1)
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200)
+    origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.COLLECTED)
+    population = models.CharField(max_length=10, choices=Population.choices, default=Population.PEOPLE)
+    state = models.CharField(max_length=12, choices=StudyState.choices, default=StudyState.DRAFT)
+    protocol = models.ForeignKey(Protocol, null=True, blank=True, on_delete=models.PROTECT, related_name="studies")
+    stimulus_set = models.ForeignKey(
+        StimulusSet, null=True, blank=True, on_delete=models.PROTECT, related_name="studies"
+    )
+    #: validated snapshot of study.toml
+    configuration = models.JSONField(default=dict)
+    digest = models.CharField(max_length=64, blank=True)
+    seed = models.BigIntegerField(default=0)
+    #: how many sessions the plan holds, and where the plan lies under MEDIA_ROOT
+    planned_sessions = models.PositiveIntegerField(default=0)
+    plan_file = models.CharField(max_length=300, blank=True)
+    #: what the planner cut or noticed, one sentence each
+    plan_notes = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    frozen_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        verbose_name_plural = "studies"
+        constraints = [models.UniqueConstraint(fields=["family", "version"], name="study_version_once")]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Participant(models.Model):
+    """A person as the science sees them: a code, per study family. Who it is stands in recruitment alone."""
+
+    family = models.ForeignKey(StudyFamily, on_delete=models.CASCADE, related_name="participants")
+    code = models.CharField(max_length=20)
+    is_scripted = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["family", "code"], name="participant_code_once")]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class SessionState(models.TextChoices):
+    OPEN = "open", _("under way")
+    COMPLETED = "completed", _("all trials answered")
+    SUBMITTED = "submitted", _("submitted")
+    WITHDRAWN = "withdrawn", _("withdrawn")
+
+
+class Session(models.Model):
+    """One sitting of one participant. The server owns order and cursor."""
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="sessions")
+    participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="sessions")
+    code = models.CharField(max_length=20, unique=True)
+    #: which session of the study's plan this is; free again when the session is withdrawn
+    slot = models.PositiveIntegerField()
+    state = models.CharField(max_length=12, choices=SessionState.choices, default=SessionState.OPEN)
+    is_scripted = models.BooleanField(default=False)
+    #: part of the bearer token: changing it revokes every token of the session
+    token_nonce = models.CharField(max_length=32)
+    #: the browser tab that owns the session
+    lease = models.CharField(max_length=64, blank=True)
+    environment = models.JSONField(default=dict)
+    consent_version = models.CharField(max_length=40, blank=True)
+    consented_at = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "slot"], condition=~Q(state="withdrawn"), name="session_slot_held_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Trial(models.Model):
+    """A planned trial of a session."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="trials")
+    position = models.PositiveSmallIntegerField()
+    block = models.PositiveSmallIntegerField()
+    task = models.CharField(max_length=20)
+    role = models.CharField(max_length=24)
+    stimulus = models.ForeignKey(Stimulus, on_delete=models.PROTECT, related_name="+")
+    #: discrimination: the other picture of the pair
+    second_stimulus = models.ForeignKey(Stimulus, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    correct_response = models.CharField(max_length=40)
+    mask_seed = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["session", "position"], name="trial_position_once")]
+
+
+class Response(models.Model):
+    """What was answered, stored once, the moment it arrives."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="responses")
+    trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="response")
+    position = models.PositiveSmallIntegerField()
+    response = models.CharField(max_length=40)
+    correct = models.BooleanField()
+    rt_ms = models.FloatField(null=True, blank=True)
+    clicks = models.JSONField(default=list)
+    timing = models.JSONField(default=dict)
+    timing_ok = models.BooleanField(null=True)
+    timing_rule = models.CharField(max_length=20, blank=True)
+    is_scripted = models.BooleanField(default=False)
+    received_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["session", "position"], name="response_position_once")]

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from humanexp.jobs import runner
+
+
+class Command(BaseCommand):
+    help = "Run waiting jobs (stimulus generation, evaluation, analysis, sync) until stopped."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="run what waits now, then stop")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["once"]:
+            self.stdout.write(f"{runner.run_waiting()} jobs run")
+            return
+        stop = threading.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.set())
+        self.stdout.write("waiting for jobs")
+        self.stdout.flush()
+        runner.run_forever(stop)

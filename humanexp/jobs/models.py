@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class JobState(models.TextChoices):
+    QUEUED = "queued", _("waiting")
+    RUNNING = "running", _("running")
+    DONE = "done", _("done")
+    FAILED = "failed", _("failed")
+    CANCELLED = "cancelled", _("cancelled")
+
+
+FINISHED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+class Job(models.Model):
+    """One piece of long work. This row is queue and truth: whoever changes `state` by a conditional update owns it."""
+
+    kind = models.CharField(max_length=80)
+    #: what the job is about, e.g. "stimulus_set:7"; pages find their job by it
+    subject = models.CharField(max_length=120, blank=True, db_index=True)
+    parameters = models.JSONField(default=dict)
+    state = models.CharField(max_length=12, choices=JobState.choices, default=JobState.QUEUED)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    message = models.CharField(max_length=300, blank=True)
+    error = models.TextField(blank=True)
+    result = models.JSONField(default=dict)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    max_attempts = models.PositiveSmallIntegerField(default=3)
+    cancel_requested = models.BooleanField(default=False)
+    run_after = models.DateTimeField(null=True, blank=True)
+    runner = models.CharField(max_length=80, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["state", "run_after"])]
+
+    def __str__(self) -> str:
+        return f"{self.kind} #{self.pk}"
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in FINISHED
+
+    @property
+    def fraction(self) -> float:
+        return min(1.0, self.done / self.total) if self.total else 0.0

@@ -1,0 +1,47 @@
+"""Which function does which kind of job. Apps register in AppConfig.ready() by importing their handlers module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from humanexp.core.errors import JobError
+
+
+class Progress(Protocol):
+    """What a handler is given to say how far it is, and to hear that it should stop."""
+
+    def __call__(self, done: int, total: int, message: str = "") -> None:
+        """Store progress (at most once a second); raises JobCancelled when someone asked to cancel."""
+
+
+Handler = Callable[..., dict[str, Any] | None]
+
+
+@dataclass(frozen=True)
+class Registered:
+    kind: str
+    run: Handler
+    #: when set, run_jobs keeps one such job scheduled at this interval
+    every_s: float | None
+
+
+HANDLERS: dict[str, Registered] = {}
+
+
+def handler(kind: str, *, every_s: float | None = None) -> Callable[[Handler], Handler]:
+    """Register `run(progress, **parameters) -> result or None` for jobs of this kind."""
+
+    def register(run: Handler) -> Handler:
+        HANDLERS[kind] = Registered(kind, run, every_s)
+        return run
+
+    return register
+
+
+def registered(kind: str) -> Registered:
+    try:
+        return HANDLERS[kind]
+    except KeyError:
+        raise JobError(f"No handler is registered for jobs of kind {kind!r}.") from None

@@ -1,0 +1,91 @@
+"""Runs jobs: claims one, keeps its lease alive from a second thread, and ends it in exactly one state."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+import traceback
+import uuid
+
+from django.db import connections
+
+from humanexp.core.errors import ApplicationError, JobCancelled
+from humanexp.jobs import services
+from humanexp.jobs.models import Job
+from humanexp.jobs.registry import registered
+
+logger = logging.getLogger(__name__)
+HEARTBEAT_S = 5.0
+
+
+class StoredProgress:
+    """Writes progress to the job's row, at most once a second, and hears cancellation there."""
+
+    def __init__(self, job: Job, runner: str) -> None:
+        self.job, self.runner, self._written_at = job, runner, 0.0
+
+    def __call__(self, done: int, total: int, message: str = "") -> None:
+        now = time.monotonic()
+        if done < total and now - self._written_at < 1.0:
+            return
+        self._written_at = now
+        if not services.report(job=self.job, runner=self.runner, done=done, total=total, message=message):
+            raise JobCancelled
+
+
+def runner_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
+def run_one(job: Job, runner: str) -> None:
+    """Run a claimed job to its end; every outcome is stored, none is raised."""
+    stop = threading.Event()
+    heart = threading.Thread(target=_beat, args=(job, runner, stop), daemon=True)
+    heart.start()
+    try:
+        result = registered(job.kind).run(StoredProgress(job, runner), **job.parameters)
+        services.finish(job=job, runner=runner, result=result or {})
+    except JobCancelled:
+        services.stopped(job=job, runner=runner)
+    except ApplicationError as error:
+        services.fail(job=job, runner=runner, error=error.message, retry=False)
+    except Exception:  # noqa: BLE001  the job runner is one of the two boundaries
+        logger.exception("job %s failed", job)
+        services.fail(job=job, runner=runner, error=traceback.format_exc(limit=-6), retry=True)
+    finally:
+        stop.set()
+        heart.join()
+
+
+def run_waiting(*, kinds: list[str] | None = None) -> int:
+    """Run every job that waits now, in this process; used by commands that cannot go on without the result."""
+    runner, count = runner_name(), 0
+    while (job := services.claim(runner=runner, kinds=kinds)) is not None:
+        run_one(job, runner)
+        count += 1
+    return count
+
+
+def run_forever(stop: threading.Event, *, poll_s: float = 0.5) -> None:
+    runner, swept_at = runner_name(), 0.0
+    while not stop.is_set():
+        if time.monotonic() - swept_at > 2.0:
+            services.sweep()
+            services.schedule_periodic()
+            swept_at = time.monotonic()
+        job = services.claim(runner=runner)
+        if job is None:
+            stop.wait(poll_s)
+        else:
+            run_one(job, runner)
+
+
+def _beat(job: Job, runner: str, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(HEARTBEAT_S):
+            services.renew(job=job, runner=runner)
+    finally:
+        connections.close_all()

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from humanexp.jobs.models import FINISHED, Job
+
+
+def recent(limit: int = 50) -> QuerySet[Job]:
+    return Job.objects.exclude(subject="periodic")[:limit]
+
+
+def unfinished() -> QuerySet[Job]:
+    return Job.objects.exclude(state__in=FINISHED)
+
+
+def latest_for(subject: str, kind: str | None = None) -> Job | None:
+    """The newest job about a subject, e.g. latest_for("stimulus_set:7")."""
+    jobs = Job.objects.filter(subject=subject)
+    if kind:
+        jobs = jobs.filter(kind=kind)
+    return jobs.order_by("-pk").first()

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import models, transaction
+from django.db.models import F, Q
+
+from humanexp.core import clock
+from humanexp.core.models import User
+from humanexp.jobs.models import FINISHED, Job, JobState
+from humanexp.jobs.registry import HANDLERS, registered
+
+#: A runner that has not been heard of for this long is dead, and its job goes back into the queue.
+LEASE = timedelta(seconds=30)
+
+
+def submit(
+    kind: str, *, subject: str = "", run_after: datetime | None = None, by: User | None = None, **parameters: Any
+) -> Job:
+    """Put a job into the queue; committed together with whatever the caller's transaction writes."""
+    registered(kind)
+    return Job.objects.create(kind=kind, subject=subject, parameters=parameters, run_after=run_after, created_by=by)
+
+
+def claim(*, runner: str, kinds: list[str] | None = None) -> Job | None:
+    """Take the oldest waiting job. The conditional update decides: two runners never own one job."""
+    now = clock.now()
+    waiting = Job.objects.filter(state=JobState.QUEUED).filter(Q(run_after=None) | Q(run_after__lte=now))
+    if kinds is not None:
+        waiting = waiting.filter(kind__in=kinds)
+    for pk in waiting.order_by("pk").values_list("pk", flat=True)[:20]:
+        taken = Job.objects.filter(pk=pk, state=JobState.QUEUED).update(
+            state=JobState.RUNNING,
+            runner=runner,
+            lease_until=now + LEASE,
+            started_at=now,
+            attempt=F("attempt") + 1,
+            error="",
+        )
+        if taken:
+            return Job.objects.get(pk=pk)
+    return None
+
+
+def renew(*, job: Job, runner: str) -> bool:
+    """Keep the lease; False when the job is no longer this runner's."""
+    return bool(_owned(job, runner).update(lease_until=clock.now() + LEASE))
+
+
+def report(*, job: Job, runner: str, done: int, total: int, message: str = "") -> bool:
+    """Store progress; False when the job should stop (cancelled, or no longer this runner's)."""
+    updated = _owned(job, runner).filter(cancel_requested=False)
+    return bool(updated.update(done=done, total=total, message=message[:300], lease_until=clock.now() + LEASE))
+
+
+def finish(*, job: Job, runner: str, result: dict[str, Any]) -> None:
+    _owned(job, runner).update(state=JobState.DONE, result=result, finished_at=clock.now(), lease_until=None)
+
+
+def fail(*, job: Job, runner: str, error: str, retry: bool) -> None:
+    """End an attempt that went wrong; with `retry` the job goes back into the queue while attempts are left."""
+    again = retry and job.attempt < job.max_attempts
+    _owned(job, runner).update(
+        state=JobState.QUEUED if again else JobState.FAILED,
+        error=error,
+        run_after=clock.now() + timedelta(seconds=2**job.attempt) if again else None,
+        finished_at=None if again else clock.now(),
+        lease_until=None,
+        runner="",
+    )
+
+
+def stopped(*, job: Job, runner: str) -> None:
+    """The handler has heard the request to cancel and stopped."""
+    _owned(job, runner).update(state=JobState.CANCELLED, finished_at=clock.now(), lease_until=None)
+
+
+@transaction.atomic
+def cancel(*, job: Job) -> Job:
+    """Ask a job to stop. A waiting one is cancelled at once, a running one at its next progress report."""
+    Job.objects.filter(pk=job.pk, state=JobState.QUEUED).update(state=JobState.CANCELLED, finished_at=clock.now())
+    Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(cancel_requested=True)
+    job.refresh_from_db()
+    return job
+
+
+def resume(*, job: Job) -> Job:
+    """Put a failed or cancelled job back into the queue; handlers continue from what is already stored."""
+    Job.objects.filter(pk=job.pk, state__in=[JobState.FAILED, JobState.CANCELLED]).update(
+        state=JobState.QUEUED, cancel_requested=False, attempt=0, error="", run_after=None, finished_at=None, runner=""
+    )
+    job.refresh_from_db()
+    return job
+
+
+def sweep() -> int:
+    """Give the jobs of dead runners back to the queue (or end them when their attempts are used up)."""
+    lost = Job.objects.filter(state=JobState.RUNNING, lease_until__lt=clock.now())
+    ended = lost.filter(attempt__gte=F("max_attempts")).update(
+        state=JobState.FAILED, error="The process that ran this job died.", finished_at=clock.now(), lease_until=None
+    )
+    again = lost.update(state=JobState.QUEUED, lease_until=None, runner="")
+    return ended + again
+
+
+def schedule_periodic() -> None:
+    """Keep one waiting job for every kind that repeats."""
+    for registration in HANDLERS.values():
+        if registration.every_s is None:
+            continue
+        same = Job.objects.filter(kind=registration.kind)
+        if same.exclude(state__in=FINISHED).exists():
+            continue
+        last = same.aggregate(latest=models.Max("finished_at"))["latest"]
+        due = last + timedelta(seconds=registration.every_s) if last else None
+        submit(registration.kind, subject="periodic", run_after=due)
+        # The history of a repeating job is short: it is a pulse, not a record.
+        keep = same.filter(state__in=FINISHED).order_by("-pk").values_list("pk", flat=True)[:20]
+        same.filter(state__in=FINISHED).exclude(pk__in=list(keep)).delete()
+
+
+def _owned(job: Job, runner: str) -> models.QuerySet[Job]:
+    return Job.objects.filter(pk=job.pk, state=JobState.RUNNING, runner=runner)

@@ -1,0 +1,3 @@
+"""People, HITs, assignments and the payment ledger."""
+
+from __future__ import annotations

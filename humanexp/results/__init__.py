@@ -1,0 +1,3 @@
+"""Analysis runs, published trials, the dashboard."""
+
+from __future__ import annotations

@@ -1,0 +1,191 @@
+"""Settings: everything that differs between machines comes from the environment, with safe defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+from csp.constants import NONE, SELF
+
+from analysis import __version__ as VERSION
+from humanexp.core.keys import read_or_create_key
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / "media"))).resolve()
+MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
+
+DEBUG = env.bool("DEBUG", default=False)
+PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
+_public = urlsplit(PUBLIC_URL)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_public.hostname or "127.0.0.1", "127.0.0.1", "localhost"])
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+
+#: Signs links, tokens and cookies; may be rotated: put the old one into SECRET_KEY_FALLBACKS.
+SECRET_KEY = env.str("SECRET_KEY", default="") or read_or_create_key(MEDIA_ROOT / "keys" / "secret_key")
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
+#: Hashes worker ids into participants' codes; never rotate it, back it up.
+PSEUDONYM_KEY = env.str("PSEUDONYM_KEY", default="") or read_or_create_key(MEDIA_ROOT / "keys" / "pseudonym_key")
+
+#: serial | processes[:n] | dask:tcp://host:8786
+COMPUTE = env.str("COMPUTE", default="processes")
+
+#: Where the marketplace answers; its frames may show /take/ pages.
+MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="http://localhost:8001").rstrip("/")
+#: Requester keys for MARKETPLACE_URL, as printed by humanexp.marketplace.create_requester.
+MARKETPLACE_ACCESS_KEY_ID = env.str("MARKETPLACE_ACCESS_KEY_ID", default="")
+MARKETPLACE_SECRET_ACCESS_KEY = env.str("MARKETPLACE_SECRET_ACCESS_KEY", default="")
+#: Pages that may show the study in a frame, and hosts that the final form may be sent to.
+RECRUITER_ORIGINS = [
+    MARKETPLACE_URL,
+    *env.list(
+        "RECRUITER_ORIGINS",
+        default=["https://worker.mturk.com", "https://workersandbox.mturk.com", "https://www.mturk.com"],
+    ),
+]
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "django_htmx",
+    "csp",
+    "humanexp.core",
+    "humanexp.jobs",
+    "humanexp.stimuli",
+    "humanexp.experiments",
+    "humanexp.screening",
+    "humanexp.evaluations",
+    "humanexp.recruitment",
+    "humanexp.results",
+    "humanexp.counterfactuals",
+    "humanexp.console",
+]
+
+MIDDLEWARE = [
+    "humanexp.core.middleware.Health",
+    "humanexp.core.middleware.AccessLog",
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "humanexp.core.middleware.ErrorPages",
+]
+
+ROOT_URLCONF = "humanexp.urls"
+WSGI_APPLICATION = "humanexp.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "humanexp.core.context.console",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{MEDIA_ROOT / 'humanexp.sqlite3'}")}
+DATABASES["default"]["ATOMIC_REQUESTS"] = False
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"].setdefault("OPTIONS", {}).update(
+        {
+            # A writer takes its lock at BEGIN, so two of them queue instead of failing half-way.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            # FULL: an acknowledged answer is on the disk.
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+        }
+    )
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "core.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "console:studies"
+LOGOUT_REDIRECT_URL = "login"
+SESSION_COOKIE_NAME = "humanexp_session"
+CSRF_COOKIE_NAME = "humanexp_csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _public.scheme == "https"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = True
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "no-referrer"  # worker ids ride in the entry address
+SECURE_CROSS_ORIGIN_OPENER_POLICY = None if _public.scheme == "http" else "same-origin-allow-popups"
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=0)
+if env.bool("TRUST_PROXY_HEADER", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+LOCALE_PATHS = [BASE_DIR / "locale"]
+
+STATIC_URL = "static/"
+STATIC_ROOT = MEDIA_ROOT / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True  # static files work uncollected
+WHITENOISE_MAX_AGE = 3600 if not DEBUG else 0
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "humanexp.core.problems.exception_handler",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "HumanExp",
+    "DESCRIPTION": "The participant's side of a study, and read access to studies.",
+    "VERSION": VERSION,
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    "loggers": {"humanexp.access": {"level": env.str("ACCESS_LOG_LEVEL", default="WARNING")}},
+}

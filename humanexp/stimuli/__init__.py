@@ -1,0 +1,3 @@
+"""Source pictures and the stimuli made from them."""
+
+from __future__ import annotations

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class SourceSet(models.Model):
+    """Labelled pictures from one place, with their provenance."""
+
+    name = models.SlugField(max_length=80, unique=True)
+    provenance = models.TextField(blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    frozen_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SourceImage(models.Model):
+    """An original: one picture of one category."""
+
+    source_set = models.ForeignKey(SourceSet, on_delete=models.CASCADE, related_name="images")
+    #: unique in the set; the `original` column of every table
+    key = models.CharField(max_length=200)
+    category = models.CharField(max_length=40)
+    #: relative to MEDIA_ROOT
+    file = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["key"]
+        constraints = [
+            models.UniqueConstraint(fields=["source_set", "key"], name="source_image_key_once"),
+            models.UniqueConstraint(fields=["source_set", "sha256"], name="source_image_content_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class StimulusSet(models.Model):
+    """Stimuli made from one source set with one configuration; complete once `completed_at` is set."""
+
+    name = models.SlugField(max_length=80, unique=True)
+    source_set = models.ForeignKey(SourceSet, on_delete=models.PROTECT, related_name="stimulus_sets")
+    #: names of corruption functions, without the clean "none"
+    corruptions = models.JSONField(default=list)
+    count_per_corruption = models.PositiveIntegerField()
+    seed = models.BigIntegerField(default=0)
+    size_px = models.PositiveSmallIntegerField(default=224)
+    metric = models.CharField(max_length=40)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    completed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Stimulus(models.Model):
+    """The picture that people and networks get: a function of (original, corruption and version, parameter, seed)."""
+
+    stimulus_set = models.ForeignKey(StimulusSet, on_delete=models.CASCADE, related_name="stimuli")
+    #: unique in the set; the `stimulus` column of every table
+    key = models.CharField(max_length=60)
+    source_image = models.ForeignKey(SourceImage, on_delete=models.PROTECT, related_name="stimuli")
+    #: "none" for the clean picture
+    corruption = models.CharField(max_length=40)
+    corruption_version = models.CharField(max_length=20)
+    parameter = models.FloatField()
+    seed = models.BigIntegerField()
+    target = models.FloatField(null=True, blank=True)
+    visual_change = models.FloatField()
+    evaluations = models.PositiveSmallIntegerField(default=0)
+    reached = models.BooleanField(default=True)
+    sha256 = models.CharField(max_length=64)
+    file = models.CharField(max_length=300)
+
+    class Meta:
+        ordering = ["key"]
+        constraints = [
+            models.UniqueConstraint(fields=["stimulus_set", "key"], name="stimulus_key_once"),
+            models.CheckConstraint(
+                condition=Q(visual_change__gte=0) & Q(visual_change__lte=1), name="stimulus_visual_change_in_unit"
+            ),
+        ]
+        indexes = [models.Index(fields=["stimulus_set", "corruption", "visual_change"])]
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth import views as auth
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+
+#: Every app keeps its own addresses; all of them start at the root.
+APPS_WITH_PAGES = [
+    "jobs",
+    "stimuli",
+    "experiments",
+    "screening",
+    "recruitment",
+    "evaluations",
+    "results",
+    "console",
+]
+
+urlpatterns = [
+    path("login/", auth.LoginView.as_view(template_name="console/login.html"), name="login"),
+    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("admin/", admin.site.urls),
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    *[path("", include(f"humanexp.{app}.urls")) for app in APPS_WITH_PAGES],
+]
