@@ -24,7 +24,7 @@ def gaussian_blur(intensities: Intensities, parameter: float, seed: int) -> Inte
 
 FAMILY: tuple[Corruption, ...] = (
     Corruption(
-        name="gaussian_blur", label="Gaussian blur", family="blur", version=1, low=0.15, high=20.0, scale="log",
+        name="gaussian_blur", label="Gaussian blur", family="blur", version="1", low=0.15, high=20.0, scale="log",
         unit="standard deviation, px", function=gaussian_blur,
     ),
 )  # fmt: skip

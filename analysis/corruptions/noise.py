@@ -54,11 +54,11 @@ def uniform_noise(intensities: Intensities, parameter: float, seed: int) -> Inte
 
 FAMILY: tuple[Corruption, ...] = (
     Corruption(
-        name="gaussian_noise", label="Gaussian noise", family="noise", version=1, low=1e-3, high=5.0, scale="log",
+        name="gaussian_noise", label="Gaussian noise", family="noise", version="1", low=1e-3, high=5.0, scale="log",
         unit="standard deviation, share of the full range", function=gaussian_noise,
     ),
     Corruption(
-        name="uniform_noise", label="Uniform noise", family="noise", version=1, low=1e-3, high=5.0, scale="log",
+        name="uniform_noise", label="Uniform noise", family="noise", version="1", low=1e-3, high=5.0, scale="log",
         unit="half width, share of the full range", function=uniform_noise,
     ),
 )  # fmt: skip

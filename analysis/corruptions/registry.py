@@ -33,8 +33,8 @@ class Corruption:
         Name for people.
     family : str
         Name of the family file: ``noise``, ``blur``.
-    version : int
-        Raised whenever the bytes change for equal arguments.
+    version : str
+        Counted up whenever the bytes change for equal arguments.
     low, high : float
         Parameter at the weakest and at the strongest end; ``low > high`` where a falling parameter damages more.
     scale : {"log", "linear"}
@@ -48,7 +48,7 @@ class Corruption:
     name: str
     label: str
     family: str
-    version: int
+    version: str
     low: float
     high: float
     scale: Literal["log", "linear"]
@@ -103,7 +103,7 @@ def check_picture(picture: NDArray[Any]) -> Picture:
     return picture
 
 
-def stream_seed(seed: int, name: str, version: int) -> int:
+def stream_seed(seed: int, name: str, version: str) -> int:
     """Seed of a corruption's own random stream: a hash, so that neighbouring seeds and functions share nothing."""
     key = f"{name}/{version}/{int(seed)}".encode()
     return int.from_bytes(hashlib.blake2b(key, digest_size=16).digest(), "big")

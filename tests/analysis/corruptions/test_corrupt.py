@@ -142,7 +142,7 @@ def test_ends_of_the_domain_are_exact(name: str) -> None:
 
 def test_a_falling_parameter_may_damage_more() -> None:
     falling = Corruption(
-        name="photons", label="Photons", family="noise", version=1, low=1e6, high=0.05, scale="log",
+        name="photons", label="Photons", family="noise", version="1", low=1e6, high=0.05, scale="log",
         unit="photons", function=lambda intensities, parameter, seed: intensities,
     )  # fmt: skip
     assert falling.parameter_at(0.0) == pytest.approx(1e6)
