@@ -5,6 +5,7 @@ A new table is one ``TableSchema`` and one line in ``SCHEMAS``; a new column is 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,12 +147,12 @@ def read_table(path: Path) -> pd.DataFrame:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
         if path.suffix == ".csv":
-            return pd.read_csv(path, dtype="string", keep_default_na=False, encoding="utf-8")
+            content = path.read_bytes()
+            return pd.read_csv(io.StringIO(content.decode("utf-8-sig")), dtype="string", keep_default_na=False)
     except UnicodeDecodeError as error:
-        with path.open("rb") as stream:
-            row = stream.read(error.start).count(b"\n") if error.start < path.stat().st_size else 0
+        row = content[: error.start].count(b"\n")
         raise TableRefused(
-            f"{path.name}, near row {row}: byte {error.object[error.start]:#04x} is not UTF-8. Save the file as UTF-8."
+            f"{path.name}, row {row}: byte {content[error.start]:#04x} is not UTF-8. Save the file as UTF-8."
         ) from error
     except FileNotFoundError as error:
         raise TableRefused(f"{path}: there is no such file.") from error

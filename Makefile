@@ -1,0 +1,63 @@
+# make demo | make test, and what they are made of. `make help` lists everything.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+VENV := .venv
+PY := $(VENV)/bin/python
+# The first interpreter that is new enough.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+# TORCH=cpu: builds of torch without CUDA on every platform. Without it, the pin decides (on Linux: with CUDA).
+TORCH ?=
+PIP_ARGS := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
+ARGS ?=
+
+.PHONY: help
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.PHONY: demo
+demo: $(VENV)/product.stamp  ## the whole loop on fresh data, then serve it at http://127.0.0.1:8000 (ARGS=--no-serve ends instead)
+	$(PY) manage.py demo $(ARGS)
+
+.PHONY: test
+test: $(VENV)/tests.stamp check  ## checks, then every fast test
+	$(PY) -m pytest -n 2 -m "not slow" $(ARGS)
+
+.PHONY: test-slow
+test-slow: $(VENV)/tests.stamp  ## long simulations and whole journeys
+	$(PY) -m pytest -m slow $(ARGS)
+
+.PHONY: bench
+bench: $(VENV)/tests.stamp  ## speed and coverage figures, as ratios to a named baseline
+	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(PY) -m benchmarks.$$(basename $$script .py) || exit 1; done
+
+.PHONY: check
+check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrations
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy analysis humanexp fixtures
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/djade --check $$(git ls-files '*.html')
+	$(PY) manage.py makemigrations --check --dry-run
+
+.PHONY: vendor
+vendor:  ## fetch the vendored browser libraries again (needs npm)
+	$(PY) static/vendor/fetch.py
+
+.PHONY: clean
+clean:  ## remove the environment and everything the demo made
+	rm -rf $(VENV) media
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: apt-get install python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || requirements/system.sh venv
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/product.stamp: requirements.txt | $(VENV)/bin/python
+	$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -r requirements.txt
+	@touch $@
+
+$(VENV)/tests.stamp: requirements/dev.txt requirements/postgres.txt requirements/system.sh $(VENV)/product.stamp
+	$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -r requirements/dev.txt
+	@requirements/system.sh tests
+	@touch $@

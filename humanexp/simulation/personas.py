@@ -1,0 +1,194 @@
+"""Kinds of participants: how each answers and how fast. A new persona is one class and one line in ``PERSONAS``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from analysis.categories import CATEGORIES, NO_ANSWER
+from humanexp.simulation.observers import ObserverModel, random_stream
+
+SAME, DIFFERENT = "same", "different"
+#: Corruptions that people can hardly tell apart at equal visual change: both are independent pixel noise.
+LOOK_ALIKE = frozenset({"gaussian_noise", "uniform_noise"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruePicture:
+    """What the simulation knows about the bytes a participant was sent."""
+
+    original: str
+    category: str
+    corruption: str
+    visual_change: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    response: str
+    rt_ms: float | None
+
+
+class Persona(Protocol):
+    """Answers trials; all randomness comes from a stream keyed by (seed, participant, position)."""
+
+    name: str
+    #: whether this persona's answers follow the observer model, apart from lapses
+    is_honest: bool
+
+    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Honest:
+    """Answers by the observer model; with probability `lapse` presses any key, with `miss` none."""
+
+    name: str
+    observers: ObserverModel
+    seed: int
+    lapse: float = 0.0
+    miss: float = 0.0
+    rt_median_ms: float = 850.0
+    is_honest: bool = True
+
+    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+        rng = random_stream(self.seed, participant, position)
+        attention, rt_ms = rng.random(), float(self.rt_median_ms * np.exp(0.3 * rng.standard_normal()))
+        if attention < self.miss:
+            return Answer(response=NO_ANSWER, rt_ms=None)
+        if len(pictures) == 2:
+            return Answer(response=self._compare(pictures[0], pictures[1], rng), rt_ms=rt_ms)
+        if attention < self.miss + self.lapse:
+            return Answer(response=str(rng.choice(CATEGORIES)), rt_ms=rt_ms)
+        picture = pictures[0]
+        knows = self.observers.probability_correct(
+            picture.corruption, picture.visual_change, original=picture.original, participant=participant
+        )
+        if rng.random() < knows:
+            return Answer(response=picture.category, rt_ms=rt_ms)
+        others = [category for category in CATEGORIES if category != picture.category]
+        return Answer(response=str(rng.choice(others)), rt_ms=rt_ms)
+
+    @staticmethod
+    def _compare(first: TruePicture, second: TruePicture, rng: np.random.Generator) -> str:
+        kinds = {first.corruption, second.corruption}
+        looks_same = len(kinds) == 1 or kinds <= LOOK_ALIKE
+        return SAME if rng.random() < (0.9 if looks_same else 0.03) else DIFFERENT
+
+    def marginal_share(self, share: float) -> float:
+        """Share correct of this persona where the observer model's is `share`."""
+        return (1 - self.miss - self.lapse) * share + self.lapse / len(CATEGORIES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomClicker:
+    """Presses any key at a believable pace."""
+
+    seed: int
+    name: str = "random"
+    is_honest: bool = False
+
+    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+        rng = random_stream(self.seed, participant, position)
+        choices = (SAME, DIFFERENT) if len(pictures) == 2 else CATEGORIES
+        return Answer(response=str(rng.choice(choices)), rt_ms=float(rng.uniform(350, 900)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneButton:
+    """Has found one key and stays with it."""
+
+    seed: int
+    name: str = "one-button"
+    is_honest: bool = False
+
+    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+        favourite = str(random_stream(self.seed, participant, "favourite").choice(CATEGORIES))
+        rt_ms = float(random_stream(self.seed, participant, position).uniform(300, 600))
+        return Answer(response=SAME if len(pictures) == 2 else favourite, rt_ms=rt_ms)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TooFast:
+    """Answers before anybody can have seen the picture; right now and then."""
+
+    seed: int
+    name: str = "too-fast"
+    is_honest: bool = False
+
+    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+        rng = random_stream(self.seed, participant, position)
+        rt_ms = float(rng.uniform(80, 240))
+        if len(pictures) == 2:
+            return Answer(response=str(rng.choice((SAME, DIFFERENT))), rt_ms=rt_ms)
+        hit = rng.random() < 0.5 * (1 - pictures[0].visual_change)
+        return Answer(response=pictures[0].category if hit else str(rng.choice(CATEGORIES)), rt_ms=rt_ms)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inconsistent:
+    """Sees as well as others but answers every second trial at random."""
+
+    honest: Honest
+    seed: int
+    name: str = "inconsistent"
+    is_honest: bool = False
+
+    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+        rng = random_stream(self.seed, participant, position, "whim")
+        answer = self.honest.answer(pictures, participant=participant, position=position)
+        if rng.random() < 0.5:
+            choices = (SAME, DIFFERENT) if len(pictures) == 2 else CATEGORIES
+            return Answer(response=str(rng.choice(choices)), rt_ms=answer.rt_ms)
+        return answer
+
+
+#: Shares of the kinds of participants when nothing else is said.
+DEFAULT_MIX: Mapping[str, float] = {
+    "careful": 0.45,
+    "average": 0.35,
+    "random": 0.07,
+    "one-button": 0.05,
+    "too-fast": 0.04,
+    "inconsistent": 0.04,
+}
+
+
+def personas(observers: ObserverModel, seed: int) -> dict[str, Persona]:
+    """Every kind by name."""
+    average = Honest(name="average", observers=observers, seed=seed, lapse=0.02, miss=0.01, rt_median_ms=800)
+    known: list[Persona] = [
+        Honest(name="careful", observers=observers, seed=seed, lapse=0.005, miss=0.002, rt_median_ms=950),
+        average,
+        RandomClicker(seed=seed),
+        OneButton(seed=seed),
+        TooFast(seed=seed),
+        Inconsistent(honest=average, seed=seed),
+    ]
+    return {persona.name: persona for persona in known}
+
+
+def cast(mix: Mapping[str, float], participants: int, seed: int) -> list[str]:
+    """Kind of every participant: shares met as closely as whole people allow, order shuffled by the seed.
+
+    Raises
+    ------
+    ValueError
+        If a share is negative or all are zero, or a kind is unknown.
+    """
+    unknown = sorted(set(mix) - set(DEFAULT_MIX))
+    if unknown:
+        raise ValueError(f"no such persona: {', '.join(unknown)}; there are {', '.join(DEFAULT_MIX)}")
+    total = sum(mix.values())
+    if total <= 0 or min(mix.values()) < 0:
+        raise ValueError("the shares of the mix must not be negative, and one must be above 0")
+    exact = {name: participants * share / total for name, share in mix.items()}
+    counts = {name: int(number) for name, number in exact.items()}
+    by_rest = sorted(exact, key=lambda name: (counts[name] - exact[name], name))
+    for name in by_rest[: participants - sum(counts.values())]:
+        counts[name] += 1
+    names = [name for name, count in counts.items() for _ in range(count)]
+    return [names[index] for index in random_stream(seed, "cast").permutation(len(names))]

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.errors import TableRefused
+from analysis.tables import PREDICTIONS, SCHEMAS, TRIALS, read_table
+
+ROW = {
+    "classifier": "small",
+    "stimulus": "s1",
+    "original": "o1",
+    "category": "cat",
+    "corruption": "none",
+    "visual_change": "0",
+    "response": "dog",
+    "correct": "false",
+    "confidence": "",
+    "label_space": "16",
+}
+
+
+def predictions(*changes: dict[str, str]) -> pd.DataFrame:
+    return pd.DataFrame([{**ROW, "stimulus": f"s{number}", **change} for number, change in enumerate(changes)])
+
+
+def test_a_table_survives_csv_and_parquet(tmp_path: Path) -> None:
+    table = PREDICTIONS.validate(predictions({}, {"confidence": "0.25", "correct": "TRUE"}), source="here")
+    for name in ("table.csv", "table.parquet"):
+        PREDICTIONS.write(table, tmp_path / name)
+        pd.testing.assert_frame_equal(PREDICTIONS.read(tmp_path / name), table)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"visual_change": "1.5"}, r"row 2, column 'visual_change': '1\.5' is not a number from 0 to 1"),
+        ({"visual_change": "much"}, r"row 2, column 'visual_change': 'much' is not a number"),
+        ({"label_space": "16.5"}, r"row 2, column 'label_space': '16\.5' is not a whole number"),
+        ({"correct": "perhaps"}, r"row 2, column 'correct': 'perhaps' is neither true nor false"),
+        ({"original": " "}, r"row 2: column 'original' is empty"),
+        ({"stimulus": "s0"}, r"row 2: a row with classifier=small, stimulus=s0 stands twice"),
+    ],
+)
+def test_a_wrong_cell_is_named(change: dict[str, str], message: str) -> None:
+    with pytest.raises(TableRefused, match=rf"^file\.csv, {message}"):
+        PREDICTIONS.validate(predictions({}, change), source="file.csv")
+
+
+def test_a_missing_column_is_named_with_what_the_file_has() -> None:
+    with pytest.raises(TableRefused, match=r"column 'category' is missing.*classifier, stimulus"):
+        PREDICTIONS.validate(predictions({}).drop(columns="category"), source="file.csv")
+
+
+def test_headers_are_matched_without_regard_to_case_and_other_columns_are_left_out() -> None:
+    table = predictions({}).rename(columns=str.upper).assign(note="mine")
+    assert list(PREDICTIONS.validate(table, source="x").columns) == PREDICTIONS.names
+
+
+def test_no_answer_stays_text(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("response\nna\nNA\n\n", encoding="utf-8")
+    assert read_table(path)["response"].tolist() == ["na", "NA"]
+
+
+def test_broken_utf8_is_refused_with_its_row(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_bytes(b"response\ncat\nd\xffg\n")
+    with pytest.raises(TableRefused, match=r"table\.csv, row 2: byte 0xff is not UTF-8"):
+        read_table(path)
+
+
+def test_our_own_rows_become_a_typed_frame() -> None:
+    frame = TRIALS.frame([{"study": "s", "position": 3, "correct": True, "visual_change": 0.5}])
+    assert list(frame.columns) == TRIALS.names
+    assert frame["position"].iloc[0] == 3
+    assert pd.isna(frame["rt_ms"].iloc[0])
+    assert TRIALS.frame([]).shape == (0, len(TRIALS.columns))
+
+
+def test_every_column_is_described() -> None:
+    for schema in SCHEMAS.values():
+        described = schema.describe()
+        assert [field["name"] for field in described["fields"]] == schema.names
+        assert all(field["description"] for field in described["fields"])
+        assert set(schema.key) <= set(schema.names)

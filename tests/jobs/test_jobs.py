@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from humanexp.core import clock
+from humanexp.core.errors import InputRefused, JobError
+from humanexp.jobs import runner, selectors, services
+from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.registry import HANDLERS, Registered
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def kind(monkeypatch: pytest.MonkeyPatch):
+    """Register a handler under the name "test.kind" for one test."""
+
+    def register(run: Any, every_s: float | None = None) -> str:
+        monkeypatch.setitem(HANDLERS, "test.kind", Registered("test.kind", run, every_s))
+        return "test.kind"
+
+    return register
+
+
+def test_a_job_runs_once_and_keeps_its_result(kind) -> None:
+    seen = []
+    kind(lambda progress, **parameters: seen.append(parameters) or {"answer": 42})
+    job = services.submit("test.kind", subject="thing:1", x=1)
+    assert runner.run_waiting() == 1
+    assert runner.run_waiting() == 0
+    job.refresh_from_db()
+    assert (job.state, job.result, seen) == (JobState.DONE, {"answer": 42}, [{"x": 1}])
+    assert selectors.latest_for("thing:1") == job
+
+
+def test_an_unknown_kind_is_refused_before_it_is_stored() -> None:
+    with pytest.raises(JobError, match=r"no\.such"):
+        services.submit("no.such")
+    assert not Job.objects.exists()
+
+
+def test_only_one_runner_gets_a_job(kind) -> None:
+    kind(lambda progress: None)
+    services.submit("test.kind")
+    claims = [services.claim(runner="a"), services.claim(runner="b")]
+    assert [job is not None for job in claims] == [True, False]
+
+
+def test_a_refusal_fails_at_once_and_a_fault_is_tried_again(kind) -> None:
+    def refuse(progress: Any) -> None:
+        raise InputRefused("cat.png is not a picture.")
+
+    kind(refuse)
+    job = services.submit("test.kind")
+    runner.run_waiting()
+    job.refresh_from_db()
+    assert (job.state, job.error) == (JobState.FAILED, "cat.png is not a picture.")
+
+    def break_down(progress: Any) -> None:
+        raise ZeroDivisionError
+
+    kind(break_down)
+    job = services.submit("test.kind")
+    runner.run_waiting()
+    job.refresh_from_db()
+    assert job.state == JobState.QUEUED
+    assert job.run_after is not None
+    assert "ZeroDivisionError" in job.error
+
+
+def test_cancelling_stops_a_running_job_at_its_next_report(kind) -> None:
+    steps = []
+
+    def work(progress: Any) -> None:
+        for step in range(10):
+            steps.append(step)
+            if step == 3:
+                services.cancel(job=Job.objects.get())
+            progress(10, 10)
+
+    kind(work)
+    job = services.submit("test.kind")
+    runner.run_waiting()
+    job.refresh_from_db()
+    assert (job.state, steps) == (JobState.CANCELLED, [0, 1, 2, 3])
+
+
+def test_a_cancelled_job_can_be_resumed(kind) -> None:
+    kind(lambda progress: {"done": True})
+    job = services.submit("test.kind")
+    services.cancel(job=job)
+    assert job.state == JobState.CANCELLED
+    services.resume(job=job)
+    runner.run_waiting()
+    job.refresh_from_db()
+    assert job.state == JobState.DONE
+
+
+def test_the_job_of_a_dead_runner_goes_back_until_attempts_are_used_up(kind) -> None:
+    kind(lambda progress: None)
+    job = services.submit("test.kind")
+    for _attempt in range(3):
+        assert services.claim(runner="dead") is not None
+        Job.objects.update(lease_until=clock.now() - timedelta(seconds=1))
+        assert services.sweep() == 1
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == (JobState.FAILED, 3)
+
+
+def test_a_runner_that_lost_its_lease_can_no_longer_end_the_job(kind) -> None:
+    kind(lambda progress: None)
+    services.submit("test.kind")
+    lost = services.claim(runner="slow")
+    Job.objects.update(lease_until=clock.now() - timedelta(seconds=1))
+    services.sweep()
+    taken = services.claim(runner="fresh")
+    services.finish(job=lost, runner="slow", result={"from": "slow"})
+    assert not services.report(job=lost, runner="slow", done=1, total=2)
+    services.finish(job=taken, runner="fresh", result={"from": "fresh"})
+    assert Job.objects.get().result == {"from": "fresh"}
+
+
+def test_progress_is_written_at_most_once_a_second(kind, django_assert_max_num_queries) -> None:
+    def work(progress: Any) -> None:
+        with django_assert_max_num_queries(2):
+            for step in range(1000):
+                progress(step, 1001)
+
+    kind(work)
+    job = services.submit("test.kind")
+    runner.run_waiting()
+    job.refresh_from_db()
+    assert job.state == JobState.DONE
+
+
+def test_one_waiting_job_is_kept_for_a_kind_that_repeats(kind) -> None:
+    kind(lambda progress: None, every_s=60)
+    for _ in range(3):
+        services.schedule_periodic()
+    assert Job.objects.filter(kind="test.kind").count() == 1
+    runner.run_waiting(kinds=["test.kind"])
+    services.schedule_periodic()
+    waiting = Job.objects.get(kind="test.kind", state=JobState.QUEUED)
+    assert waiting.run_after > clock.now()
