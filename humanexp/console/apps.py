@@ -1,8 +1,19 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.navigation import Section, StudyTab, register_section, register_study_tab
 
 
 class ConsoleConfig(AppConfig):
     name = "humanexp.console"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        register_section(Section(key="studies", label=_("Studies"), url_name="console:studies", order=10))
+        register_study_tab(
+            StudyTab(
+                key="overview", label=_("Overview"), url_name="console:overview", order=10, for_imported=True
+            )
+        )

@@ -1,0 +1,116 @@
+"""Tags that any page may load: `{% load console %}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.urls import reverse
+
+from humanexp.core import navigation
+
+register = template.Library()
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    url: str
+    is_current: bool
+
+
+@register.simple_tag(takes_context=True)
+def section_links(context: Mapping[str, Any]) -> list[Link]:
+    """The top navigation; the section whose address is the longest beginning of this page's address is current."""
+    request = context.get("request")
+    path = request.path if request else ""
+    links = [(section.label, reverse(section.url_name)) for section in navigation.sections()]
+    current = max((url for _, url in links if path.startswith(url)), key=len, default="")
+    return [Link(label, url, url == current) for label, url in links]
+
+
+@register.simple_tag
+def study_links(study: Any, current: str = "") -> list[Link]:
+    """The rooms of a study as links; `current` is the key of the room this page is in."""
+    return [
+        Link(tab.label, reverse(tab.url_name, args=[study.slug]), tab.key == current)
+        for tab in navigation.study_tabs(imported=study.origin == "imported")
+    ]
+
+
+_TAG_CLASS = {
+    # studies
+    "draft": "plain",
+    "collecting": "good",
+    "paused": "warn",
+    "stopped": "plain",
+    # jobs
+    "queued": "plain",
+    "running": "",
+    "done": "good",
+    "failed": "bad",
+    "cancelled": "plain",
+    # verdicts on similarity
+    "equivalent": "good",
+    "different": "bad",
+    "undecided": "warn",
+    # messages of the framework
+    "success": "good",
+    "warning": "warn",
+    "error": "bad",
+}
+
+
+@register.filter
+def tag_class(state: str) -> str:
+    """The colour class of a state's tag: good, warn, bad, plain, or none."""
+    return _TAG_CLASS.get(str(state), "")
+
+
+@register.filter
+def dollars(cents: int | None) -> str:
+    """Integer cents as dollars."""
+    if cents is None:
+        return "–"
+    sign = "−" if cents < 0 else ""
+    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
+
+
+@register.filter
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with a true minus sign; an en dash when there is none."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+@register.filter
+def percent(value: float | None, digits: int = 1) -> str:
+    """A fraction as per cent, with a narrow no-break space before the sign."""
+    return "–" if value is None else f"{number(100 * value, digits)}\u202f%"
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """A span of time in its two largest units."""
+    if seconds is None:
+        return "–"
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    if whole < 86_400:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // 86_400} d {whole % 86_400 // 3600} h"
+
+
+@register.filter
+def readable(name: str) -> str:
+    """A name from code as words: gaussian_noise -> gaussian noise."""
+    return str(name).replace("_", " ")
