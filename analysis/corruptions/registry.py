@@ -95,7 +95,7 @@ def check_picture(picture: NDArray[Any]) -> Picture:
     PictureRefused
         If dtype or shape differ, or a side is empty.
     """
-    if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8:
+    if getattr(picture, "dtype", None) != np.uint8:
         kind = getattr(picture, "dtype", type(picture).__name__)
         raise PictureRefused(f"A picture must be an array of uint8, not {kind}.")
     if picture.ndim != 3 or picture.shape[2] != 3 or 0 in picture.shape:

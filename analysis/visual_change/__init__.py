@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from analysis.visual_change.coverage import Coverage, coverage_report, measure_coverage, measure_paper_coverage
+from analysis.visual_change.targeting import (
+    TOLERANCE,
+    PilotMap,
+    Reached,
+    draw_targets,
+    fit_pilot_map,
+    reach_target,
+)
 from analysis.visual_change.vif import (
     METRIC,
     METRIC_VERSION,
@@ -12,4 +21,22 @@ from analysis.visual_change.vif import (
     visual_change,
 )
 
-__all__ = ["METRIC", "METRIC_VERSION", "MINIMUM_SIDE_PX", "VifReference", "grey", "vif", "visual_change"]
+__all__ = [
+    "METRIC",
+    "METRIC_VERSION",
+    "MINIMUM_SIDE_PX",
+    "TOLERANCE",
+    "Coverage",
+    "PilotMap",
+    "Reached",
+    "VifReference",
+    "coverage_report",
+    "draw_targets",
+    "fit_pilot_map",
+    "grey",
+    "measure_coverage",
+    "measure_paper_coverage",
+    "reach_target",
+    "vif",
+    "visual_change",
+]
