@@ -11,6 +11,7 @@ AnalysisError
 │   ├── TooFewResponses
 │   ├── GridMismatch
 │   └── LabelSpaceMismatch
+├── ComputeUnavailable
 └── ClassifierUnavailable
 """
 
@@ -66,3 +67,7 @@ class LabelSpaceMismatch(FitError):
 
 class ClassifierUnavailable(AnalysisError):
     """The classifier cannot be loaded here."""
+
+
+class ComputeUnavailable(AnalysisError):
+    """The place where long work should run cannot be used."""

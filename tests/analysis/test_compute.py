@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from analysis.compute import SerialExecutor, available_cores, executor, run_in_order_of_completion, worker_count
+from analysis.errors import ComputeUnavailable, InvalidInput
+
+ROOT = Path(__file__).parents[2]
+
+
+def _double(number: int) -> int:
+    return 2 * number
+
+
+def _threads_of_this_child(_: int) -> tuple[int, int, str, str]:
+    import cv2
+
+    return os.getpid(), cv2.getNumThreads(), os.environ["OPENBLAS_NUM_THREADS"], os.environ["OMP_NUM_THREADS"]
+
+
+def _fail(number: int) -> int:
+    raise ValueError(f"shard {number}")
+
+
+@pytest.mark.parametrize("setting", ["serial", "processes:2"])
+def test_results_are_those_of_the_function(setting: str) -> None:
+    with executor(setting) as pool:
+        assert sorted(run_in_order_of_completion(pool, _double, range(9), in_flight=3)) == list(range(0, 18, 2))
+
+
+@pytest.mark.parametrize("setting", ["serial", "processes:1"])
+def test_an_error_in_a_call_reaches_the_caller(setting: str) -> None:
+    with executor(setting) as pool, pytest.raises(ValueError, match=r"shard \d"):
+        list(run_in_order_of_completion(pool, _fail, range(4), in_flight=2))
+
+
+def test_children_are_other_processes_with_one_thread() -> None:
+    with executor("processes:1") as pool:
+        pid, opencv, openblas, omp = pool.submit(_threads_of_this_child, 0).result()
+    assert pid != os.getpid()
+    assert (opencv, openblas, omp) == (1, "1", "1")
+
+
+def test_serial_runs_here_and_at_once() -> None:
+    pool = executor("serial")
+    future = pool.submit(os.getpid)
+    assert future.done()
+    assert future.result() == os.getpid()
+    pool.shutdown()
+    with pytest.raises(RuntimeError, match="shutdown"):
+        pool.submit(os.getpid)
+
+
+class _Hesitant(SerialExecutor):
+    """Holds its calls until the caller waits, and remembers how many it held."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.submitted = 0
+
+    def submit(self, fn, /, *args, **kwargs):  # noqa: ANN001, ANN002, ANN003, ANN202
+        self.submitted += 1
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_no_more_than_the_allowed_calls_are_submitted_ahead() -> None:
+    pool = _Hesitant()
+    results = run_in_order_of_completion(pool, _double, iter(range(1000)), in_flight=4)
+    next(results)
+    assert pool.submitted == 4
+    results.close()
+    assert pool.submitted == 4
+
+
+def test_calls_that_have_not_begun_are_cancelled_when_the_caller_stops() -> None:
+    waiting: list[Future[int]] = []
+
+    class Never(SerialExecutor):
+        def submit(self, fn, /, *args, **kwargs):  # noqa: ANN001, ANN002, ANN003, ANN202
+            if not waiting:
+                waiting.append(Future())
+                return super().submit(fn, *args, **kwargs)
+            waiting.append(Future())
+            return waiting[-1]
+
+    results = run_in_order_of_completion(Never(), _double, range(3), in_flight=3)
+    assert next(results) == 0
+    results.close()
+    assert all(future.cancelled() for future in waiting[1:])
+
+
+@pytest.mark.parametrize("setting", ["", "threads", "serial:2", "processes:0", "processes:two", "dask", "dask:"])
+def test_unknown_settings_are_refused(setting: str) -> None:
+    with pytest.raises(InvalidInput, match="COMPUTE="):
+        executor(setting)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("distributed") is not None, reason="distributed is installed")
+def test_dask_without_its_package_says_what_to_install() -> None:
+    with pytest.raises(ComputeUnavailable, match="requirements/cluster.txt"):
+        executor("dask:tcp://127.0.0.1:1")
+
+
+def test_number_of_workers() -> None:
+    assert worker_count("serial") == 1
+    assert worker_count("processes:3") == 3
+    assert worker_count("processes") == available_cores() >= 1
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to look at processes")
+def test_children_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import os, time\n"
+        "from analysis.compute import executor\n"
+        "if __name__ == '__main__':\n"
+        "    pool = executor('processes:2')\n"
+        "    print(*{pool.submit(os.getpid).result() for _ in range(4)}, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    ) as parent:
+        children = [int(pid) for pid in parent.stdout.readline().split()]
+        assert children
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    deadline = time.monotonic() + 20
+    while any(_alive(pid) for pid in children) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(_alive(pid) for pid in children)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
