@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from analysis.errors import InvalidInput, UnknownName
+from analysis.protocols import PROTOCOLS, ProtocolConfig, load_protocol, sources
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_survives_json(name):
+    config = load_protocol(name)
+    assert ProtocolConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+
+
+def test_vcr_is_the_published_duration_and_our_rest():
+    config = load_protocol("vcr")
+    assert (config.fixation_ms, config.stimulus_ms, config.blank_frames, config.mask_ms, config.response_ms) == (
+        300,
+        200,
+        0,
+        200,
+        4000,
+    )
+    assert (config.background, config.size_px, config.click_policy, config.fixed_response_window) == (
+        0.454,
+        224,
+        "first",
+        False,
+    )
+    assert [field for field, source in sources(config).items() if source == "published"] == ["stimulus_ms"]
+
+
+def test_the_two_batches_of_2018_differ_where_the_code_differs():
+    first, second = load_protocol("geirhos2018-batch1"), load_protocol("geirhos2018-batch2")
+    differing = {
+        field for field, value in first.to_dict().items() if value != second.to_dict()[field] and field != "name"
+    }
+    assert differing == {"background", "size_px", "fixation_px", "contrast_ramp", "mask_contrast"}
+    assert second.mask_contrast == 4.0 and second.background == 0.4423 and first.fixation_px == 262
+    assert first.response_ms == 1500 and first.fixed_response_window and first.click_policy == "last"
+
+
+def test_a_changed_value_says_so():
+    config = load_protocol("vcr", {"stimulus_ms": 100})
+    assert sources(config)["stimulus_ms"] == "changed"
+    assert sources(config)["mask_ms"] == "ours"
+    assert config.digest() != load_protocol("vcr").digest()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"stimulus_ms": 0}, "stimulus_ms must be a whole number"),
+        ({"stimulus_ms": 200.5}, "stimulus_ms must be a whole number"),
+        ({"background": 1.2}, "background must lie in"),
+        ({"click_policy": "middle"}, "click_policy must be one of first, last"),
+        ({"fixed_response_window": "yes"}, "fixed_response_window must be true or false"),
+        ({"stimulus": 200}, "no field 'stimulus'"),
+    ],
+)
+def test_refuses_what_cannot_be_shown(changes, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        load_protocol("vcr", changes)
+
+
+def test_refuses_unknown_names_and_missing_fields():
+    with pytest.raises(UnknownName, match="there are: vcr"):
+        load_protocol("vrc")
+    with pytest.raises(InvalidInput, match="lacks the field 'mask_ms'"):
+        values = load_protocol("vcr").to_dict()
+        del values["mask_ms"]
+        ProtocolConfig.from_dict(values)
+
+
+def test_is_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        load_protocol("vcr").stimulus_ms = 1
