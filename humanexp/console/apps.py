@@ -12,8 +12,7 @@ class ConsoleConfig(AppConfig):
 
     def ready(self) -> None:
         register_section(Section(key="studies", label=_("Studies"), url_name="console:studies", order=10))
+        register_section(Section(key="jobs", label=_("Jobs"), url_name="jobs:jobs", order=90))
         register_study_tab(
-            StudyTab(
-                key="overview", label=_("Overview"), url_name="console:overview", order=10, for_imported=True
-            )
+            StudyTab(key="overview", label=_("Overview"), url_name="console:overview", order=10, for_imported=True)
         )

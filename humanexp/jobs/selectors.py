@@ -19,3 +19,7 @@ def latest_for(subject: str, kind: str | None = None) -> Job | None:
     if kind:
         jobs = jobs.filter(kind=kind)
     return jobs.order_by("-pk").first()
+
+
+def by_pk(pk: int) -> Job | None:
+    return Job.objects.filter(pk=pk).first()

@@ -28,14 +28,14 @@ def section_links(context: Mapping[str, Any]) -> list[Link]:
     path = request.path if request else ""
     links = [(section.label, reverse(section.url_name)) for section in navigation.sections()]
     current = max((url for _, url in links if path.startswith(url)), key=len, default="")
-    return [Link(label, url, url == current) for label, url in links]
+    return [Link(str(label), url, url == current) for label, url in links]
 
 
 @register.simple_tag
 def study_links(study: Any, current: str = "") -> list[Link]:
     """The rooms of a study as links; `current` is the key of the room this page is in."""
     return [
-        Link(tab.label, reverse(tab.url_name, args=[study.slug]), tab.key == current)
+        Link(str(tab.label), reverse(tab.url_name, args=[study.slug]), tab.key == current)
         for tab in navigation.study_tabs(imported=study.origin == "imported")
     ]
 
@@ -114,3 +114,16 @@ def duration(seconds: float | None) -> str:
 def readable(name: str) -> str:
     """A name from code as words: gaussian_noise -> gaussian noise."""
     return str(name).replace("_", " ")
+
+
+@register.filter
+def job_title(kind: str) -> str:
+    """The kind of a job as words: stimuli.generate -> Stimuli: generate."""
+    app, _, verb = str(kind).partition(".")
+    return f"{app.capitalize()}: {verb.replace('_', ' ')}" if verb else app.capitalize()
+
+
+@register.filter
+def job_subject(subject: str) -> str:
+    """What a job is about as words: stimulus_set:7 -> stimulus set 7."""
+    return str(subject).replace("_", " ").replace(":", " ")

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analysis.errors import AnalysisError
+from humanexp.core.errors import ApplicationError
+from humanexp.evaluations import services
+from humanexp.experiments.selectors import study_by_slug
+from humanexp.jobs import runner
+from humanexp.stimuli.models import StimulusSet
+
+
+class Command(BaseCommand):
+    help = "Let a classifier predict every stimulus of a set, or of a study's set."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--stimuli", metavar="NAME")
+        which.add_argument("--study", metavar="NAME")
+        parser.add_argument("--classifier", metavar="SPEC", required=True, help="e.g. export:model.pt2, timm:resnet50")
+        parser.add_argument("--name", default="", help="name on the dashboard")
+        parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            run, job = services.evaluate(
+                stimulus_set=_stimulus_set(options),
+                spec=options["classifier"],
+                name=options["name"],
+                device=options["device"],
+            )
+        except (ApplicationError, AnalysisError) as error:
+            raise CommandError(str(error)) from error
+        runner.run_waiting(kinds=[services.JOB_KIND])
+        job.refresh_from_db()
+        run.refresh_from_db()
+        if run.completed_at is None:
+            raise CommandError(f"The evaluation did not finish: {job.error.strip().splitlines()[-1]}")
+        self.stdout.write(f"{run.name}: {run.count} predictions, {run.accuracy_clean or 0:.3f} right on clean pictures")
+
+
+def _stimulus_set(options: dict[str, Any]) -> StimulusSet:
+    if options["study"]:
+        stimulus_set = study_by_slug(options["study"]).stimulus_set
+        if stimulus_set is None:
+            raise CommandError(f"The study {options['study']} has no stimuli: its trials were imported.")
+        return stimulus_set
+    try:
+        return StimulusSet.objects.get(name=options["stimuli"])
+    except StimulusSet.DoesNotExist:
+        known = ", ".join(StimulusSet.objects.values_list("name", flat=True)) or "none yet"
+        raise CommandError(f"There is no stimulus set {options['stimuli']!r}. There are: {known}.") from None

@@ -1,0 +1,153 @@
+"""The processes of one machine: web, marketplace and job runner, started together, restarted never, ended together."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+from django.conf import settings
+
+from humanexp.core.errors import ApplicationError
+
+READY_S = 60
+_PR_SET_PDEATHSIG = 1
+
+
+class PortTaken(ApplicationError):
+    """The port is in use: stop the other program, or use --no-serve, which takes free ports."""
+
+
+class ProcessDied(ApplicationError):
+    """A process of the demo ended by itself."""
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Two sites on purpose: 127.0.0.1 and localhost differ for a browser, so faults of frames and cookies show."""
+
+    web_port: int
+    marketplace_port: int
+
+    @property
+    def web(self) -> str:
+        return f"http://127.0.0.1:{self.web_port}"
+
+    @property
+    def marketplace(self) -> str:
+        return f"http://localhost:{self.marketplace_port}"
+
+    @classmethod
+    def fixed(cls) -> Addresses:
+        """The documented ports.
+
+        Raises
+        ------
+        PortTaken
+            Naming the port, before any work is done.
+        """
+        for port in (8000, 8001):
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", port))
+                except OSError as error:
+                    raise PortTaken(
+                        f"Port {port} is in use: stop the program that uses it, or add --no-serve, which takes free ports."
+                    ) from error
+        return cls(8000, 8001)
+
+    @classmethod
+    def free(cls) -> Addresses:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            second.bind(("127.0.0.1", 0))
+            return cls(first.getsockname()[1], second.getsockname()[1])
+
+
+def command_lines(addresses: Addresses) -> dict[str, list[str]]:
+    """What a person would type in three terminals."""
+    python = sys.executable
+    return {
+        "web": [
+            *(python, "-m", "waitress", "--threads=8", f"--listen=127.0.0.1:{addresses.web_port}"),
+            "humanexp.wsgi:application",
+        ],
+        "marketplace": [python, "manage.py", "marketplace", "--port", str(addresses.marketplace_port)],
+        "run_jobs": [python, "manage.py", "run_jobs"],
+    }
+
+
+def environment(addresses: Addresses, extra: Mapping[str, str]) -> dict[str, str]:
+    return {
+        **os.environ,
+        "MEDIA_ROOT": str(settings.MEDIA_ROOT),
+        "PUBLIC_URL": addresses.web,
+        "MARKETPLACE_URL": addresses.marketplace,
+        **extra,
+    }
+
+
+@contextlib.contextmanager
+def started(name: str, addresses: Addresses, extra: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the product for the time of the block; its output goes to MEDIA_ROOT/logs/<name>.log."""
+    log = Path(settings.MEDIA_ROOT) / "logs" / f"{name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as stream:
+        process = subprocess.Popen(
+            command_lines(addresses)[name],
+            env=environment(addresses, extra),
+            cwd=settings.BASE_DIR,
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            preexec_fn=_die_with_parent if sys.platform == "linux" else None,
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_until_ready(name: str, process: subprocess.Popen[bytes], url: str) -> None:
+    """Until `url`/healthz answers.
+
+    Raises
+    ------
+    ProcessDied
+        With the name of the process and where its log lies.
+    """
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline:
+        check_alive(name, process)
+        with contextlib.suppress(requests.RequestException):
+            if requests.get(f"{url}/healthz", timeout=2).ok:
+                return
+        time.sleep(0.1)
+    raise ProcessDied(f"The {name} process does not answer at {url}: see {settings.MEDIA_ROOT}/logs/{name}.log.")
+
+
+def check_alive(name: str, process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        raise ProcessDied(
+            f"The {name} process ended with status {process.returncode}: see {settings.MEDIA_ROOT}/logs/{name}.log."
+        )
+
+
+def _die_with_parent() -> None:
+    """Runs in the child: the kernel ends it when the demo is gone, however it went."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

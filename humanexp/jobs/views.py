@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+from django_htmx.http import trigger_client_event
+
+from humanexp.core import clock
+from humanexp.core.errors import NotFound
+from humanexp.jobs import selectors, services
+from humanexp.jobs.models import Job
+from humanexp.jobs.pace import pace_of
+
+
+@login_required
+def job_list(request: HttpRequest) -> HttpResponse:
+    """What runs, what waits, what ended."""
+    jobs = list(selectors.recent())
+    return render(
+        request,
+        "jobs/jobs.html",
+        {
+            "under_way": [_context(job) for job in jobs if not job.is_finished],
+            "finished": [_context(job) for job in jobs if job.is_finished],
+        },
+    )
+
+
+@login_required
+def job_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """One job: a page, or for htmx the partial that replaces itself until the job has ended."""
+    return _answer(request, _job(pk))
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    return _after_change(request, services.cancel(job=_job(pk)))
+
+
+@login_required
+@require_POST
+def resume(request: HttpRequest, pk: int) -> HttpResponse:
+    return _after_change(request, services.resume(job=_job(pk)))
+
+
+def _job(pk: int) -> Job:
+    job = selectors.by_pk(pk)
+    if job is None:
+        raise NotFound("There is no such job; finished repeating jobs are forgotten after a while.")
+    return job
+
+
+def _context(job: Job) -> dict[str, Any]:
+    last_line = job.error.strip().splitlines()[-1] if job.error.strip() else ""
+    return {"job": job, "pace": pace_of(job, now=clock.now()), "error_line": last_line}
+
+
+def _answer(request: HttpRequest, job: Job) -> HttpResponse:
+    if not getattr(request, "htmx", False):
+        return render(request, "jobs/job.html", _context(job))
+    response = render(request, "jobs/_job.html", _context(job))
+    if job.is_finished:
+        # Pages that wait for the result listen for this.
+        trigger_client_event(response, "jobFinished", {"job": job.pk, "state": job.state})
+    return response
+
+
+def _after_change(request: HttpRequest, job: Job) -> HttpResponse:
+    if getattr(request, "htmx", False):
+        return render(request, "jobs/_job.html", _context(job))
+    return redirect("jobs:job", pk=job.pk)
