@@ -1,0 +1,259 @@
+"""Confidence bands of a curve: pointwise for reading, simultaneous for the overlap rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.curves.basis import SplineBasis, spline_basis
+from analysis.curves.bootstrap import Bootstrap, Scheme, Unit, spread_of
+from analysis.curves.resampling import (
+    cluster_words,
+    multiplicities,
+    resampled_sums,
+    resampled_trials,
+)
+from analysis.curves.spline import fit_binned
+from analysis.errors import InvalidInput
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Points at which bands are computed and stored.
+GRID_POINTS = 201
+
+
+def band_grid() -> FloatArray:
+    """Visual changes at which bands are known, shape (201,)."""
+    return np.linspace(0.0, 1.0, GRID_POINTS)
+
+
+def normal_quantile(level: float) -> float:
+    """Half width of a two-sided normal interval in standard errors."""
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + level / 2.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Bands of one curve on a grid.
+
+    Parameters
+    ----------
+    v, estimate, standard_error : ndarray, shape (n_grid,)
+    lower, upper : ndarray, shape (n_grid,)
+        Pointwise band at ``level``, within [0, 1].
+    simultaneous_lower, simultaneous_upper : ndarray, shape (n_grid,)
+        Band that contains the whole curve at ``simultaneous_level``, within [0, 1].
+    level, simultaneous_level : float
+    critical : float
+        Half width of the simultaneous band in standard errors (sup-t).
+    scheme : {"two-way", "image", "participant", "naive"}
+    """
+
+    v: FloatArray
+    estimate: FloatArray
+    standard_error: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    simultaneous_lower: FloatArray
+    simultaneous_upper: FloatArray
+    level: float
+    simultaneous_level: float
+    critical: float
+    scheme: Scheme
+
+    def pointwise(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Pointwise band at another level, shape (n_grid,) each, within [0, 1]."""
+        reach = normal_quantile(level) * self.standard_error
+        return np.clip(self.estimate - reach, 0.0, 1.0), np.clip(self.estimate + reach, 0.0, 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, floats unrounded."""
+        arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
+        return {
+            **arrays,
+            "level": self.level,
+            "simultaneous_level": self.simultaneous_level,
+            "critical": self.critical,
+            "scheme": self.scheme,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Bands:
+        """Undo `to_dict`."""
+        arrays = {name: np.asarray(values[name], dtype=np.float64) for name in _ARRAYS}
+        return cls(
+            **arrays,
+            level=values["level"],
+            simultaneous_level=values["simultaneous_level"],
+            critical=values["critical"],
+            scheme=values["scheme"],
+        )
+
+
+_ARRAYS = (
+    "v",
+    "estimate",
+    "standard_error",
+    "lower",
+    "upper",
+    "simultaneous_lower",
+    "simultaneous_upper",
+)
+
+
+def make_bands(
+    basis: SplineBasis, coefficients: FloatArray, bootstrap: Bootstrap, *, level: float, simultaneous_level: float
+) -> Bands:
+    """Bands of a curve from its refits.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+    coefficients : ndarray, shape (K,)
+        The fit.
+    bootstrap : Bootstrap
+        Its refits.
+    level, simultaneous_level : float
+
+    Returns
+    -------
+    Bands
+    """
+    design = _grid_design(basis.segments, basis.degree)
+    replicates: dict[Unit, FloatArray] = {
+        unit: draws.astype(np.float64) @ design.T for unit, draws in bootstrap.draws.items()
+    }
+    spread = spread_of(np.clip(design @ coefficients, 0.0, 1.0), replicates)
+    estimate, error = spread.estimate, spread.standard_error
+    critical = spread.critical_value(simultaneous_level)
+    near, far = normal_quantile(level) * error, critical * np.maximum(error, 1e-3)
+    return Bands(
+        v=band_grid(),
+        estimate=estimate,
+        standard_error=error,
+        lower=np.clip(estimate - near, 0.0, 1.0),
+        upper=np.clip(estimate + near, 0.0, 1.0),
+        simultaneous_lower=np.clip(estimate - far, 0.0, 1.0),
+        simultaneous_upper=np.clip(estimate + far, 0.0, 1.0),
+        level=level,
+        simultaneous_level=simultaneous_level,
+        critical=critical,
+        scheme=bootstrap.scheme,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteredTrials:
+    """Trials as the bootstrap reads them: cell, outcome and clusters of each.
+
+    Parameters
+    ----------
+    cell : ndarray of int, shape (n_trials,)
+        Column of the design to which the trial belongs.
+    outcome : ndarray, shape (n_trials,)
+        In [0, 1].
+    clusters : mapping
+        For "image" and "participant": codes, shape (n_trials,), and the names that the codes stand for.
+    strata : ndarray of int, shape (n_trials,)
+        Trials drawn together in the naive bootstrap: 0 for clean trials of the anchor, 1 for the rest.
+    stratum_digests : tuple of str
+        sha256 of the trials of each stratum.
+    """
+
+    cell: IntArray
+    outcome: FloatArray
+    clusters: Mapping[Unit, tuple[IntArray, list[str]]]
+    strata: IntArray
+    stratum_digests: tuple[str, str]
+
+
+def refit(
+    basis: SplineBasis,
+    design: FloatArray,
+    trials: ClusteredTrials,
+    units: tuple[Unit, ...],
+    *,
+    key: int,
+    n_replicates: int,
+    smoothness: float,
+    start_value: float | None,
+    start: FloatArray,
+) -> dict[Unit, NDArray[np.float32]]:
+    """Refit a curve to resampled trials, at fixed smoothness.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+    design : ndarray, shape (m, K)
+        ``basis.step_design`` at the occupied cells.
+    trials : ClusteredTrials
+    units : tuple
+        What to draw, one set of refits each.
+    key : int
+        64-bit key of the multiplicities.
+    n_replicates : int
+        Refits per unit.
+    smoothness, start_value, start
+        As in `analysis.curves.spline.fit_binned`.
+
+    Returns
+    -------
+    dict of unit to ndarray of float32, shape (n_replicates, K)
+
+    Raises
+    ------
+    InvalidInput
+        If a unit is asked for whose ids are missing.
+    """
+    cells = len(design)
+    draws: dict[Unit, NDArray[np.float32]] = {}
+    for unit in units:
+        if unit == "trial":
+            correct, count = _naive_counts(trials, cells, key, n_replicates)
+        elif unit in trials.clusters:
+            codes, names = trials.clusters[unit]
+            weights = multiplicities(key, cluster_words(unit, names), n_replicates)
+            correct, count = resampled_sums(weights, codes, trials.cell, trials.outcome, cells)
+        else:
+            raise InvalidInput(f"A bootstrap over {unit}s needs their ids.")
+        empty = count.sum(axis=1) == 0.0
+        if empty.any():
+            # Only with a handful of clusters: a replicate in which none was drawn tells nothing and stands still.
+            count[empty] = np.bincount(trials.cell, minlength=cells)
+            correct[empty] = np.bincount(trials.cell, weights=trials.outcome, minlength=cells)
+        fits = fit_binned(basis, design, correct, count, smoothness, start_value=start_value, start=start)
+        draws[unit] = np.clip(fits.coefficients, 0.0, 1.0).astype(np.float32)
+    return draws
+
+
+def _naive_counts(trials: ClusteredTrials, cells: int, key: int, n_replicates: int) -> tuple[FloatArray, FloatArray]:
+    """Naive draws; equal strata of two curves (the same clean trials) get equal draws."""
+    correct = np.zeros((n_replicates, cells))
+    count = np.zeros((n_replicates, cells))
+    for stratum, digest in enumerate(trials.stratum_digests):
+        chosen = trials.strata == stratum
+        if not chosen.any():
+            continue
+        generator = np.random.default_rng([key, int(digest[:16], 16)])
+        more_correct, more = resampled_trials(
+            generator, trials.cell[chosen], trials.outcome[chosen], cells, n_replicates
+        )
+        correct += more_correct
+        count += more
+    return correct, count
+
+
+@lru_cache(maxsize=16)
+def _grid_design(segments: int, degree: int) -> FloatArray:
+    """B-splines on the band grid, shape (n_grid, K)."""
+    design = spline_basis(segments, degree).design(band_grid())
+    design.setflags(write=False)
+    return design

@@ -1,0 +1,251 @@
+"""`CurveFit`: a performance curve as a value, with everything needed to read it, compare it and make it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.curves.bands import Bands
+from analysis.curves.basis import SplineBasis, spline_basis
+from analysis.curves.binning import Bin
+from analysis.curves.bootstrap import Bootstrap, Scheme, Spread, Unit, spread_of
+from analysis.errors import InvalidInput
+
+FloatArray = NDArray[np.float64]
+AnchorKind = Literal["none", "fixed", "soft"]
+
+#: Level at which two bands of equal width just touch when their difference has p = 0.05: 2 Phi(1.96 / sqrt 2) - 1.
+OVERLAP_LEVEL = 0.8342
+
+
+@dataclass(frozen=True)
+class CurveConfig:
+    """How a curve is fitted; validates itself.
+
+    Parameters
+    ----------
+    n_bins : int
+        Equal bins of visual change (M).
+    segments, degree : int
+        Shape of the B-spline basis.
+    label_space : int
+        Number of labels between which the observer chose (16, or 1000 for a classifier's own classes).
+    level : float
+        Level of intervals and of the pointwise band.
+    simultaneous_level : float
+        Level of the simultaneous band.
+    n_bootstrap : int
+        Refits per resampled unit; 0 for no bands.
+    scheme : {"two-way", "image", "participant", "naive"} or None
+        What is resampled; None when nothing is.
+    """
+
+    n_bins: int = 40
+    segments: int = 20
+    degree: int = 3
+    label_space: int = 16
+    level: float = 0.95
+    simultaneous_level: float = OVERLAP_LEVEL
+    n_bootstrap: int = 0
+    scheme: Scheme | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_bins < 2:
+            raise InvalidInput(f"A curve needs at least 2 bins, not {self.n_bins}.")
+        if not (0.0 < self.level < 1.0 and 0.0 < self.simultaneous_level < 1.0):
+            raise InvalidInput("Levels of bands lie strictly between 0 and 1.")
+        if self.n_bootstrap < 0 or self.n_bootstrap == 1:
+            raise InvalidInput(f"{self.n_bootstrap} bootstrap refits give no spread; ask for 0, or for 2 or more.")
+        if self.label_space < 2:
+            raise InvalidInput(f"A label space has at least 2 labels, not {self.label_space}.")
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """What holds the curve at visual change 0."""
+
+    kind: AnchorKind
+    #: Fixed value, or rate of the clean trials; None without an anchor.
+    value: float | None = None
+    #: Number of clean trials.
+    n: int = 0
+    #: Sum of their outcomes.
+    correct: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class CurveFit:
+    """A monotone performance curve over visual change.
+
+    Parameters
+    ----------
+    config : CurveConfig
+    anchor : Anchor
+    coefficients : ndarray, shape (K,)
+        B-spline coefficients, non-increasing, in [0, 1].
+    bins : tuple of Bin
+        The occupied bins; clean trials of a soft anchor stand in ``anchor``.
+    smoothness, effective_parameters, dispersion, deviance : float
+        Penalty weight, trace of the smoother, over-dispersion and deviance of the chosen fit.
+    n_trials : int
+        Trials in the bins (without clean trials of the anchor).
+    n_originals, n_participants : int or None
+        Different originals and participants among them; None where no ids were given.
+    area : float
+        Area under the curve over [0, 1] (R-hat of VCR section 3.2, exact in the coefficients).
+    area_standard_error : float or None
+    area_interval : tuple of float or None
+        Normal-form interval at ``config.level``, within [0, 1].
+    measured : tuple of float
+        From the start of the first occupied bin (0 with an anchor) to the end of the last.
+    extrapolated : float
+        Share of [0, 1] outside ``measured``.
+    area_bounds : tuple of float
+        Smallest and largest area that monotone curves could have which agree with this one where it is measured.
+    bands : Bands or None
+    bootstrap : Bootstrap or None
+        The refits, for joint intervals of quantities of several curves.
+    data_digest : str
+        sha256 of the trials; independent of their order.
+    code_version : str
+    """
+
+    config: CurveConfig
+    anchor: Anchor
+    coefficients: FloatArray
+    bins: tuple[Bin, ...]
+    smoothness: float
+    effective_parameters: float
+    dispersion: float
+    deviance: float
+    n_trials: int
+    n_originals: int | None
+    n_participants: int | None
+    area: float
+    area_standard_error: float | None
+    area_interval: tuple[float, float] | None
+    measured: tuple[float, float]
+    extrapolated: float
+    area_bounds: tuple[float, float]
+    bands: Bands | None
+    bootstrap: Bootstrap | None
+    data_digest: str
+    code_version: str
+
+    @property
+    def basis(self) -> SplineBasis:
+        """The B-spline basis of the coefficients."""
+        return spline_basis(self.config.segments, self.config.degree)
+
+    def predict(self, visual_change: ArrayLike) -> FloatArray:
+        """Curve at visual changes in [0, 1], any shape; never rises, stays in [0, 1]."""
+        points = np.asarray(visual_change, dtype=np.float64)
+        values = self.basis.design(points.ravel()) @ self.coefficients
+        return np.clip(values, 0.0, 1.0).reshape(points.shape)
+
+    def mean_between(self, lower: float, upper: float) -> float:
+        """Mean height of the curve between two visual changes (exact).
+
+        Raises
+        ------
+        InvalidInput
+            If the range is empty or leaves [0, 1].
+        """
+        if not 0.0 <= lower < upper <= 1.0:
+            raise InvalidInput(f"[{lower}, {upper}] is no range within [0, 1].")
+        return float(self.basis.integral_design(lower, upper) @ self.coefficients / (upper - lower))
+
+    def spread(self, design: FloatArray) -> Spread | None:
+        """Bootstrap spread of linear functions of the curve, ``design @ coefficients``; None without refits."""
+        if self.bootstrap is None:
+            return None
+        replicates: dict[Unit, FloatArray] = {
+            unit: draws.astype(np.float64) @ design.T for unit, draws in self.bootstrap.draws.items()
+        }
+        return spread_of(design @ self.coefficients, replicates)
+
+    def common_range(self, other: CurveFit) -> tuple[float, float] | None:
+        """The range of visual change that both curves measured; None when there is none."""
+        lower, upper = max(self.measured[0], other.measured[0]), min(self.measured[1], other.measured[1])
+        return (lower, upper) if lower < upper else None
+
+    def to_dict(self, *, draws: bool = True) -> dict[str, Any]:
+        """Plain values from which `from_dict` makes an equal curve.
+
+        Parameters
+        ----------
+        draws : bool
+            False leaves the bootstrap refits out (bands and intervals stay, joint intervals become impossible).
+        """
+        return {
+            "config": asdict(self.config),
+            "anchor": asdict(self.anchor),
+            "coefficients": self.coefficients.tolist(),
+            "bins": [one.to_dict() for one in self.bins],
+            "smoothness": self.smoothness,
+            "effective_parameters": self.effective_parameters,
+            "dispersion": self.dispersion,
+            "deviance": self.deviance,
+            "n_trials": self.n_trials,
+            "n_originals": self.n_originals,
+            "n_participants": self.n_participants,
+            "area": self.area,
+            "area_standard_error": self.area_standard_error,
+            "area_interval": None if self.area_interval is None else list(self.area_interval),
+            "measured": list(self.measured),
+            "extrapolated": self.extrapolated,
+            "area_bounds": list(self.area_bounds),
+            "bands": None if self.bands is None else self.bands.to_dict(),
+            "bootstrap": self.bootstrap.to_dict() if self.bootstrap is not None and draws else None,
+            "data_digest": self.data_digest,
+            "code_version": self.code_version,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> CurveFit:
+        """Undo `to_dict`."""
+        coefficients = np.asarray(values["coefficients"], dtype=np.float64)
+        coefficients.setflags(write=False)
+        interval = values["area_interval"]
+        plain = {
+            name: values[name]
+            for name in (
+                "smoothness",
+                "effective_parameters",
+                "dispersion",
+                "deviance",
+                "n_trials",
+                "n_originals",
+                "n_participants",
+                "area",
+                "area_standard_error",
+                "extrapolated",
+                "data_digest",
+                "code_version",
+            )
+        }
+        return cls(
+            config=CurveConfig(**values["config"]),
+            anchor=Anchor(**values["anchor"]),
+            coefficients=coefficients,
+            bins=tuple(Bin.from_dict(one) for one in values["bins"]),
+            area_interval=None if interval is None else (interval[0], interval[1]),
+            measured=(values["measured"][0], values["measured"][1]),
+            area_bounds=(values["area_bounds"][0], values["area_bounds"][1]),
+            bands=None if values["bands"] is None else Bands.from_dict(values["bands"]),
+            bootstrap=None if values["bootstrap"] is None else Bootstrap.from_dict(values["bootstrap"]),
+            **plain,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in every stored value."""
+        return isinstance(other, CurveFit) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        """Follow equality."""
+        return hash(json.dumps(self.to_dict(draws=False), sort_keys=True))
