@@ -62,7 +62,7 @@ class Addresses:
                     probe.bind(("127.0.0.1", port))
                 except OSError as error:
                     raise PortTaken(
-                        f"Port {port} is in use: stop the program that uses it, or add --no-serve, which takes free ports."
+                        f"Port {port} is in use: stop the program that uses it, or add --no-serve to take free ports."
                     ) from error
         return cls(8000, 8001)
 
@@ -103,7 +103,7 @@ def started(name: str, addresses: Addresses, extra: Mapping[str, str]) -> Iterat
     log = Path(settings.MEDIA_ROOT) / "logs" / f"{name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as stream:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603  (our own command lines)
             command_lines(addresses)[name],
             env=environment(addresses, extra),
             cwd=settings.BASE_DIR,

@@ -10,12 +10,22 @@ ApplicationError
 │   ├── SessionClosed
 │   ├── LeaseLost
 │   ├── OutOfOrder
-│   └── StudyRefused          the study's state or plan does not allow it
+│   ├── StudyRefused          the study's state or plan does not allow it
+│   ├── IllegalTransition     a state machine has no such arrow
+│   ├── CostNotConfirmed      the cost was not typed, or is another one by now
+│   ├── CapExceeded           more money than the campaign may spend
+│   ├── AlreadyBegun          begun from another assignment, and can go on here
+│   └── AlreadyTookPart       this person has no session left in the study's family
 ├── JobError
 │   └── JobCancelled
 └── RecruiterError            the other side refused, or nobody knows
     ├── RecruiterUnavailable
-    └── OutcomeUnknown
+    ├── OutcomeUnknown
+    ├── KeysRefused           no keys, wrong ones, or expired ones
+    ├── InsufficientFunds
+    ├── AlreadyDone           the same request was carried out before
+    ├── NotAtRecruiter        it does not exist there
+    └── StateRefused          its state there does not allow this
 """
 
 from __future__ import annotations
@@ -102,6 +112,36 @@ class StudyRefused(Conflict):
     problem = "study-refused"
 
 
+class IllegalTransition(Conflict):
+    """This cannot follow on the present state."""
+
+    problem = "illegal-transition"
+
+
+class CostNotConfirmed(Conflict):
+    """The cost has not been confirmed; nothing was published."""
+
+    problem = "cost-not-confirmed"
+
+
+class CapExceeded(Conflict):
+    """This would cost more than the campaign may spend; raise its cap first."""
+
+    problem = "cap-exceeded"
+
+
+class AlreadyBegun(Conflict):
+    """You have begun this study in another HIT. Go on there, or continue here if you have returned that HIT."""
+
+    problem = "already-begun"
+
+
+class AlreadyTookPart(Conflict):
+    """You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."""
+
+    problem = "already-took-part"
+
+
 class JobError(ApplicationError):
     """The job could not be done."""
 
@@ -123,3 +163,33 @@ class RecruiterUnavailable(RecruiterError):
 
 class OutcomeUnknown(RecruiterError):
     """The reply was lost: whether the request took effect has to be asked before it is sent again."""
+
+
+class KeysRefused(RecruiterError):
+    """The recruiter does not accept the access keys: check that they are set, current and of this environment."""
+
+    problem = "keys-refused"
+
+
+class InsufficientFunds(RecruiterError):
+    """The account with the recruiter does not hold enough money; add some, then send again."""
+
+    problem = "insufficient-funds"
+
+
+class AlreadyDone(RecruiterError):
+    """The recruiter has carried out this request before."""
+
+    problem = "already-done"
+
+
+class NotAtRecruiter(RecruiterError):
+    """The recruiter does not know this."""
+
+    problem = "not-at-recruiter"
+
+
+class StateRefused(RecruiterError):
+    """The recruiter says that its present state does not allow this."""
+
+    problem = "state-refused"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.functional import Promise
+
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """An entry of the top navigation."""
 
     key: str
-    label: str
+    label: str | Promise
     #: name of a URL without arguments
     url_name: str
     order: int
@@ -21,7 +23,7 @@ class StudyTab:
     """A room of a study; its URL takes the study's slug."""
 
     key: str
-    label: str
+    label: str | Promise
     #: name of a URL with one argument, `slug`
     url_name: str
     order: int

@@ -1,8 +1,17 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class EvaluationsConfig(AppConfig):
     name = "humanexp.evaluations"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from humanexp.core.navigation import Section, register_section
+        from humanexp.evaluations import handlers  # noqa: F401  (registers)
+
+        register_section(
+            Section(key="classifiers", label=_("Classifiers"), url_name="evaluations:classifiers", order=30)
+        )

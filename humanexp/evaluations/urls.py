@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import path
+
+from humanexp.evaluations import views
 
 app_name = "evaluations"
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns = [path("classifiers/", views.classifiers, name="classifiers")]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from humanexp.stimuli.models import StimulusSet
+
+
+class EvaluationRun(models.Model):
+    """One classifier on one stimulus set; predictions lie in a Parquet file. Complete once `completed_at` is set."""
+
+    stimulus_set = models.ForeignKey(StimulusSet, on_delete=models.CASCADE, related_name="evaluations")
+    #: the `classifier` column of the predictions, and the name on the dashboard
+    name = models.CharField(max_length=80)
+    #: adapter string, e.g. "timm:resnet50"
+    spec = models.CharField(max_length=300)
+    device = models.CharField(max_length=20, default="cpu")
+    #: digest of the weights that were used
+    classifier_digest = models.CharField(max_length=64, blank=True)
+    label_space = models.PositiveIntegerField(default=16)
+    preprocessing = models.CharField(max_length=300, blank=True)
+    predictions_file = models.CharField(max_length=300, blank=True)
+    count = models.PositiveIntegerField(default=0)
+    accuracy_clean = models.FloatField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    completed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["stimulus_set", "name"], name="evaluation_name_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.stimulus_set}"

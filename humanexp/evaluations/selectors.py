@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import QuerySet
+
+from humanexp.core.storage import media_path
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.stimuli.models import StimulusSet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def all_runs() -> QuerySet[EvaluationRun]:
+    return EvaluationRun.objects.select_related("stimulus_set")
+
+
+def completed_runs(stimulus_set: StimulusSet) -> QuerySet[EvaluationRun]:
+    return stimulus_set.evaluations.exclude(completed_at=None)
+
+
+def predictions_for(stimulus_set: StimulusSet) -> pd.DataFrame:
+    """Predictions of every completed run on this set, columns of the PREDICTIONS schema; empty when there are none."""
+    import pandas as pd
+
+    from analysis.tables import PREDICTIONS
+
+    frames = [pd.read_parquet(media_path(run.predictions_file)) for run in completed_runs(stimulus_set)]
+    return pd.concat(frames, ignore_index=True) if frames else PREDICTIONS.frame([])

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.categories import CATEGORIES
+from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
+from humanexp.simulation.personas import DEFAULT_MIX, Honest, TruePicture, cast, personas
+
+OBSERVERS = ObserverModel(curves=DEMO_CURVES, seed=3)
+CLEAN = TruePicture(original="cat-1", category="cat", corruption="none", visual_change=0.0)
+
+
+def answers(name: str, picture: TruePicture, count: int = 2000) -> list:
+    persona = personas(OBSERVERS, seed=3)[name]
+    return [persona.answer([picture], participant=f"p{number}", position=5) for number in range(count)]
+
+
+def test_an_honest_person_is_right_as_often_as_the_model_says() -> None:
+    without_effects = ObserverModel(curves=DEMO_CURVES, image_sd=0, participant_sd=0)
+    persona = Honest(name="x", observers=without_effects, seed=0, lapse=0.1, miss=0.05)
+    picture = TruePicture(original="o", category="dog", corruption="gaussian_noise", visual_change=0.8)
+    given = [persona.answer([picture], participant=f"p{n}", position=0).response for n in range(8000)]
+    share = float(without_effects.marginal("gaussian_noise", np.array(0.8)))
+    expected = persona.marginal_share(share)
+    assert np.mean([response == "dog" for response in given]) == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(8000))
+    assert np.mean([response == "na" for response in given]) == pytest.approx(0.05, abs=0.01)
+
+
+def test_a_random_clicker_is_at_chance_and_one_button_has_one_answer() -> None:
+    clicks = [answer.response for answer in answers("random", CLEAN)]
+    assert np.mean([response == "cat" for response in clicks]) == pytest.approx(1 / 16, abs=0.02)
+    assert set(clicks) == set(CATEGORIES)
+    one_button = personas(OBSERVERS, seed=3)["one-button"]
+    given = {one_button.answer([CLEAN], participant="p", position=n).response for n in range(50)}
+    assert len(given) == 1
+
+
+def test_the_too_fast_answer_before_anybody_could_see() -> None:
+    assert max(answer.rt_ms for answer in answers("too-fast", CLEAN, 200)) < 250
+
+
+def test_look_alike_noises_are_called_the_same_and_blur_is_not() -> None:
+    persona = personas(OBSERVERS, seed=3)["careful"]
+    noise, other, blur = (
+        TruePicture(original=name, category="cat", corruption=name, visual_change=0.7)
+        for name in ("gaussian_noise", "uniform_noise", "gaussian_blur")
+    )
+    alike = [persona.answer([noise, other], participant=f"p{n}", position=0).response for n in range(500)]
+    apart = [persona.answer([noise, blur], participant=f"p{n}", position=0).response for n in range(500)]
+    assert np.mean([response == "same" for response in alike]) > 0.8
+    assert np.mean([response == "different" for response in apart]) > 0.9
+
+
+@pytest.mark.parametrize("participants", [1, 7, 40, 101])
+def test_a_cast_meets_the_shares_as_closely_as_whole_people_allow(participants: int) -> None:
+    names = cast(DEFAULT_MIX, participants, seed=0)
+    assert len(names) == participants
+    for name, share in DEFAULT_MIX.items():
+        assert abs(names.count(name) - participants * share) < 1
+    assert names == cast(DEFAULT_MIX, participants, seed=0)
+
+
+@pytest.mark.parametrize("mix", [{"careful": -1.0}, {"careful": 0.0}, {"lazy": 1.0}])
+def test_an_impossible_mix_is_refused(mix: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"persona|shares"):
+        cast(mix, 10, seed=0)
