@@ -1,0 +1,132 @@
+"""Do two observers err on the same pictures? Error consistency beyond what their accuracies imply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.errors import InvalidInput, TooFewResponses
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ErrorConsistency:
+    """Agreement of two observers in being right or wrong.
+
+    Parameters
+    ----------
+    kappa : float
+        Error consistency, at most 1; 1 when the observers are right and wrong on the same pictures.
+    observed, expected : float
+        Share of pictures on which both are right or both wrong, and the share that independent observers of these
+        accuracies would reach.
+    n : int
+        Pictures that both saw.
+    accuracies : tuple of float
+        Accuracies on these pictures.
+    interval : tuple of float or None
+        Percentile interval of kappa over resampled pictures, when asked for.
+    """
+
+    kappa: float
+    observed: float
+    expected: float
+    n: int
+    accuracies: tuple[float, float]
+    interval: tuple[float, float] | None = None
+
+
+def error_consistency(
+    correct_a: ArrayLike,
+    correct_b: ArrayLike,
+    *,
+    n_bootstrap: int = 0,
+    rng: np.random.Generator | int | None = None,
+    level: float = 0.95,
+) -> ErrorConsistency:
+    """Error consistency of two observers on the same pictures.
+
+    Parameters
+    ----------
+    correct_a, correct_b : array-like of bool, shape (n,)
+        Was the observer right on picture i? In the same order of pictures.
+    n_bootstrap : int
+        Resamplings of pictures for an interval; 0 for none.
+    rng : numpy Generator, int or None
+        Source of the resampling (None counts as 0).
+    level : float
+        Level of the interval.
+
+    Returns
+    -------
+    ErrorConsistency
+
+    Raises
+    ------
+    InvalidInput
+        If the arrays differ in length or hold anything but right and wrong.
+    TooFewResponses
+        If there is no picture.
+
+    Notes
+    -----
+    Geirhos, Meding and Wichmann (2020), eqs. 1-3: ``kappa = (c_obs - c_exp) / (1 - c_exp)``,
+    ``c_exp = p_a p_b + (1 - p_a)(1 - p_b)``; 1 where ``c_obs = 1``.
+    """
+    first, second = _right_or_wrong(correct_a), _right_or_wrong(correct_b)
+    if first.shape != second.shape:
+        raise InvalidInput(f"The observers have {len(first)} and {len(second)} answers: one each per common picture.")
+    if not len(first):
+        raise TooFewResponses("The observers have no picture in common.")
+    n = len(first)
+    right_a, right_b, both = first.sum(), second.sum(), (first & second).sum()
+    observed, expected, kappa = kappa_from_counts(right_a, right_b, both, n)
+    interval = None
+    if n_bootstrap:
+        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
+        cells = np.array([both, right_a - both, right_b - both, n - right_a - right_b + both]) / n
+        drawn = generator.multinomial(n, cells, size=n_bootstrap)
+        replicates = kappa_from_counts(drawn[:, 0] + drawn[:, 1], drawn[:, 0] + drawn[:, 2], drawn[:, 0], n)[2]
+        tail = (1.0 - level) / 2.0
+        lower, upper = np.quantile(replicates, [tail, 1.0 - tail])
+        interval = (float(lower), float(upper))
+    return ErrorConsistency(
+        float(kappa), float(observed), float(expected), n, (float(right_a / n), float(right_b / n)), interval
+    )
+
+
+def kappa_from_counts(
+    right_a: ArrayLike, right_b: ArrayLike, both: ArrayLike, n: ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Observed and expected consistency, and kappa, from counts (any common shape).
+
+    Parameters
+    ----------
+    right_a, right_b : array-like
+        Pictures on which each observer is right.
+    both : array-like
+        Pictures on which both are right.
+    n : array-like
+        Pictures that both saw, at least 1.
+
+    Returns
+    -------
+    observed, expected, kappa : ndarray
+    """
+    a, b, common, total = (np.asarray(count, dtype=np.float64) for count in (right_a, right_b, both, n))
+    observed = (total - a - b + 2.0 * common) / total
+    p, q = a / total, b / total
+    expected = p * q + (1.0 - p) * (1.0 - q)
+    beyond = 1.0 - expected
+    kappa = np.divide(observed - expected, beyond, out=np.ones_like(beyond), where=(beyond > 0.0) & (observed < 1.0))
+    return observed, expected, kappa
+
+
+def _right_or_wrong(correct: ArrayLike) -> NDArray[np.bool_]:
+    values = np.asarray(correct)
+    if values.ndim != 1 or not np.isin(values, (0, 1)).all():
+        raise InvalidInput("Answers to compare are one column of right (1) and wrong (0).")
+    return values.astype(bool)

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+
+from analysis.curves import CurveFit, fit_curve
+from analysis.curves.basis import spline_basis
+from analysis.errors import GridMismatch, LabelSpaceMismatch
+from analysis.metrics import compare, leads
+from tests.analysis.curves.truths import crowd, gradual, sharp
+
+TEMPLATE = fit_curve([0.1, 0.9], [1, 0])
+
+
+def curve_with(coefficients: np.ndarray) -> CurveFit:
+    """A curve of these coefficients (fitted to something else, then given them)."""
+    basis = spline_basis()
+    return replace(TEMPLATE, coefficients=coefficients, area=float(basis.integrals @ coefficients))
+
+
+falling = st.lists(st.floats(0, 1), min_size=23, max_size=23).map(lambda values: np.array(sorted(values, reverse=True)))
+
+
+def brute_force(first: CurveFit, second: CurveFit) -> tuple[float, float]:
+    """Adaptive quadrature over 2,000 cells, independent of any root finding."""
+
+    def gap(v: float) -> float:
+        return float(first.predict(v) - second.predict(v))
+
+    edges = np.linspace(0, 1, 2001)
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    middles, half = (edges[1:] + edges[:-1]) / 2, 0.5 / 2000
+    points = middles[:, None] + nodes * half
+    values = first.predict(points) - second.predict(points)
+    one_sign = (values > 0).all(axis=1) | (values < 0).all(axis=1)
+    whole = (values * weights).sum(axis=1) * half
+    ahead = whole[one_sign & (whole > 0)].sum()
+    behind = -whole[one_sign & (whole < 0)].sum()
+    for middle in middles[~one_sign]:
+        low, high = middle - half, middle + half
+        ahead += quad(lambda v: max(gap(v), 0.0), low, high, epsabs=1e-13, limit=200)[0]
+        behind += quad(lambda v: max(-gap(v), 0.0), low, high, epsabs=1e-13, limit=200)[0]
+    return float(ahead), float(behind)
+
+
+def test_hand_computed_lines() -> None:
+    """1 - v against the constant 1/2: each leads by 1/8; HMRI = 3/4 and MRSI = 1/4."""
+    basis = spline_basis()
+    greville = np.array([basis.knots[k + 1 : k + 4].mean() for k in range(basis.size)])
+    found = compare(curve_with(1.0 - greville), curve_with(np.full(basis.size, 0.5)))
+    assert found.human_lead == pytest.approx(0.125, abs=1e-12)
+    assert found.classifier_lead == pytest.approx(0.125, abs=1e-12)
+    assert found.hmri == pytest.approx(0.75, abs=1e-12)
+    assert found.mrsi == pytest.approx(0.25, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(falling, falling)
+def test_the_identity_of_both_indices_holds(first: np.ndarray, second: np.ndarray) -> None:
+    found = compare(curve_with(first), curve_with(second))
+    assert found.human_area * found.hmri == pytest.approx(found.classifier_area * (1 - found.mrsi), abs=1e-12)
+    assert -1e-12 <= found.hmri <= 1 + 1e-12 and -1e-12 <= found.mrsi <= 1 + 1e-12
+    back = leads(curve_with(second), curve_with(first))
+    assert back == pytest.approx((found.classifier_lead, found.human_lead), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_four_areas_equal_brute_force_on_crossing_curves(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = (curve_with(np.sort(rng.random(23))[::-1].copy()) for _ in range(2))
+    found = compare(first, second)
+    ahead, behind = brute_force(first, second)
+    assert min(ahead, behind) > 0
+    assert found.human_lead == pytest.approx(ahead, abs=1e-9)
+    assert found.classifier_lead == pytest.approx(behind, abs=1e-9)
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    points = (np.arange(20)[:, None] + (nodes + 1) / 2) / 20
+    for curve, area in ((first, found.human_area), (second, found.classifier_area)):
+        assert area == pytest.approx(float((curve.predict(points) * weights).sum() / 40), abs=1e-9)
+
+
+@given(falling)
+@settings(max_examples=20, deadline=None)
+def test_a_curve_against_itself(coefficients: np.ndarray) -> None:
+    curve = curve_with(coefficients)
+    found = compare(curve, curve)
+    assert (found.hmri, found.mrsi, found.human_lead, found.classifier_lead) == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_a_curve_that_is_never_worse_leads_alone() -> None:
+    high, low = curve_with(np.full(23, 0.9)), curve_with(np.linspace(0.8, 0.1, 23))
+    found = compare(high, low)
+    assert found.classifier_lead == 0.0 and found.mrsi == 0.0
+    assert found.human_lead == pytest.approx(high.area - low.area, abs=1e-12)
+    assert compare(low, high).hmri == pytest.approx(1.0, abs=1e-12)
+
+
+def test_zero_areas_do_not_divide() -> None:
+    nothing, something = curve_with(np.zeros(23)), curve_with(np.full(23, 0.5))
+    assert compare(nothing, something).hmri == 1.0
+    assert compare(something, nothing).mrsi == 0.0
+    assert compare(something, nothing).hmri == 0.0
+
+
+def test_a_span_restricts_every_area() -> None:
+    basis = spline_basis()
+    greville = np.array([basis.knots[k + 1 : k + 4].mean() for k in range(basis.size)])
+    found = compare(curve_with(1.0 - greville), curve_with(np.full(basis.size, 0.5)), span=(0.2, 0.6))
+    assert found.human_lead == pytest.approx(0.045, abs=1e-12)
+    assert found.classifier_lead == pytest.approx(0.005, abs=1e-12)
+    assert found.human_area == pytest.approx(0.24, abs=1e-12)
+    assert found.classifier_area == pytest.approx(0.2, abs=1e-12)
+
+
+def test_unequal_curves_are_refused() -> None:
+    v, y = np.linspace(0, 1, 50), np.linspace(1, 0, 50) > 0.5
+    plain = fit_curve(v, y)
+    with pytest.raises(GridMismatch):
+        compare(plain, fit_curve(v, y, segments=10))
+    with pytest.raises(LabelSpaceMismatch, match="1000-way"):
+        compare(plain, fit_curve(v, y, label_space=1000))
+
+
+def test_published_table_lies_on_the_identity() -> None:
+    """VCR Table 3, ResNet-50 under median blur: A_h from (R, HMRI, MRSI) before and after retraining agree."""
+    before, after = 0.532 * (1 - 0.0) / 0.635, 0.694 * (1 - 0.003) / 0.828
+    assert 0.8359 - 1e-3 <= before <= 0.8372 + 1e-3
+    assert 0.8354 <= after <= 0.8372
+
+
+def human_and_classifier(seed: int, shift: float, *, joint: bool = True) -> tuple[CurveFit, CurveFit]:
+    people = crowd(seed, people=40, trials_each=40)
+    rng = np.random.default_rng(seed + 1000)
+    v = people["visual_change"]
+    right = rng.random(len(v)) < (1 - shift) * gradual(np.clip(v + shift, 0, 1))
+    human = fit_curve(**people, n_bootstrap=120, rng=seed)
+    network = fit_curve(v, right, images=people["images"], n_bootstrap=120, rng=seed if joint else seed + 1)
+    return human, network
+
+
+def test_intervals_hold_the_estimates_and_a_worse_network_exceeds_nowhere() -> None:
+    found = compare(*human_and_classifier(1, 0.2))
+    assert found.hmri_interval is not None and found.human_lead_interval is not None
+    assert found.hmri_interval[0] < found.hmri < found.hmri_interval[1]
+    assert found.human_lead_interval[0] > 0
+    assert found.exceeds == ()
+    assert "hmri_interval" in found.to_dict()
+
+
+def test_a_network_above_people_is_seen_where_it_exceeds_them() -> None:
+    worse, better = human_and_classifier(2, 0.2)
+    found = compare(better, worse)
+    assert found.exceeds
+    low, high = found.exceeds[0]
+    assert 0 <= low < 0.75 < high <= 1
+
+
+def test_interval_of_the_lead_covers_the_truth() -> None:
+    from tests.analysis.curves.truths import marginal_area
+
+    truth = marginal_area(sharp, float(np.hypot(2.0, 0.5))) - (gradual(np.linspace(0, 1, 4001)).mean())
+    covered = []
+    for seed in range(30):
+        interval = compare(*human_and_classifier(seed, 0.0)).area_difference_interval
+        assert interval is not None
+        covered.append(interval[0] <= truth <= interval[1])
+    assert np.mean(covered) >= 0.83
