@@ -1,0 +1,148 @@
+"""Figures of performance: curves over visual change, rates over named conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.errors import InvalidInput
+from analysis.figures.style import Observer
+from analysis.figures.value import Axis, Band, Bars, Figure, Line, Mark, Numbers, Points, Shaded, Trace
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlottedCurve:
+    """A performance curve as the page and the paper need it: on a grid, with bands and bins."""
+
+    observer: Observer
+    v: Numbers
+    estimate: Numbers
+    #: Meaning -> (lower, upper) on `v`.
+    bands: Mapping[str, tuple[Numbers, Numbers]]
+    #: (visual change, n, rate) of every occupied bin.
+    bins: tuple[tuple[float, int, float], ...]
+    measured: tuple[float, float]
+    area: float
+
+
+def curve_figure(
+    curves: Sequence[PlottedCurve],
+    *,
+    title: str,
+    measure: str,
+    x_label: str = "visual change Δv",
+    chance: float | None = None,
+    bin_width: float = 1 / 40,
+) -> Figure:
+    """Performance curves over visual change: people first and thickest, classifiers by colour and dashes.
+
+    Parameters
+    ----------
+    curves : sequence of PlottedCurve
+        At least one.
+    title, measure, x_label : str
+        Measure is the ordinate's name: "accuracy" or "consistency".
+    chance : float or None
+        Chance level in [0, 1], drawn as a dotted line.
+    bin_width : float
+        Width of a bin of visual change, for the strip of counts.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no curve.
+    """
+    if not curves:
+        raise InvalidInput("A figure of curves needs at least one curve.")
+    people = [curve for curve in curves if curve.observer.role == "human"]
+    ordered = [*[curve for curve in curves if curve.observer.role != "human"], *people]
+    meanings = tuple(dict.fromkeys(meaning for curve in ordered for meaning in curve.bands))
+    traces: list[Trace] = []
+    for curve in ordered:
+        traces += [
+            Band(curve.observer, curve.v, lower, upper, meaning, shown=meaning == meanings[0])
+            for meaning, (lower, upper) in curve.bands.items()
+        ]
+    traces += [Line(curve.observer, curve.v, curve.estimate) for curve in ordered]
+    for curve in people:
+        v, n, rate = _columns(curve.bins)
+        traces.append(Points(curve.observer, v, rate, tuple(int(count) for count in n)))
+    if people:
+        v, n, _ = _columns(people[0].bins)
+        traces.append(Bars(people[0].observer, v, n, 0.8 * bin_width))
+    measured = (people or ordered)[0].measured
+    return Figure(
+        title=title,
+        description=_describe(ordered, measure),
+        x=Axis(x_label, (0.0, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        y=Axis(measure, (0.0, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        traces=tuple(traces),
+        marks=() if chance is None else (Mark(chance, _chance_label(chance)),),
+        shaded=tuple(_unmeasured(measured)),
+        strip_label="answers",
+        notes=("Dots are bins; their area is proportional to the number of answers.",) if people else (),
+    )
+
+
+def condition_figure(
+    rates: Sequence[tuple[Observer, Mapping[str, tuple[float, int]]]],
+    *,
+    conditions: Sequence[str],
+    title: str,
+    measure: str = "accuracy",
+    x_label: str = "condition",
+    chance: float | None = None,
+) -> Figure:
+    """Rates per named condition, equally spaced, for trials without a measured visual change.
+
+    Parameters
+    ----------
+    rates : sequence of (Observer, {condition: (rate in [0, 1], n)})
+    conditions : sequence of str
+        In the order of the axis.
+    """
+    if not conditions or not rates:
+        raise InvalidInput("A figure of conditions needs at least one observer and one condition.")
+    traces = []
+    for observer, by_condition in sorted(rates, key=lambda pair: pair[0].role == "human"):
+        present = [(float(place), *by_condition[name]) for place, name in enumerate(conditions) if name in by_condition]
+        x, rate, n = _columns(present)
+        traces.append(Points(observer, x, rate, tuple(int(count) for count in n), joined=True))
+    return Figure(
+        title=title,
+        description="; ".join(
+            f"{trace.observer.name}: from {trace.y[0]:.2f} to {trace.y[-1]:.2f}" for trace in reversed(traces)
+        ),
+        x=Axis(x_label, (-0.3, len(conditions) - 0.7), categories=tuple(conditions)),
+        y=Axis(measure, (0.0, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        traces=tuple(traces),
+        marks=() if chance is None else (Mark(chance, _chance_label(chance)),),
+    )
+
+
+def _columns(rows: Iterable[tuple[float, ...]]) -> tuple[Numbers, Numbers, Numbers]:
+    first, second, third = zip(*rows, strict=True) if (rows := list(rows)) else ((), (), ())
+    return tuple(map(float, first)), tuple(map(float, second)), tuple(map(float, third))
+
+
+def _unmeasured(measured: tuple[float, float]) -> Iterable[Shaded]:
+    lower, upper = measured
+    if lower > 0.0:
+        yield Shaded(0.0, lower, f"extrapolated {100 * lower:.1f} %")
+    if upper < 1.0:
+        yield Shaded(upper, 1.0, f"extrapolated {100 * (1 - upper):.1f} %")
+
+
+def _chance_label(chance: float) -> str:
+    return f"chance 1/{round(1 / chance)}" if chance else "chance"
+
+
+def _describe(curves: Sequence[PlottedCurve], measure: str) -> str:
+    parts = []
+    for curve in sorted(curves, key=lambda curve: curve.observer.role != "human"):
+        middle = curve.estimate[len(curve.estimate) // 2]
+        parts.append(
+            f"{curve.observer.name}: {curve.estimate[0]:.2f} at 0, {middle:.2f} in the middle, "
+            f"{curve.estimate[-1]:.2f} at 1"
+        )
+    return f"{measure.capitalize()} against visual change. " + "; ".join(parts) + "."

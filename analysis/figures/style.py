@@ -1,0 +1,54 @@
+"""How observers look: one colour, one dash pattern, one width each, on the page and on paper."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal["human", "classifier"]
+
+INK, INK_SOFT, GRID, SHADE = "#16202b", "#4a5865", "#dde3e9", "#eef1f4"
+#: Okabe and Ito (2008), without yellow and black: colours that colour-blind readers can tell apart.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+#: Lengths of strokes and gaps, px; the empty pattern is a solid line.
+DASHES: tuple[tuple[int, ...], ...] = ((), (8, 3), (2, 3), (8, 3, 2, 3), (12, 4), (4, 2))
+#: Radius of the largest dot, px.
+LARGEST_DOT = 6.0
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Whose answers a series shows."""
+
+    name: str
+    role: Role
+    #: Place among the observers of its role, from 0; decides colour and dashes.
+    index: int = 0
+
+
+@dataclass(frozen=True)
+class Style:
+    """How an observer looks."""
+
+    colour: str
+    dash: tuple[int, ...]
+    width: float
+
+
+def style_of(observer: Observer) -> Style:
+    """People are black and thickest; classifiers take palette and dashes in turn, so that 36 differ without labels."""
+    if observer.role == "human":
+        # Several groups of people in one figure differ by their dashes alone.
+        return Style(INK, DASHES[observer.index % len(DASHES)], 3.5)
+    lap, place = divmod(observer.index, len(PALETTE))
+    return Style(PALETTE[place], DASHES[(place + lap) % len(DASHES)], 2.0)
+
+
+def dot_radius(n: int, largest: int) -> float:
+    """Radius of a dot in px: its area is proportional to n, and small ones stay visible."""
+    return max(1.2, LARGEST_DOT * math.sqrt(n / largest))
+
+
+def band_opacity(observer: Observer) -> float:
+    return 0.16 if observer.role == "human" else 0.12

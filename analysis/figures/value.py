@@ -1,0 +1,176 @@
+"""`Figure`: what is drawn, as a value, without a word on how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from analysis.figures.style import Observer
+
+Numbers = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Label, range and ticks of an axis; `categories` makes it an axis of names at 0, 1, 2, ..."""
+
+    label: str
+    range: tuple[float, float]
+    ticks: Numbers = ()
+    categories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve."""
+
+    observer: Observer
+    x: Numbers
+    y: Numbers
+
+
+@dataclass(frozen=True)
+class Band:
+    """The region between two curves: what it is, e.g. "95 % pointwise", and whether it is shown at first."""
+
+    observer: Observer
+    x: Numbers
+    lower: Numbers
+    upper: Numbers
+    meaning: str
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Points:
+    """Dots whose area is proportional to `n`."""
+
+    observer: Observer
+    x: Numbers
+    y: Numbers
+    n: tuple[int, ...]
+    #: Joined by a line of the observer's style.
+    joined: bool = False
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Counts in a strip of their own below the figure."""
+
+    observer: Observer
+    x: Numbers
+    height: Numbers
+    width: float
+
+
+Trace = Line | Band | Points | Bars
+Series = tuple[str, str, Numbers, tuple[Numbers, ...]]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A horizontal line with a label: chance level."""
+
+    y: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Shaded:
+    """A range of x that is drawn grey: where nothing was measured."""
+
+    start: float
+    end: float
+    label: str
+
+    def outer(self, axis: Axis) -> float:
+        """The end that lies at the figure's edge; its label is anchored there."""
+        return self.end if self.end >= axis.range[1] else self.start
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as a value.
+
+    Parameters
+    ----------
+    title, description : str
+        The description says in words what is seen (text alternative).
+    x, y : Axis
+    traces : tuple of Line, Band, Points or Bars
+        In drawing order; `Bars` stand in the strip below.
+    marks : tuple of Mark
+    shaded : tuple of Shaded
+    strip_label : str
+        Label of the strip's axis.
+    notes : tuple of str
+        What a caption has to say.
+    """
+
+    title: str
+    description: str
+    x: Axis
+    y: Axis
+    traces: tuple[Trace, ...]
+    marks: tuple[Mark, ...] = ()
+    shaded: tuple[Shaded, ...] = ()
+    strip_label: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def observers(self) -> tuple[Observer, ...]:
+        """Whoever has a series, in order of appearance, people first."""
+        seen = dict.fromkeys(trace.observer for trace in self.traces)
+        return tuple(sorted(seen, key=lambda observer: observer.role != "human"))
+
+    def series(self) -> list[Series]:
+        """What is drawn: (kind, observer, x, ordinates), of the traces that are shown."""
+        drawn: list[Series] = []
+        for trace in self.traces:
+            match trace:
+                case Line():
+                    drawn.append(("line", trace.observer.name, trace.x, (trace.y,)))
+                case Band() if trace.shown:
+                    drawn.append(("band", trace.observer.name, trace.x, (trace.lower, trace.upper)))
+                case Points():
+                    drawn.append(("points", trace.observer.name, trace.x, (trace.y,)))
+                case Bars():
+                    drawn.append(("bars", trace.observer.name, trace.x, (trace.height,)))
+        return drawn
+
+    def with_band(self, meaning: str) -> Figure:
+        """The same figure showing the bands of this meaning and no others."""
+        return replace(
+            self,
+            traces=tuple(
+                replace(trace, shown=trace.meaning == meaning) if isinstance(trace, Band) else trace
+                for trace in self.traces
+            ),
+        )
+
+    @property
+    def band_meanings(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(trace.meaning for trace in self.traces if isinstance(trace, Band)))
+
+    @property
+    def largest_n(self) -> int:
+        """Answers behind the largest dot."""
+        return max((n for trace in self.traces if isinstance(trace, Points) for n in trace.n), default=1)
+
+    @property
+    def has_strip(self) -> bool:
+        """Whether a strip of counts stands below."""
+        return any(isinstance(trace, Bars) for trace in self.traces)
+
+    def to_plotly(self) -> dict[str, Any]:
+        """``{"data": [...], "layout": {...}}`` for plotly.js; see `analysis.figures.page`."""
+        from analysis.figures.page import to_plotly
+
+        return to_plotly(self)
+
+    def to_file(self, path: Path) -> Path:
+        """Write an .svg, .pdf or .png file (by its suffix); see `analysis.figures.paper`."""
+        from analysis.figures.paper import to_file
+
+        return to_file(self, path)
