@@ -1,0 +1,43 @@
+"""From originals to stimuli: originals are prepared, stimuli planned, made in shards, and verified."""
+
+from __future__ import annotations
+
+from analysis.generation.originals import check_original, prepare_original
+from analysis.generation.plan import Original, OriginalPlan, StimulusRequest, pilot_originals, plan_stimuli
+from analysis.generation.shards import (
+    METRIC_NAME,
+    PilotShard,
+    Shard,
+    ShardOutcome,
+    cut_into_shards,
+    decode_png,
+    encode_png,
+    fit_pilot_shard,
+    generate_shard,
+    make_stimulus,
+)
+from analysis.generation.verification import StimulusRecord, Verification, VerificationShard, verify_shard
+
+__all__ = [
+    "METRIC_NAME",
+    "Original",
+    "OriginalPlan",
+    "PilotShard",
+    "Shard",
+    "ShardOutcome",
+    "StimulusRecord",
+    "StimulusRequest",
+    "Verification",
+    "VerificationShard",
+    "check_original",
+    "cut_into_shards",
+    "decode_png",
+    "encode_png",
+    "fit_pilot_shard",
+    "generate_shard",
+    "make_stimulus",
+    "pilot_originals",
+    "plan_stimuli",
+    "prepare_original",
+    "verify_shard",
+]

@@ -1,0 +1,30 @@
+"""Original files for tests, made by whole-number arithmetic alone."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from analysis.generation import Original
+from tests.analysis.visual_change import pairs
+
+
+def coloured(seed: int, height: int = 128, width: int = 128) -> np.ndarray:
+    grey = pairs.scene(seed, height, width)
+    return np.stack([grey, np.roll(grey, 3, axis=0), 255 - np.roll(grey, 4, axis=1)], axis=-1)
+
+
+def write_originals(folder: Path, per_category: dict[str, int], size_px: int = 128) -> list[Original]:
+    """PNG originals in folders named by category."""
+    originals = []
+    for category, count in per_category.items():
+        (folder / category).mkdir(parents=True, exist_ok=True)
+        for number in range(count):
+            path = folder / category / f"{category}-{number}.png"
+            Image.fromarray(coloured(len(originals), size_px, size_px)).save(path)
+            sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+            originals.append(Original(f"{category}-{number}", category, str(path), sha256))
+    return originals

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from analysis.errors import PictureRefused
+from analysis.generation import check_original, prepare_original
+from tests.analysis.generation.originals import coloured
+
+SCENE = coloured(3, 160, 240)
+
+
+def _save(path: Path, picture: Image.Image, **options: object) -> Path:
+    picture.save(path, **options)
+    return path
+
+
+def test_shorter_side_is_brought_to_size_and_the_middle_is_cut(tmp_path: Path) -> None:
+    path = _save(tmp_path / "wide.png", Image.fromarray(SCENE))
+    assert check_original(path) == (240, 160)
+    assert np.array_equal(prepare_original(path, 160), SCENE[:, 40:200])
+    assert prepare_original(path, 100).shape == (100, 100, 3)
+    # A picture twice as large, brought down, is the picture again (nearly: bicubic).
+    doubled = _save(tmp_path / "large.png", Image.fromarray(np.kron(SCENE, np.ones((2, 2, 1), dtype=np.uint8))))
+    assert np.abs(prepare_original(doubled, 160).astype(int) - SCENE[:, 40:200]).mean() < 3
+
+
+@pytest.mark.parametrize(("width", "height"), [(97, 501), (333, 100), (100, 100), (101, 225)])
+def test_any_shape_gives_exactly_the_square(tmp_path: Path, width: int, height: int) -> None:
+    path = _save(tmp_path / "odd.png", Image.fromarray(coloured(1, height, width)))
+    assert prepare_original(path, 112).shape == (112, 112, 3)
+
+
+def test_camera_orientation_is_applied(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turned a quarter to the right to be seen upright
+    path = _save(tmp_path / "turned.png", Image.fromarray(SCENE), exif=exif)
+    assert check_original(path) == (160, 240)
+    assert np.array_equal(prepare_original(path, 160), np.rot90(SCENE, -1)[40:200])
+
+
+def test_grey_palette_and_opaque_alpha_become_rgb(tmp_path: Path) -> None:
+    grey = Image.fromarray(SCENE[..., 0])
+    expected = np.repeat(SCENE[:, 40:200, :1], 3, axis=2)
+    assert np.array_equal(prepare_original(_save(tmp_path / "grey.png", grey), 160), expected)
+    opaque = Image.fromarray(np.dstack([SCENE, np.full(SCENE.shape[:2], 255, dtype=np.uint8)]))
+    assert np.array_equal(prepare_original(_save(tmp_path / "opaque.png", opaque), 160), SCENE[:, 40:200])
+    palette = Image.fromarray(SCENE).quantize(64)
+    seen = prepare_original(_save(tmp_path / "palette.png", palette), 160)
+    assert np.array_equal(seen, np.asarray(palette.convert("RGB"))[:, 40:200])
+    still = prepare_original(_save(tmp_path / "still.gif", palette), 160)
+    assert still.shape == (160, 160, 3)
+
+
+def test_sixteen_bit_grey_keeps_its_levels(tmp_path: Path) -> None:
+    deep = Image.fromarray(SCENE[..., 0].astype(np.uint16) * 257)
+    for name in ("deep.png", "deep.tiff"):
+        seen = prepare_original(_save(tmp_path / name, deep), 160)
+        assert np.array_equal(seen[..., 1], SCENE[:, 40:200, 0])
+
+
+def test_cmyk_becomes_rgb(tmp_path: Path) -> None:
+    path = _save(tmp_path / "print.jpg", Image.fromarray(SCENE).convert("CMYK"), quality=95)
+    seen = prepare_original(path, 160).astype(int)
+    assert np.abs(seen - SCENE[:, 40:200]).mean() < 8
+
+
+def test_a_telephones_jpeg_with_copies_behind_it_is_its_first_picture(tmp_path: Path) -> None:
+    path = tmp_path / "telephone.jpg"
+    first, second = Image.fromarray(SCENE), Image.fromarray(255 - SCENE)
+    first.save(path, format="MPO", save_all=True, append_images=[second], quality=95)
+    assert np.abs(prepare_original(path, 160).astype(int) - SCENE[:, 40:200]).mean() < 8
+
+
+def _png_header(width: int, height: int) -> bytes:
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunk = b"IHDR" + header
+    begun = struct.pack(">I", 8192) + b"IDAT" + zlib.compress(bytes(4096))
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk)) + begun
+
+
+def _animated(path: Path) -> Path:
+    frames = [Image.fromarray(coloured(seed)) for seed in (1, 2)]
+    return _save(path, frames[0], save_all=True, append_images=frames[1:])
+
+
+def _transparent(path: Path) -> Path:
+    alpha = np.full(SCENE.shape[:2], 255, dtype=np.uint8)
+    alpha[5, 5] = 0
+    return _save(path, Image.fromarray(np.dstack([SCENE, alpha])))
+
+
+def _cut_off(path: Path) -> Path:
+    _save(path, Image.fromarray(SCENE))
+    path.write_bytes(path.read_bytes()[:2000])
+    return path
+
+
+def _bytes(content: bytes):  # noqa: ANN202
+    def write(path: Path) -> Path:
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+REFUSED = {
+    "animated.gif": (_animated, "holds 2 pictures"),
+    "animated.png": (_animated, "holds 2 pictures"),
+    "pages.tiff": (_animated, "holds 2 pictures"),
+    "transparent.png": (_transparent, "transparent"),
+    "cut-off.jpg": (_cut_off, "broken or cut off"),
+    "cut-off.png": (_cut_off, "broken or cut off"),
+    "bomb.png": (_bytes(_png_header(60_000, 60_000)), "80 megapixels"),
+    "large.png": (_bytes(_png_header(10_000, 9_000)), "80 megapixels"),
+    "header-only.png": (_bytes(_png_header(300, 300)), "broken or cut off"),
+    "empty.jpg": (_bytes(b""), "no picture that can be read"),
+    "notes.jpg": (_bytes(b"not a picture at all"), "no picture that can be read"),
+    "program.eps": (_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 200 200\n"), "no picture that can be read"),
+    "float.tiff": (lambda p: _save(p, Image.fromarray(SCENE[..., 0].astype(np.float32))), "pixels of kind F"),
+    "missing.png": (lambda p: p, "no such file"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_files_that_cannot_be_used_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    write, reason = REFUSED[name]
+    path = write(tmp_path / name)
+    for read in (check_original, lambda path: prepare_original(path, 128)):
+        with pytest.raises(PictureRefused, match=reason) as refusal:
+            read(path)
+        assert name in str(refusal.value)
+
+
+def test_too_small_and_constant_pictures_are_refused_at_the_door(tmp_path: Path) -> None:
+    small = _save(tmp_path / "small.png", Image.fromarray(coloured(1, 95, 200)))
+    with pytest.raises(PictureRefused, match="200 x 95 px is too small"):
+        check_original(small)
+    constant = _save(tmp_path / "constant.png", Image.new("RGB", (200, 200), (9, 9, 9)))
+    with pytest.raises(PictureRefused, match="single grey level"):
+        check_original(constant)
+
+
+def test_a_picture_is_not_enlarged_more_than_twofold(tmp_path: Path) -> None:
+    path = _save(tmp_path / "medium.png", Image.fromarray(coloured(1, 100, 150)))
+    assert prepare_original(path, 200).shape == (200, 200, 3)
+    with pytest.raises(PictureRefused, match="medium.png: 150 x 100 px cannot be shown at 201 px"):
+        prepare_original(path, 201)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.errors import InvalidInput
+from analysis.generation import Original, pilot_originals, plan_stimuli
+from analysis.generation.plan import order_originals
+from analysis.visual_change import PilotMap
+
+
+def pilot(name: str, reach: float = 0.95) -> PilotMap:
+    return PilotMap(name, "1", (0.0, 1.0), (0.0, reach), reach, reach)
+
+
+def make_originals(per_category: dict[str, int]) -> list[Original]:
+    return [
+        Original(f"{category}-{i}", category, f"/{category}/{i}.png", f"{category}{i}")
+        for category, count in per_category.items()
+        for i in range(count)
+    ]
+
+
+PILOTS = {name: pilot(name) for name in ("gaussian_blur", "gaussian_noise", "uniform_noise")}
+
+
+@given(count=st.integers(1, 150), originals=st.integers(1, 40), seed=st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_counts_are_exact_and_shared_evenly(count: int, originals: int, seed: int) -> None:
+    plans = plan_stimuli(make_originals({"cat": originals}), PILOTS, count=count, seed=seed, size_px=224)
+    requests = [request for plan in plans for request in plan.requests]
+    assert Counter(request.corruption for request in requests) == {"none": originals, **dict.fromkeys(PILOTS, count)}
+    assert len({request.stimulus for request in requests}) == len(requests)
+    assert len({request.file for request in requests}) == len(requests)
+    for name in PILOTS:
+        shares = [sum(request.corruption == name for request in plan.requests) for plan in plans]
+        assert max(shares) - min(shares) <= 1
+    assert all(plan.requests[0].corruption == "none" and plan.requests[0].target is None for plan in plans)
+
+
+def test_each_function_fills_its_range_evenly() -> None:
+    pilots = {"gaussian_blur": pilot("gaussian_blur", 0.95), "gaussian_noise": pilot("gaussian_noise", 0.5)}
+    plans = plan_stimuli(make_originals({"cat": 30, "dog": 30}), pilots, count=380, seed=1, size_px=224)
+    for name, bins in (("gaussian_blur", 38), ("gaussian_noise", 20)):
+        targets = np.array([r.target for plan in plans for r in plan.requests if r.corruption == name])
+        counts = np.bincount((targets * 40).astype(int), minlength=40)
+        assert counts[bins:].sum() == 0
+        assert set(counts[:bins].tolist()) <= {380 // bins, 380 // bins + 1}
+
+
+def test_an_originals_targets_lie_one_in_each_stretch_of_the_range() -> None:
+    plans = plan_stimuli(make_originals({"cat": 12, "dog": 8}), PILOTS, count=100, seed=5, size_px=224)
+    for name in PILOTS:
+        rising = sorted(r.target for plan in plans for r in plan.requests if r.corruption == name)
+        for plan in plans:
+            ranks = sorted(rising.index(r.target) for r in plan.requests if r.corruption == name)
+            # Five stretches of twenty targets: one in each.
+            assert [rank // 20 for rank in ranks] == [0, 1, 2, 3, 4]
+
+
+def test_functions_give_an_original_different_targets() -> None:
+    plans = plan_stimuli(make_originals({"cat": 60}), PILOTS, count=60, seed=2, size_px=224)
+    gaps = []
+    for plan in plans:
+        blur, gaussian, uniform = (r.target for r in plan.requests[1:])
+        gaps += [abs(blur - gaussian), abs(blur - uniform), abs(gaussian - uniform)]
+    assert min(gaps) > 0.2
+
+
+def test_every_stretch_of_visual_change_holds_all_categories_in_proportion() -> None:
+    plans = plan_stimuli(make_originals({"cat": 40, "dog": 40, "knife": 20}), PILOTS, count=100, seed=3, size_px=224)
+    for quarter in range(4):
+        categories = Counter(
+            plan.original.category
+            for plan in plans
+            for request in plan.requests
+            if request.corruption == "gaussian_noise" and int(request.target / 0.2376) == quarter
+        )
+        assert abs(categories["cat"] - categories["dog"]) <= 3
+        assert 3 <= categories["knife"] <= 7
+
+
+def test_the_plan_is_a_function_of_seed_and_originals_alone() -> None:
+    originals = make_originals({"cat": 9, "dog": 4})
+    first = plan_stimuli(originals, PILOTS, count=40, seed=7, size_px=224)
+    again = plan_stimuli(originals[::-1], dict(reversed(PILOTS.items())), count=40, seed=7, size_px=224)
+    assert first == again
+    names = {r.stimulus for plan in first for r in plan.requests if r.corruption != "none"}
+    other_seed = plan_stimuli(originals, PILOTS, count=40, seed=8, size_px=224)
+    other_size = plan_stimuli(originals, PILOTS, count=40, seed=7, size_px=256)
+    for other in (other_seed, other_size):
+        assert names.isdisjoint(r.stimulus for plan in other for r in plan.requests)
+
+
+def test_seeds_differ_between_stimuli_and_survive_a_double() -> None:
+    plans = plan_stimuli(make_originals({"cat": 20}), PILOTS, count=200, seed=1, size_px=224)
+    seeds = [r.seed for plan in plans for r in plan.requests if r.corruption != "none"]
+    assert len(set(seeds)) == 600
+    assert all(int(float(seed)) == seed for seed in seeds)
+
+
+def test_known_digests_are_written_into_the_plan() -> None:
+    (plan,) = plan_stimuli(make_originals({"cat": 1}), {}, count=0, seed=1, size_px=224)
+    name = plan.requests[0].stimulus
+    assert plan.with_digests({name: "abc"}).requests[0].sha256 == "abc"
+    assert plan.with_digests({}).requests[0].sha256 is None
+
+
+def test_pilot_pictures_come_from_all_categories() -> None:
+    chosen = pilot_originals(make_originals({"cat": 50, "dog": 50, "knife": 50, "oven": 50}), seed=4)
+    assert len(chosen) == 20
+    assert set(Counter(original.category for original in chosen).values()) <= {4, 5, 6}
+    assert len(pilot_originals(make_originals({"cat": 3}), seed=4)) == 3
+
+
+def test_order_is_a_permutation() -> None:
+    originals = make_originals({"cat": 13, "dog": 5})
+    assert sorted(order_originals(originals, 3), key=lambda o: o.key) == sorted(originals, key=lambda o: o.key)
+
+
+def test_impossible_plans_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="no original"):
+        plan_stimuli([], PILOTS, count=1, seed=0, size_px=224)
+    with pytest.raises(InvalidInput, match="At least one stimulus"):
+        plan_stimuli(make_originals({"cat": 1}), PILOTS, count=0, seed=0, size_px=224)

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import hashlib
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from analysis.corruptions import corrupt
+from analysis.errors import InvalidInput, PictureRefused
+from analysis.generation import (
+    METRIC_NAME,
+    PilotShard,
+    cut_into_shards,
+    decode_png,
+    encode_png,
+    fit_pilot_shard,
+    generate_shard,
+    plan_stimuli,
+    prepare_original,
+)
+from analysis.tables import STIMULI
+from analysis.visual_change import TOLERANCE, visual_change
+from tests.analysis.generation.originals import coloured, write_originals
+
+SIZE_PX = 112
+FUNCTIONS = ("gaussian_noise", "gaussian_blur")
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory):  # noqa: ANN201
+    return write_originals(tmp_path_factory.mktemp("originals"), {"cat": 3, "dog": 2})
+
+
+@pytest.fixture(scope="module")
+def pilots(originals):  # noqa: ANN001, ANN201
+    return {name: fit_pilot_shard(PilotShard(name, tuple(originals), SIZE_PX, 1)) for name in FUNCTIONS}
+
+
+def make_shards(originals, pilots, folder: Path, count: int = 20, seed: int = 1):  # noqa: ANN001, ANN201
+    plans = plan_stimuli(originals, pilots, count=count, seed=seed, size_px=SIZE_PX)
+    return list(cut_into_shards(plans, pilots, size_px=SIZE_PX, folder=folder))
+
+
+def make_all(shards):  # noqa: ANN001, ANN201
+    return [row for shard in shards for row in generate_shard(shard).rows]
+
+
+def test_rows_say_what_the_files_are(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    rows = make_all(make_shards(originals, pilots, tmp_path))
+    assert len(rows) == 5 + 2 * 20
+    by_key = {original.key: original for original in originals}
+    for row in rows:
+        content = (tmp_path / row["file"]).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == row["sha256"]
+        picture = prepare_original(Path(by_key[row["original"]].path), SIZE_PX)
+        shown = np.asarray(Image.open(tmp_path / row["file"]))
+        # f(original, corruption, parameter, seed): the picture, and Δv as measured on the decoded file.
+        assert np.array_equal(shown, corrupt(picture, row["corruption"], row["parameter"], row["seed"]))
+        assert row["visual_change"] == pytest.approx(visual_change(picture, shown), abs=1e-9)
+        assert row["category"] == by_key[row["original"]].category
+        if row["corruption"] == "none":
+            assert (row["parameter"], row["visual_change"], row["evaluations"], row["target"]) == (0, 0, 0, None)
+        else:
+            assert row["reached"] == (abs(row["visual_change"] - row["target"]) <= TOLERANCE)
+            assert row["evaluations"] >= 1
+    assert {row["metric"] for row in rows} == {METRIC_NAME} == {"vif-wavelet-1"}
+    assert len(STIMULI.frame(rows)) == len(rows)
+    assert set(rows[0]) == set(STIMULI.names)
+
+
+def test_the_table_survives_csv(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    rows = make_all(make_shards(originals, pilots, tmp_path, count=6))
+    STIMULI.write(STIMULI.frame(rows), tmp_path / "stimuli.csv")
+    read = STIMULI.read(tmp_path / "stimuli.csv").set_index("stimulus")
+    for row in rows:
+        assert read.loc[row["stimulus"], "seed"] == row["seed"]
+        assert read.loc[row["stimulus"], "parameter"] == row["parameter"]
+        assert read.loc[row["stimulus"], "visual_change"] == row["visual_change"]
+
+
+def test_made_again_elsewhere_everything_is_the_same(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    first = make_all(make_shards(originals, pilots, tmp_path / "first"))
+    second = make_all(reversed(make_shards(originals, pilots, tmp_path / "second")))
+    assert sorted(map(repr, first)) == sorted(map(repr, second))
+    for row in first:
+        assert (tmp_path / "first" / row["file"]).read_bytes() == (tmp_path / "second" / row["file"]).read_bytes()
+
+
+def test_files_with_the_right_digest_are_left_alone_and_others_made_again(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    shards = make_shards(originals, pilots, tmp_path)
+    rows = make_all(shards)
+    digests = {row["stimulus"]: row["sha256"] for row in rows}
+    resumed = [replace(shard, plans=tuple(plan.with_digests(digests) for plan in shard.plans)) for shard in shards]
+    outcomes = [generate_shard(shard) for shard in resumed]
+    assert sum(outcome.found for outcome in outcomes) == len(rows)
+    assert all(not outcome.rows for outcome in outcomes)
+
+    lost, spoilt = rows[3], rows[7]
+    (tmp_path / lost["file"]).unlink()
+    (tmp_path / spoilt["file"]).write_bytes(b"half a pic")
+    again = make_all(resumed)
+    assert sorted(row["stimulus"] for row in again) == sorted([lost["stimulus"], spoilt["stimulus"]])
+    assert {row["sha256"] for row in again} == {lost["sha256"], spoilt["sha256"]}
+    assert all((tmp_path / row["file"]).stat().st_size > 100 for row in (lost, spoilt))
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_png_files_carry_no_metadata() -> None:
+    png = encode_png(coloured(4))
+    kinds, place = [], 8
+    while place < len(png):
+        length = int.from_bytes(png[place : place + 4], "big")
+        kinds.append(png[place + 4 : place + 8])
+        place += 12 + length
+    assert set(kinds) == {b"IHDR", b"IDAT", b"IEND"}
+    assert np.array_equal(decode_png(png), coloured(4))
+    with pytest.raises(PictureRefused):
+        decode_png(b"")
+    with pytest.raises(PictureRefused):
+        decode_png(b"no picture")
+
+
+def test_shards_keep_originals_together_and_travel(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    shards = make_shards(originals, pilots, tmp_path, count=60)
+    assert len(shards) > 1
+    keys = [plan.original.key for shard in shards for plan in shard.plans]
+    assert len(keys) == len(set(keys)) == len(originals)
+    assert sum(shard.n_stimuli for shard in shards) == 5 + 2 * 60
+    assert pickle.loads(pickle.dumps(shards[0])) == shards[0]  # noqa: S301
+
+
+def test_an_original_that_cannot_be_measured_is_named(pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    (original,) = write_originals(tmp_path / "originals", {"cat": 1})
+    Image.new("RGB", (128, 128), (50, 60, 70)).save(original.path)
+    with pytest.raises(PictureRefused, match="cat-0.png: .*single grey level.*Remove it"):
+        make_all(make_shards([original], pilots, tmp_path, count=2))
+
+
+def test_a_function_that_has_changed_since_is_refused(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    older = {name: replace(pilot, version="0") for name, pilot in pilots.items()}
+    with pytest.raises(InvalidInput, match="start a new set"):
+        make_all(make_shards(originals, older, tmp_path))
