@@ -1,0 +1,263 @@
+"""Trial files as the field publishes them: one row a trial, one file a subject and session.
+
+The layout is that of Geirhos et al. 2018 (rgeirhos/object-recognition) and of model-vs-human:
+``subj, session, trial, rt, object_response, category, condition, imagename``, header in any case, with or without
+further columns. Conditions stay text (``c100``, ``bw``, ``128-0-10``); ``na`` is an answer of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from analysis.categories import CATEGORIES
+from analysis.errors import TableRefused
+from analysis.tables import TRIALS, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["human", "classifier"]
+NO_ANSWER = "na"
+REQUIRED = ("subj", "session", "trial", "object_response", "category", "condition", "imagename")
+#: ``0017_nse_s02_0.35_bicycle_10_n03792782_19053.JPEG``: the WordNet id and number name the original.
+_ORIGINAL = re.compile(r"(n\d{8}_\d+)\.\w+$")
+#: Running number, experiment and subject in front of the name differ between observers of one picture.
+_PREFIX = re.compile(r"^\d+_[^_]+_[^_]+_")
+
+
+@dataclass(frozen=True)
+class PublishedTrials:
+    """Trials read from files.
+
+    Parameters
+    ----------
+    trials : pandas.DataFrame
+        Schema `analysis.tables.TRIALS`; ``participant`` is the observer, ``condition`` the printed condition.
+    observers : dict of str to {"human", "classifier"}
+        In order of first appearance.
+    files : tuple of (str, str, int)
+        Name, sha256 and number of trials of every file.
+    digest : str
+        sha256 over the files' digests; does not depend on names or order.
+    """
+
+    trials: pd.DataFrame
+    observers: dict[str, Kind]
+    files: tuple[tuple[str, str, int], ...]
+    digest: str
+
+
+def digest_of(paths: Sequence[Path]) -> str:
+    """Digest by which the same files are recognised, whatever they are called and in whatever order they come.
+
+    Raises
+    ------
+    TableRefused
+        If there is no such file.
+    """
+    return _joined([_sha256(path) for path in paths])
+
+
+def read_published_trials(paths: Sequence[Path], *, study: str, humans: str = "") -> PublishedTrials:
+    """Read and check published trial files; all of them or none.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        CSV (UTF-8) or Parquet files.
+    study : str
+        Value of the column ``study``.
+    humans : str
+        Pattern (as of file names: ``*``, ``?``, ``[...]``) of observers who are people besides those whose name begins
+        with "subject".
+
+    Raises
+    ------
+    TableRefused
+        Naming file, row (1 = first row after the header), and what to do.
+    """
+    import pandas as pd
+
+    if not paths:
+        raise TableRefused("No file was named: give at least one trial file.")
+    digests = [_sha256(path) for path in paths]
+    frames = [_read(path) for path in paths]
+    _refuse_doubles(paths, frames)
+    raw = pd.concat(frames, ignore_index=True)
+    observers: dict[str, Kind] = {
+        str(name): _kind(str(name), humans) for name in dict.fromkeys(raw["subj"].astype(str))
+    }
+    images = raw["imagename"].astype(str)
+    originals = images.map(_original)
+    response = raw["object_response"]
+    trials = TRIALS.validate(
+        pd.DataFrame(
+            {
+                "study": study,
+                "participant": raw["subj"],
+                "session": raw["subj"] + "/" + raw["session"],
+                "position": raw["trial"],
+                "block": "0",
+                "task": "categorisation",
+                "role": "main",
+                "original": originals,
+                "stimulus": raw["condition"] + "/" + originals,
+                "category": raw["category"],
+                "corruption": "published",
+                "visual_change": raw["visual_change"],
+                "condition": raw["condition"],
+                "second_original": "",
+                "second_stimulus": "",
+                "second_corruption": "",
+                "response": response,
+                "correct": (response == raw["category"]).map({True: "true", False: "false"}),
+                "rt_ms": raw["rt_ms"],
+                "timing_ok": "",
+                "accepted": "true",
+                "simulated": "false",
+                **{column.name: "" for column in TRIALS.columns if column.name not in _FILLED},
+            },
+            dtype="string",
+        ),
+        source="the files together",
+    )
+    return PublishedTrials(
+        trials=trials,
+        observers=observers,
+        files=tuple(
+            (path.name, digest, len(frame)) for path, digest, frame in zip(paths, digests, frames, strict=True)
+        ),
+        digest=_joined(digests),
+    )
+
+
+_FILLED = frozenset(TRIALS.names[: TRIALS.names.index("simulated") + 1])
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """One file with exactly the columns that are used, as text, rows checked."""
+    import pandas as pd
+
+    if path.is_file() and path.stat().st_size == 0:
+        raise TableRefused(f"{path.name} is empty. Leave it out, or fetch it again.")
+    table = read_table(path)
+    if not isinstance(table.index, pd.RangeIndex):
+        raise TableRefused(f"{path.name}: rows have more cells than the header has names. Name every column.")
+    by_lower: dict[str, Any] = {}
+    for name in table.columns:
+        key = str(name).strip().lower()
+        if key in by_lower and key in (*REQUIRED, "rt", "visual_change"):
+            raise TableRefused(f"{path.name}: two columns are called {key!r} when case is ignored. Remove one.")
+        by_lower.setdefault(key, name)
+    missing = [name for name in REQUIRED if name not in by_lower]
+    if missing:
+        raise TableRefused(
+            f"{path.name}: column {missing[0]!r} is missing. Add it; "
+            f"the file has: {', '.join(map(str, table.columns))}."
+        )
+    if table.empty:
+        raise TableRefused(f"{path.name} has a header and no trials. Leave it out, or fetch it again.")
+    text = {name: table[by_lower[name]].astype("string").str.strip() for name in REQUIRED}
+    frame = pd.DataFrame(text)
+    for name in REQUIRED:
+        _refuse_rows(path, name, frame[name], frame[name].isna() | (frame[name] == ""), "the cell is empty. Fill it in")
+    for name, allowed in (("category", CATEGORIES), ("object_response", (*CATEGORIES, NO_ANSWER))):
+        remedy = f"is not one of {', '.join(allowed)}. Correct it, or leave these trials out"
+        frame[name] = frame[name].str.lower()
+        _refuse_rows(path, name, frame[name], ~frame[name].isin(allowed), remedy)
+    trial = pd.to_numeric(frame["trial"], errors="coerce")
+    _refuse_rows(
+        path, "trial", frame["trial"], ~((trial >= 0) & (trial % 1 == 0)), "is not a whole number from 0. Correct it"
+    )
+    seconds = _numbers(path, table, by_lower, "rt", "is not a time in seconds. Correct it, or leave the cell empty")
+    frame["rt_ms"] = (1000 * seconds).astype("string")
+    change = _numbers(path, table, by_lower, "visual_change", "is not a number from 0 to 1. Correct it", within=True)
+    frame["visual_change"] = change.astype("string")
+    return frame
+
+
+def _numbers(
+    path: Path, table: pd.DataFrame, by_lower: dict[str, Any], name: str, remedy: str, *, within: bool = False
+) -> pd.Series[Any]:
+    """An optional column of numbers; empty cells and NaN stay empty."""
+    import pandas as pd
+
+    if name not in by_lower:
+        return pd.Series([float("nan")] * len(table), dtype="float64")
+    text = table[by_lower[name]].astype("string").str.strip()
+    empty = text.isna() | text.str.lower().isin(["", "nan", "na", "none"]).fillna(False)
+    numbers: pd.Series[Any] = pd.to_numeric(text.mask(empty), errors="coerce").astype("float64")
+    wrong = numbers.isna() & ~empty | numbers.isin([float("inf"), float("-inf")])
+    if within:
+        wrong |= (numbers < 0) | (numbers > 1)
+    _refuse_rows(path, name, text, wrong, remedy)
+    return numbers
+
+
+def _refuse_rows(path: Path, name: str, cells: pd.Series[Any], wrong: pd.Series[Any], remedy: str) -> None:
+    wrong = wrong.fillna(True).astype(bool)
+    if not wrong.any():
+        return
+    row, count = int(wrong.to_numpy().argmax()), int(wrong.sum())
+    cell = cells.iloc[row]
+    said = f"{cell!r} {remedy}" if isinstance(cell, str) and cell else remedy
+    more = f" ({count - 1} more such rows)" if count > 1 else ""
+    raise TableRefused(f"{path.name}, row {row + 1}, column {name!r}: {said}{more}.")
+
+
+def _refuse_doubles(paths: Sequence[Path], frames: Sequence[pd.DataFrame]) -> None:
+    """The same (subject, session, trial) twice, in one file or in two."""
+    import pandas as pd
+
+    places = pd.concat(
+        [
+            frame[["subj", "session"]].assign(
+                trial=pd.to_numeric(frame["trial"]), file=number, row=range(1, len(frame) + 1)
+            )
+            for number, frame in enumerate(frames)
+        ],
+        ignore_index=True,
+    )
+    doubled = places.duplicated(["subj", "session", "trial"])
+    if not doubled.any():
+        return
+    second = places[doubled].iloc[0]
+    same = (places[["subj", "session", "trial"]] == second[["subj", "session", "trial"]]).all(axis=1)
+    first = places[same].iloc[0]
+    raise TableRefused(
+        f"{paths[int(second['file'])].name}, row {second['row']}: trial {int(second['trial'])} of session "
+        f"{second['session']} of {second['subj']} stands already in {paths[int(first['file'])].name}, "
+        f"row {first['row']}. Remove one of them."
+    )
+
+
+def _kind(observer: str, humans: str) -> Kind:
+    is_human = observer.lower().startswith("subject") or (bool(humans) and fnmatchcase(observer, humans))
+    return "human" if is_human else "classifier"
+
+
+def _original(image: str) -> str:
+    """The picture behind a stimulus, by which two observers' trials are matched."""
+    found = _ORIGINAL.search(image)
+    return found[1] if found else _PREFIX.sub("", Path(image).stem)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError as error:
+        raise TableRefused(f"{path}: there is no such file. Check the name.") from error
+    except IsADirectoryError as error:
+        raise TableRefused(f"{path} is a folder. Name the files in it: {path}/*.csv") from error
+    except OSError as error:
+        raise TableRefused(f"{path} cannot be read: {error.strerror}. Check its permissions.") from error
+
+
+def _joined(digests: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(digests)).encode()).hexdigest()
