@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import Stimulus
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from analysis.classifiers import Classifier, RecordedPredictions
 
 #: Stimuli a part file holds: what is lost when the process is killed.
 PART = 512
@@ -25,7 +32,8 @@ def predict_stimulus_set(run: EvaluationRun, progress: Progress) -> None:
     from analysis.classifiers import load_classifier
     from analysis.tables import PREDICTIONS
 
-    classifier = load_classifier(run.spec, device=run.device)
+    # python: runs code; only the command line, which leaves no account behind, may ask for it.
+    classifier = load_classifier(run.spec, device=run.device, allow_code=run.created_by_id is None)
     folder = media_path(f"evaluations/{run.pk}-{classifier.digest[:16]}")
     folder.mkdir(parents=True, exist_ok=True)
     stimuli = list(run.stimulus_set.stimuli.select_related("source_image"))
@@ -45,11 +53,13 @@ def predict_stimulus_set(run: EvaluationRun, progress: Progress) -> None:
         accuracy_clean=float(clean["correct"].mean()) if len(clean) else None,
         classifier_digest=classifier.digest,
         label_space=classifier.label_space,
-        preprocessing=str(classifier.preprocessing),
+        preprocessing=classifier.preprocessing,
     )
 
 
-def _predicted_part(run: EvaluationRun, classifier: Any, stimuli: list[Stimulus], folder: Path) -> Path:
+def _predicted_part(
+    run: EvaluationRun, classifier: Classifier | RecordedPredictions, stimuli: list[Stimulus], folder: Path
+) -> Path:
     """Part file of these stimuli, named by their content: it is used again only for the very same pictures."""
     from analysis.tables import PREDICTIONS
 
@@ -62,13 +72,15 @@ def _predicted_part(run: EvaluationRun, classifier: Any, stimuli: list[Stimulus]
     return path
 
 
-def _rows(run: EvaluationRun, classifier: Any, stimuli: list[Stimulus]) -> Iterator[dict[str, Any]]:
-    from analysis.classifiers import decide
+def _rows(
+    run: EvaluationRun, classifier: Classifier | RecordedPredictions, stimuli: list[Stimulus]
+) -> Iterator[dict[str, Any]]:
+    from analysis.classifiers import classify
 
     for start in range(0, len(stimuli), BATCH):
         batch = stimuli[start : start + BATCH]
-        pictures = _pictures(batch)
-        for stimulus, decision in zip(batch, decide(classifier, pictures), strict=True):
+        decisions = classify(classifier, [stimulus.key for stimulus in batch], partial(_pictures, batch))
+        for stimulus, response, confidence in zip(batch, decisions.responses, decisions.confidence, strict=True):
             category = stimulus.source_image.category
             yield {
                 "classifier": run.name,
@@ -77,15 +89,14 @@ def _rows(run: EvaluationRun, classifier: Any, stimuli: list[Stimulus]) -> Itera
                 "category": category,
                 "corruption": stimulus.corruption,
                 "visual_change": stimulus.visual_change,
-                "condition": None,
-                "response": decision.response,
-                "correct": decision.response == category,
-                "confidence": decision.confidence,
-                "label_space": 16,
+                "response": str(response),
+                "correct": bool(response == category),
+                "confidence": float(confidence),
+                "label_space": decisions.label_space,
             }
 
 
-def _pictures(stimuli: list[Stimulus]) -> Any:
+def _pictures(stimuli: list[Stimulus]) -> NDArray[np.uint8]:
     """The decoded files, uint8 (n, h, w, 3) RGB."""
     import numpy as np
     from PIL import Image

@@ -45,7 +45,7 @@ class ObserverModel:
         """Logit for the average picture and person, spread so that the average over effects is the intended curve."""
         intended = self._curve(corruption).intended(visual_change)
         spread = math.sqrt(1 + (self.image_sd**2 + self.participant_sd**2) * _LOGISTIC_NORMAL**2)
-        return np.log(intended / (1 - intended)) * spread
+        return np.asarray(np.log(intended / (1 - intended)) * spread)
 
     def image_effect(self, original: str) -> float:
         return self.image_sd * _standard_normal(self.seed, "image", original)

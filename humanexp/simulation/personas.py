@@ -35,9 +35,11 @@ class Answer:
 class Persona(Protocol):
     """Answers trials; all randomness comes from a stream keyed by (seed, participant, position)."""
 
-    name: str
-    #: whether this persona's answers follow the observer model, apart from lapses
-    is_honest: bool
+    @property
+    def name(self) -> str: ...
+    @property
+    def is_honest(self) -> bool:
+        """Whether the answers follow the observer model, apart from lapses."""
 
     def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer: ...
 

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.core.management import get_commands
+
+from humanexp.jobs.registry import HANDLERS
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT / "humanexp").rglob("*.py"))
+
+
+def test_every_environment_variable_is_documented() -> None:
+    documented = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+    for path in (ROOT / "humanexp/settings.py", ROOT / "humanexp/marketplace/settings.py"):
+        names = re.findall(r'env(?:\.\w+)?\(\s*"([A-Z_]+)"', path.read_text(encoding="utf-8"))
+        assert names
+        missing = [name for name in names if f"`{name}`" not in documented and f"`{name}=" not in documented]
+        assert not missing, f"{path.name}: {missing}"
+
+
+def test_every_command_is_documented() -> None:
+    ours = [name for name, app in get_commands().items() if str(app).startswith("humanexp.")]
+    documented = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    assert len(ours) >= 10
+    assert [name for name in ours if f"`{name}" not in documented] == []
+
+
+def submitted_kinds() -> set[str]:
+    """Job kinds named in calls of `jobs.submit` or `services.submit`, by literal or by a module's constant."""
+    kinds = set()
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        constants = {
+            target.id: node.value.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "submit"):
+                continue
+            if not (isinstance(node.func.value, ast.Name) and node.func.value.id in ("jobs", "job_services")):
+                continue
+            kind = node.args[0]
+            if isinstance(kind, ast.Constant):
+                kinds.add(kind.value)
+            elif isinstance(kind, ast.Name) and kind.id in constants:
+                kinds.add(constants[kind.id])
+    return kinds
+
+
+def test_every_submitted_job_has_a_handler() -> None:
+    kinds = submitted_kinds()
+    assert kinds
+    assert kinds <= set(HANDLERS)
+
+
+@pytest.mark.parametrize("path", [path for path in SOURCES if "migrations" not in path.parts], ids=str)
+def test_no_module_has_a_banned_name(path: Path) -> None:
+    assert path.stem not in {"utils", "helpers", "common", "misc", "manager"}
+
+
+def test_the_account_model_is_ours_from_the_first_migration() -> None:
+    assert apps.get_model("core.User")._meta.app_label == "core"
