@@ -1,0 +1,100 @@
+"""The pictures a plan may use, read once and indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from analysis.corruptions import NO_CORRUPTION
+from analysis.errors import DesignRefused
+
+
+class StimulusRow(NamedTuple):
+    """The columns of a stimulus that a plan depends on."""
+
+    stimulus: str
+    original: str
+    category: str
+    corruption: str
+    visual_change: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """Originals with their clean picture, and the corrupted stimuli.
+
+    Parameters
+    ----------
+    category_of : mapping
+        Category of every original, sorted by original.
+    clean : mapping
+        Clean stimulus of every original.
+    corrupted : tuple of StimulusRow
+        Sorted by name.
+    """
+
+    category_of: Mapping[str, str]
+    clean: Mapping[str, StimulusRow]
+    corrupted: tuple[StimulusRow, ...]
+
+    @classmethod
+    def from_rows(cls, originals: Mapping[str, str], stimuli: Iterable[Mapping[str, Any]]) -> Catalogue:
+        """Index stimuli by what they were made from.
+
+        Parameters
+        ----------
+        originals : mapping
+            Category by original.
+        stimuli : iterable of mappings
+            With the columns stimulus, original, category, corruption, visual_change (``analysis.tables.STIMULI``).
+
+        Raises
+        ------
+        DesignRefused
+            If there is nothing to plan with, a stimulus has no original, or an original has no clean stimulus.
+        """
+        clean: dict[str, StimulusRow] = {}
+        corrupted = []
+        for columns in stimuli:
+            row = StimulusRow(
+                str(columns["stimulus"]),
+                str(columns["original"]),
+                str(columns["category"]),
+                str(columns["corruption"]),
+                float(columns["visual_change"]),
+            )
+            if originals.get(row.original) != row.category:
+                raise DesignRefused(
+                    f"Stimulus {row.stimulus} says original {row.original} of category {row.category}, but the picture "
+                    "set does not: generate the stimuli again from this set."
+                )
+            if row.corruption == NO_CORRUPTION:
+                clean[row.original] = row
+            else:
+                corrupted.append(row)
+        if not originals:
+            raise DesignRefused("The picture set is empty: import pictures first.")
+        without = sorted(set(originals) - set(clean))
+        if without:
+            raise DesignRefused(
+                f"{len(without)} of {len(originals)} originals have no clean stimulus (first: {without[0]}): "
+                "complete the stimulus set."
+            )
+        return cls(
+            category_of=dict(sorted(originals.items())),
+            clean=dict(sorted(clean.items())),
+            corrupted=tuple(sorted(corrupted)),
+        )
+
+    @property
+    def corruptions(self) -> tuple[str, ...]:
+        return tuple(sorted({row.corruption for row in self.corrupted}))
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        return tuple(sorted(set(self.category_of.values())))
+
+    def by_stimulus(self) -> dict[str, StimulusRow]:
+        """Every stimulus by its name."""
+        return {row.stimulus: row for row in (*self.clean.values(), *self.corrupted)}

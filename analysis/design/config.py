@@ -1,0 +1,177 @@
+"""What a researcher asks of a plan; every number has a default, and what makes no study is refused on construction."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from analysis.errors import InvalidInput
+
+CorruptionOrder = Literal["interleaved", "blocked"]
+
+
+def _whole(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidInput(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
+
+
+def _known(kind: type, values: Mapping[str, Any], what: str) -> None:
+    names = {field.name for field in dataclasses.fields(kind)}
+    unknown = sorted(set(values) - names)
+    if unknown:
+        raise InvalidInput(f"{what} has no setting {unknown[0]!r}; it has: {', '.join(sorted(names))}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiscriminationDesign:
+    """The optional block "same corruption or not?".
+
+    Parameters
+    ----------
+    trials : int
+        Pairs a session, half of them with the same corruption.
+    sentinels : int
+        Pairs that differ plainly or are identical, in equal parts. A session with nothing else should have 16.
+    practice : int
+        Plain pairs with feedback before the block.
+    pairs : tuple of (str, str)
+        Which corruptions are compared; empty = every pair of the study's corruptions.
+    """
+
+    trials: int = 20
+    sentinels: int = 4
+    practice: int = 4
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        _whole("discrimination.trials", self.trials, 2, 1000)
+        _whole("discrimination.sentinels", self.sentinels, 0, 100)
+        _whole("discrimination.practice", self.practice, 0, 100)
+        if self.trials % 2:
+            raise InvalidInput(f"discrimination.trials must be even (half same, half different), not {self.trials}.")
+        for pair in self.pairs:
+            if pair[0] == pair[1]:
+                raise InvalidInput(f"discrimination.pairs takes pairs of two different corruptions, not {list(pair)}.")
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> DiscriminationDesign:
+        _known(cls, values, "discrimination")
+        try:
+            pairs = tuple((str(first), str(second)) for first, second in values.get("pairs", ()))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput('discrimination.pairs takes pairs of names, as [["a", "b"]].') from error
+        return cls(**{**values, "pairs": pairs})
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignConfig:
+    """What a session contains and how many sessions there are.
+
+    Parameters
+    ----------
+    sessions : int
+        Session plans asked for.
+    sessions_per_participant : int
+        How many sessions one person may do; pools are drawn that much larger.
+    main_trials : int
+        Corrupted pictures a session; 0 for a study of discrimination alone.
+    minimum_main_trials : int
+        Below this many main trials a session the study is refused rather than cut.
+    practice_trials, qualification_trials : int
+        Clean pictures with feedback; clean pictures that must be answered well. 16 = one a category.
+    gold_trials : int or None
+        Positive sentinels. None = 8, or 5 in a session with under 30 other trials.
+    negative_trials : int or None
+        Clean pictures of alternating superordinate groups. None = 6, or none in a short session.
+    consistency_pairs : int
+        Pictures shown twice.
+    clean_trials : int or None
+        Main originals shown clean, a session. None = as many as give every main original one clean answer and the
+        study `clean_answers`, at most half of the main trials.
+    clean_per_original : int
+        Most people to whom one main original is shown clean.
+    clean_answers : int
+        Clean answers aimed at over the study.
+    light_visual_change : float
+        Largest visual change of a consistency picture.
+    answers_per_stimulus : int
+        People who answer one corrupted picture; more than 1 for error consistency.
+    corruption_order : {"interleaved", "blocked"}
+        Whether corruptions alternate or follow one another in random order.
+    block_trials : int
+        Longest stretch between two breaks.
+    discrimination : DiscriminationDesign or None
+    """
+
+    sessions: int = 40
+    sessions_per_participant: int = 1
+    main_trials: int = 40
+    minimum_main_trials: int = 16
+    practice_trials: int = 10
+    qualification_trials: int = 0
+    gold_trials: int | None = None
+    negative_trials: int | None = None
+    consistency_pairs: int = 4
+    clean_trials: int | None = None
+    clean_per_original: int = 5
+    clean_answers: int = 200
+    light_visual_change: float = 0.3
+    answers_per_stimulus: int = 1
+    corruption_order: CorruptionOrder = "interleaved"
+    block_trials: int = 40
+    discrimination: DiscriminationDesign | None = None
+
+    def __post_init__(self) -> None:
+        for name, low, high in _RANGES:
+            value = getattr(self, name)
+            if value is not None:
+                _whole(name, value, low, high)
+        if not 0 <= self.light_visual_change <= 1:
+            raise InvalidInput(f"light_visual_change must lie in [0, 1], not {self.light_visual_change}.")
+        if self.corruption_order not in get_args(CorruptionOrder):
+            raise InvalidInput(f"corruption_order must be interleaved or blocked, not {self.corruption_order!r}.")
+        if 0 < self.main_trials < self.minimum_main_trials:
+            raise InvalidInput(
+                f"main_trials is {self.main_trials}, under minimum_main_trials ({self.minimum_main_trials}): "
+                "raise one or lower the other."
+            )
+        if self.main_trials == 0 and self.discrimination is None:
+            raise InvalidInput("main_trials is 0 and there is no discrimination block: nothing would be asked.")
+
+    def to_dict(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> DesignConfig:
+        """Inverse of `to_dict`; settings that are not given have their defaults.
+
+        Raises
+        ------
+        InvalidInput
+            If a setting is unknown or out of range.
+        """
+        _known(cls, values, "design")
+        discrimination = values.get("discrimination")
+        if isinstance(discrimination, Mapping):
+            discrimination = DiscriminationDesign.from_dict(discrimination)
+        return cls(**{**values, "discrimination": discrimination})
+
+
+_RANGES = (
+    ("sessions", 1, 100_000),
+    ("sessions_per_participant", 1, 100),
+    ("main_trials", 0, 5000),
+    ("minimum_main_trials", 1, 5000),
+    ("practice_trials", 0, 200),
+    ("qualification_trials", 0, 200),
+    ("gold_trials", 0, 200),
+    ("negative_trials", 0, 200),
+    ("consistency_pairs", 0, 100),
+    ("clean_trials", 0, 1000),
+    ("clean_per_original", 1, 1000),
+    ("clean_answers", 0, 1_000_000),
+    ("answers_per_stimulus", 1, 1000),
+    ("block_trials", 5, 1000),
+)

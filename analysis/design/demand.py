@@ -1,0 +1,188 @@
+"""How many originals a session takes in every role, and what is cut when there are too few."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from analysis.design.config import DesignConfig
+from analysis.errors import DesignRefused
+
+#: Sessions under this many trials besides golds and negatives have the short set of sentinels.
+SHORT_SESSION = 30
+FULL_GOLDS, SHORT_GOLDS = 8, 5
+NEGATIVES = 6
+#: A session takes at most this share of the main originals, so that assignments stay free enough to be balanced.
+LARGEST_SHARE_OF_MAIN = 0.85
+SHORT_PRACTICE, SHORT_PAIRS = 4, 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """Trials of one session by role.
+
+    `plain_pairs` are discrimination sentinels, `practice_pairs` those with feedback; both take two originals each.
+    """
+
+    practice: int
+    qualification: int
+    gold: int
+    negative: int
+    consistency: int
+    main: int
+    clean: int
+    pairs: int
+    plain_pairs: int
+    practice_pairs: int
+    sessions_per_participant: int
+
+    @property
+    def practice_originals(self) -> int:
+        return (self.practice + 2 * self.practice_pairs) * self.sessions_per_participant
+
+    @property
+    def qualification_originals(self) -> int:
+        return self.qualification * self.sessions_per_participant
+
+    @property
+    def gold_originals(self) -> int:
+        """Golds, negatives and plain pairs share one pool of easy pictures."""
+        return (self.gold + self.negative + 2 * self.plain_pairs) * self.sessions_per_participant
+
+    @property
+    def consistency_originals(self) -> int:
+        return self.consistency * self.sessions_per_participant
+
+    @property
+    def outside_main(self) -> int:
+        return self.practice_originals + self.qualification_originals + self.gold_originals + self.consistency_originals
+
+    @property
+    def main_originals(self) -> int:
+        """Fewest main originals with which assignments stay free."""
+        taken = (self.main + self.clean + 2 * self.pairs) * self.sessions_per_participant
+        return math.ceil(taken / LARGEST_SHARE_OF_MAIN)
+
+    @property
+    def originals(self) -> int:
+        return self.outside_main + self.main_originals
+
+    @property
+    def trials(self) -> int:
+        """Trials of a session, practice and qualification included."""
+        return (
+            self.practice + self.qualification + self.gold + self.negative + 2 * self.consistency
+            + self.main + self.clean + self.pairs + self.plain_pairs + self.practice_pairs
+        )  # fmt: skip
+
+
+def demand_of(config: DesignConfig, *, originals: int) -> tuple[Demand, list[str]]:
+    """What a session takes, cut until it fits the number of originals.
+
+    Parameters
+    ----------
+    config : DesignConfig
+    originals : int
+        Pictures of the set.
+
+    Returns
+    -------
+    Demand, list of str
+        And one sentence for everything that was cut.
+
+    Raises
+    ------
+    DesignRefused
+        If even the smallest session does not fit.
+
+    Notes
+    -----
+    Order of cutting (this project's choice): main trials first, then the sentinels of a short session (5 golds instead
+    of 8, no negatives, 2 consistency pairs, 4 practice trials), never below the configured minimum of main trials.
+    """
+    asked = _full(config, main=config.main_trials, originals=originals)
+    if asked.originals <= originals:
+        return asked, []
+    for short in (False, True):
+        for main in range(config.main_trials, config.minimum_main_trials - 1, -1):
+            demand = _full(config, main=main, originals=originals)
+            if short:
+                demand = _shortened(config, demand)
+            if demand.originals <= originals:
+                return demand, _cuts(asked, demand, originals)
+    smallest = _shortened(
+        config, _full(config, main=min(config.main_trials, config.minimum_main_trials), originals=originals)
+    )
+    if smallest.originals <= originals:  # discrimination alone: only the sentinels could be cut
+        return smallest, _cuts(asked, smallest, originals)
+    raise DesignRefused(
+        f"{originals} originals are too few: the smallest session takes {smallest.originals} "
+        f"({smallest.practice_originals} practice, {smallest.gold_originals} gold, "
+        f"{smallest.consistency_originals} consistency, {smallest.main_originals} main). "
+        f"Add at least {smallest.originals - originals} pictures"
+        + (", or ask for fewer sessions a participant." if config.sessions_per_participant > 1 else ".")
+    )
+
+
+def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
+    block = config.discrimination
+    with_choices = main > 0
+    clean = _clean(config, main=main, originals=originals) if with_choices else 0
+    pairs = block.trials if block else 0
+    consistency = config.consistency_pairs if with_choices else 0
+    short = main + clean + 2 * consistency + pairs < SHORT_SESSION
+    gold = config.gold_trials if config.gold_trials is not None else (SHORT_GOLDS if short else FULL_GOLDS)
+    negative = config.negative_trials if config.negative_trials is not None else (0 if short else NEGATIVES)
+    return Demand(
+        practice=config.practice_trials if with_choices else 0,
+        qualification=config.qualification_trials if with_choices else 0,
+        gold=gold if with_choices else 0,
+        negative=negative if with_choices else 0,
+        consistency=consistency,
+        main=main,
+        clean=clean,
+        pairs=pairs,
+        plain_pairs=block.sentinels if block else 0,
+        practice_pairs=block.practice if block else 0,
+        sessions_per_participant=config.sessions_per_participant,
+    )
+
+
+def _shortened(config: DesignConfig, demand: Demand) -> Demand:
+    if demand.main == 0:
+        return dataclasses.replace(demand, practice_pairs=min(demand.practice_pairs, 2))
+    return dataclasses.replace(
+        demand,
+        practice=min(demand.practice, SHORT_PRACTICE),
+        gold=min(demand.gold, SHORT_GOLDS),
+        negative=0,
+        consistency=min(demand.consistency, SHORT_PAIRS),
+        practice_pairs=min(demand.practice_pairs, 2),
+    )
+
+
+def _clean(config: DesignConfig, *, main: int, originals: int) -> int:
+    if config.clean_trials is not None:
+        return config.clean_trials
+    wanted = math.ceil(max(config.clean_answers, originals) / config.sessions)
+    return min(wanted, max(2, main // 2))
+
+
+_WORDS = (
+    ("main", "main trials"),
+    ("clean", "clean trials"),
+    ("practice", "practice trials"),
+    ("gold", "gold trials"),
+    ("negative", "negative trials"),
+    ("consistency", "consistency pairs"),
+    ("practice_pairs", "practice pairs"),
+)
+
+
+def _cuts(asked: Demand, given: Demand, originals: int) -> list[str]:
+    return [
+        f"{originals} originals are few: {getattr(given, role)} {word} a session instead of {getattr(asked, role)}."
+        for role, word in _WORDS
+        if getattr(given, role) < getattr(asked, role)
+    ]

@@ -1,0 +1,90 @@
+"""The order of trials within a session: everything spread evenly, second showings far from the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from analysis.design.catalogue import StimulusRow
+
+
+class Entry(NamedTuple):
+    """A trial without a place yet."""
+
+    task: str
+    role: str
+    stimulus: StimulusRow
+    second: StimulusRow | None
+    correct: str
+
+
+def choice(role: str, row: StimulusRow) -> Entry:
+    """A categorisation trial."""
+    return Entry("categorisation", role, row, None, row.category)
+
+
+def spread(groups: Sequence[Sequence[Entry]], repeated: Sequence[StimulusRow], rng: np.random.Generator) -> list[Entry]:
+    """One sequence in which every group is spread evenly.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of Entry
+        Each group (a corruption, the golds, ...) has its members at even distances, in random order.
+    repeated : sequence of StimulusRow
+        Consistency pictures: shown first in the first part, and again half the sequence later.
+    rng : numpy.random.Generator
+    """
+    keyed: list[tuple[float, Entry]] = []
+    for group in groups:
+        keyed += zip(
+            _even(len(group), 0.0, 1.0, rng), (group[int(k)] for k in rng.permutation(len(group))), strict=True
+        )
+    firsts = [choice("consistency_first", row) for row in repeated]
+    keyed += zip(_even(len(firsts), 0.0, 0.42, rng), firsts, strict=True)
+    sequence = [entry for _, entry in sorted(keyed, key=lambda pair: pair[0])]
+    total = len(sequence) + len(firsts)
+    places = sorted((sequence.index(entry), entry) for entry in firsts)
+    for place, entry in places:
+        # Earlier insertions stand behind every first showing, so `place` still holds.
+        sequence.insert(min(len(sequence), place + total // 2), choice("consistency_second", entry.stimulus))
+    return sequence
+
+
+def spread_blocked(
+    blocks: Sequence[Sequence[Entry]],
+    groups: Sequence[Sequence[Entry]],
+    repeated: Sequence[StimulusRow],
+    rng: np.random.Generator,
+) -> tuple[list[Entry], list[int]]:
+    """Corruptions one after the other in random order, everything else spread over the whole.
+
+    Returns
+    -------
+    list of Entry, list of int
+        The sequence, and the length of every block.
+    """
+    order = [list(blocks[int(k)]) for k in rng.permutation(len(blocks))]
+    main = [block[int(k)] for block in order for k in rng.permutation(len(block))]
+    marker = Entry("", "", StimulusRow("", "", "", "", 0.0), None, "")
+    sequence = spread([[marker] * len(main), *groups], repeated, rng)
+    queue = iter(main)
+    sequence = [next(queue) if entry is marker else entry for entry in sequence]
+    # A block ends with the last trial of its corruption; what follows belongs to the next.
+    places = [place for place, entry in enumerate(sequence) if entry.role == "main"]
+    ends = [places[int(seen) - 1] + 1 for seen in np.cumsum([len(block) for block in order[:-1]])]
+    bounds = [0, *ends, len(sequence)]
+    return sequence, [after - before for before, after in zip(bounds, bounds[1:], strict=False)]
+
+
+def equal_blocks(trials: int, longest: int) -> list[int]:
+    """Lengths of as few blocks as possible, as equal as can be."""
+    count = -(-trials // longest)
+    return [trials // count + (number < trials % count) for number in range(count)] if trials else []
+
+
+def _even(count: int, low: float, high: float, rng: np.random.Generator) -> list[float]:
+    if not count:
+        return []
+    return sorted(float(key) for key in low + (high - low) * (np.arange(count) + rng.random(count)) / count)

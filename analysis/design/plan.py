@@ -1,0 +1,157 @@
+"""The plan as a value, and as a file of one JSON line a session so that one session is read without the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from analysis.design.config import DesignConfig
+from analysis.errors import InvalidInput
+
+BlockKind = Literal["practice", "qualification", "main"]
+FORMAT = "study-plan-1"
+
+
+class PlannedTrial(NamedTuple):
+    """One trial of a session plan."""
+
+    position: int
+    block: int
+    kind: BlockKind
+    task: str
+    role: str
+    stimulus: str
+    second_stimulus: str | None
+    correct_response: str
+    #: chooses the noise mask; drawn apart from everything else, so that it tells nothing
+    mask_seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockPlan:
+    """A stretch of trials between two breaks. Everything here may be told to a participant."""
+
+    index: int
+    kind: BlockKind
+    task: str
+    first: int
+    last: int
+    feedback: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionPlan:
+    """One slot: the trials of one sitting, in order."""
+
+    slot: int
+    trials: tuple[PlannedTrial, ...]
+
+    def blocks(self) -> tuple[BlockPlan, ...]:
+        """Blocks in order; practice is the only kind with feedback."""
+        stretches: dict[int, list[PlannedTrial]] = {}
+        for trial in self.trials:
+            stretches.setdefault(trial.block, []).append(trial)
+        return tuple(
+            BlockPlan(
+                index=index,
+                kind=stretch[0].kind,
+                task=stretch[0].task,
+                first=stretch[0].position,
+                last=stretch[-1].position,
+                feedback=stretch[0].kind == "practice",
+            )
+            for index, stretch in sorted(stretches.items())
+        )
+
+    def to_json(self) -> str:
+        return json.dumps({"slot": self.slot, "trials": self.trials}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> SessionPlan:
+        values = json.loads(text)
+        return cls(slot=values["slot"], trials=tuple(PlannedTrial(*trial) for trial in values["trials"]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyPlan:
+    """Every session of a study, and how it came about.
+
+    Parameters
+    ----------
+    config : DesignConfig
+        As asked; `notes` say what was cut.
+    seed : int
+    pools : mapping of str to tuple of str
+        Originals by role: practice, qualification, gold, consistency, main. Disjoint.
+    sessions : tuple of SessionPlan
+        Slot n at index n.
+    notes : tuple of str
+        What was cut or noticed, one sentence each.
+    summary : mapping
+        Counts for people: originals by pool and category, trials by role, answers by corruption and visual change.
+    """
+
+    config: DesignConfig
+    seed: int
+    pools: Mapping[str, tuple[str, ...]]
+    sessions: tuple[SessionPlan, ...]
+    notes: tuple[str, ...]
+    summary: Mapping[str, Any]
+
+    def to_lines(self) -> list[str]:
+        """First a line about the whole, then one line a slot."""
+        head = {
+            "format": FORMAT,
+            "config": self.config.to_dict(),
+            "seed": self.seed,
+            "pools": {role: list(originals) for role, originals in self.pools.items()},
+            "notes": list(self.notes),
+            "summary": self.summary,
+        }
+        return [json.dumps(head, separators=(",", ":")), *(session.to_json() for session in self.sessions)]
+
+    @classmethod
+    def from_lines(cls, lines: Sequence[str]) -> StudyPlan:
+        head = _head(lines[0] if lines else "")
+        return cls(
+            config=DesignConfig.from_dict(head["config"]),
+            seed=head["seed"],
+            pools={role: tuple(originals) for role, originals in head["pools"].items()},
+            sessions=tuple(SessionPlan.from_json(line) for line in lines[1:]),
+            notes=tuple(head["notes"]),
+            summary=head["summary"],
+        )
+
+
+def read_session_plan(lines: Iterable[str], slot: int) -> tuple[dict[str, tuple[str, ...]], SessionPlan]:
+    """Pools and the plan of one slot, parsing no other slot.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        As written by ``StudyPlan.to_lines``; an open text file will do.
+    slot : int
+
+    Raises
+    ------
+    InvalidInput
+        If these are not the lines of a plan, or it has no such slot.
+    """
+    for number, line in enumerate(lines):
+        if number == 0:
+            pools = {role: tuple(originals) for role, originals in _head(line)["pools"].items()}
+        elif number == slot + 1:
+            return pools, SessionPlan.from_json(line)
+    raise InvalidInput(f"The plan has no slot {slot}.")
+
+
+def _head(line: str) -> dict[str, Any]:
+    try:
+        head: dict[str, Any] = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InvalidInput("This file is no study plan.") from error
+    if head.get("format") != FORMAT:
+        raise InvalidInput(f"This plan has the format {head.get('format')!r}; this version reads {FORMAT!r}.")
+    return head

@@ -1,0 +1,125 @@
+"""Disjoint pools of originals by role."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from analysis.categories import superordinate
+from analysis.design.demand import Demand
+from analysis.errors import DesignRefused
+
+#: Pools beside the main one are drawn up to twice as large as needed while they stay under this share of all originals.
+SHARE_OUTSIDE_MAIN = 0.15
+
+
+def draw_pools(
+    category_of: Mapping[str, str],
+    demand: Demand,
+    rng: np.random.Generator,
+    *,
+    gold_candidates: Collection[str] | None = None,
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Deal the originals into pools; what no other pool needs is main.
+
+    Parameters
+    ----------
+    category_of : mapping
+        Category by original.
+    demand : Demand
+        Already cut to the number of originals.
+    rng : numpy.random.Generator
+    gold_candidates : collection of str, optional
+        Originals that were checked to be easy; golds and negatives come from them alone.
+
+    Returns
+    -------
+    dict of str to tuple of str, list of str
+        Pools by role, each sorted, and notes.
+
+    Raises
+    ------
+    DesignRefused
+        If the pools cannot be filled without emptying a category's main pool.
+
+    Notes
+    -----
+    Originals are taken from the categories that have most left, and never a category's last one: a set with a single
+    knife shows that knife in the main trials.
+    """
+    remaining: dict[str, list[str]] = {}
+    for original in rng.permutation(sorted(category_of)):
+        remaining.setdefault(category_of[str(original)], []).append(str(original))
+    sizes = _sizes(demand, len(category_of))
+    pools: dict[str, tuple[str, ...]] = {}
+    notes: list[str] = []
+    # Golds first: they are the only ones that may be restricted to candidates.
+    for role in ("gold", "practice", "qualification", "consistency"):
+        allowed = set(gold_candidates) if role == "gold" and gold_candidates is not None else None
+        needed, wanted = sizes[role]
+        drawn = _draw(remaining, wanted, allowed, animals=demand.negative // 2 if role == "gold" else 0)
+        if len(drawn) < needed:
+            raise DesignRefused(
+                f"The {role} pool needs {needed} originals, and only {len(drawn)} "
+                + ("of the gold candidates " if allowed is not None else "")
+                + "can be given without emptying a category: add pictures, or ask for fewer "
+                f"{role} trials."
+            )
+        pools[role] = tuple(sorted(drawn))
+    pools["main"] = tuple(sorted(original for left in remaining.values() for original in left))
+    if demand.gold and gold_candidates is None:
+        notes.append(
+            "Gold pictures were drawn at random: nobody has checked that they are easy. Give gold_originals in the "
+            "study file to use checked ones."
+        )
+    counts = Counter(category_of[original] for original in pools["main"])
+    single = sorted(category for category, count in counts.items() if count == 1)
+    if single:
+        notes.append(
+            f"{', '.join(single)}: one main original each, so these categories come up at most once a session."
+        )
+    return {role: pools[role] for role in ("practice", "qualification", "gold", "consistency", "main")}, notes
+
+
+def _sizes(demand: Demand, originals: int) -> dict[str, tuple[int, int]]:
+    """(needed, wanted) by role."""
+    needed = {
+        "practice": demand.practice_originals,
+        "qualification": demand.qualification_originals,
+        "gold": demand.gold_originals,
+        "consistency": demand.consistency_originals,
+    }
+    spare = max(0, min(int(SHARE_OUTSIDE_MAIN * originals), originals - demand.main_originals) - sum(needed.values()))
+    # Larger pools mean that people who compare notes have seen other sentinels, and that a bad gold can be withdrawn.
+    extra_gold = min(spare, needed["gold"])
+    extra_consistency = min(spare - extra_gold, 3 * needed["consistency"])
+    extra = {"gold": extra_gold, "consistency": extra_consistency}
+    return {role: (count, count + extra.get(role, 0)) for role, count in needed.items()}
+
+
+def _draw(
+    remaining: dict[str, list[str]], count: int, allowed: Collection[str] | None, *, animals: int = 0
+) -> list[str]:
+    drawn: list[str] = []
+    taken: Counter[str] = Counter()
+    while len(drawn) < count:
+        open_categories = [
+            category
+            for category, left in remaining.items()
+            if len(left) > 1 and (allowed is None or any(original in allowed for original in left))
+        ]
+        # Negatives alternate between the groups, so the first picks see to it that there are animals.
+        if sum(superordinate(category) == "animal" for category in taken.elements()) < animals:
+            open_categories = [c for c in open_categories if superordinate(c) == "animal"] or open_categories
+        if not open_categories:
+            break
+        # Ties go to the first, and the order of the categories is random.
+        category = max(open_categories, key=lambda c: len(remaining[c]) / (1 + 2 * taken[c]))
+        left = remaining[category]
+        original = next(o for o in reversed(left) if allowed is None or o in allowed)
+        left.remove(original)
+        drawn.append(original)
+        taken[category] += 1
+    return drawn

@@ -1,0 +1,127 @@
+"""A session plan for somebody who has already seen some of its originals."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from analysis.design.catalogue import Catalogue, StimulusRow
+from analysis.design.plan import PlannedTrial, SessionPlan
+from analysis.errors import DesignRefused
+
+#: A session that keeps less than this share of its main trials is not worth a person's time.
+LEAST_SHARE_OF_MAIN = 0.5
+
+
+def without_seen(
+    session: SessionPlan,
+    catalogue: Catalogue,
+    pools: Mapping[str, Collection[str]],
+    *,
+    seen: Collection[str],
+    taken: Collection[str],
+) -> SessionPlan:
+    """The same session with every already seen original replaced by an unseen one of the same pool.
+
+    Parameters
+    ----------
+    session : SessionPlan
+    catalogue : Catalogue
+    pools : mapping
+        The plan's pools.
+    seen : collection of str
+        Originals that this person has seen in any session of the study family.
+    taken : collection of str
+        Corrupted stimuli that are planned for, or were given to, anybody.
+
+    Returns
+    -------
+    SessionPlan
+        Unchanged if nothing was seen. Corrupted trials get an untaken stimulus of the same corruption with the nearest
+        visual change; a trial without a replacement is left out and the positions close up.
+
+    Raises
+    ------
+    DesignRefused
+        If fewer than half of the main trials, or not all golds, can be kept.
+    """
+    rows = catalogue.by_stimulus()
+    seen = set(seen)
+    if not any(rows[name].original in seen for trial in session.trials for name in _names(trial)):
+        return session
+    used = seen | {rows[name].original for trial in session.trials for name in _names(trial)}
+    spent = set(taken)
+    pool_of = {original: role for role, originals in pools.items() for original in originals}
+    swapped: dict[str, StimulusRow | None] = {}
+    kept: list[PlannedTrial] = []
+    for trial in session.trials:
+        names = _names(trial)
+        for name in names:
+            if name not in swapped:
+                row = rows[name]
+                swapped[name] = (
+                    row if row.original not in seen else _replacement(row, catalogue, pools, pool_of, used, spent)
+                )
+        shown = [swapped[name] for name in names]
+        if any(row is None for row in shown):
+            continue
+        first, second = shown[0], shown[1] if len(shown) > 1 else None
+        if first is None:
+            continue
+        kept.append(
+            trial._replace(
+                position=len(kept),
+                stimulus=first.stimulus,
+                second_stimulus=second.stimulus if second else None,
+                correct_response=first.category if trial.task == "categorisation" else trial.correct_response,
+            )
+        )
+    _check(session.trials, kept)
+    return SessionPlan(slot=session.slot, trials=tuple(kept))
+
+
+def _names(trial: PlannedTrial) -> tuple[str, ...]:
+    return (trial.stimulus,) if trial.second_stimulus is None else (trial.stimulus, trial.second_stimulus)
+
+
+def _replacement(
+    row: StimulusRow,
+    catalogue: Catalogue,
+    pools: Mapping[str, Collection[str]],
+    pool_of: Mapping[str, str],
+    used: set[str],
+    spent: set[str],
+) -> StimulusRow | None:
+    """Nearest free stimulus of the pool; enters it into `used` and `spent`."""
+    pool = set(pools[pool_of[row.original]]) - used
+    if row.stimulus == catalogue.clean[row.original].stimulus:
+        candidates = [catalogue.clean[original] for original in pool]
+    else:
+        candidates = [
+            other
+            for other in catalogue.corrupted
+            if other.corruption == row.corruption and other.original in pool and other.stimulus not in spent
+        ]
+    if not candidates:
+        return None
+    best = min(
+        candidates,
+        key=lambda other: (
+            abs(other.visual_change - row.visual_change),
+            other.category != row.category,
+            other.stimulus,
+        ),
+    )
+    used.add(best.original)
+    spent.add(best.stimulus)
+    return best
+
+
+def _check(asked: tuple[PlannedTrial, ...], kept: list[PlannedTrial]) -> None:
+    for role, share, words in (("main", LEAST_SHARE_OF_MAIN, "main trials"), ("gold", 1.0, "gold trials")):
+        before = sum(trial.role == role for trial in asked)
+        after = sum(trial.role == role for trial in kept)
+        if after < share * before:
+            raise DesignRefused(
+                f"This person has seen too many of the pictures: {after} of {before} {words} are left. Add pictures to "
+                "the study, or allow fewer sessions a participant."
+            )

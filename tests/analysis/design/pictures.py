@@ -1,0 +1,38 @@
+"""Picture sets for plans: names and visual changes, no pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.categories import CATEGORIES
+
+FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
+#: A real, uneven collection of 58 photographs: one airplane, one knife, one oven.
+UNEVEN = (1, 4, 2, 6, 5, 6, 3, 6, 4, 3, 6, 2, 2, 1, 1, 6)
+
+
+def picture_set(by_category, per_function, functions=FUNCTIONS, seed=0):
+    """Originals with `by_category` pictures a category, and `per_function` stimuli of each function over [0, 1]."""
+    rng = np.random.default_rng(seed)
+    originals = {
+        f"{category}-{k:03d}": category for category, n in zip(CATEGORIES, by_category, strict=False) for k in range(n)
+    }
+    keys = sorted(originals)
+    rows = [_row(f"none-{key}", key, originals[key], "none", 0.0) for key in keys]
+    for function in functions:
+        offset = int(rng.integers(len(keys)))
+        for k in range(per_function):
+            key = keys[(k * 7 + offset) % len(keys)]
+            visual_change = (k + float(rng.random())) / per_function
+            rows.append(_row(f"{function}-{k:05d}", key, originals[key], function, visual_change))
+    return originals, rows
+
+
+def _row(stimulus, original, category, corruption, visual_change):
+    return {
+        "stimulus": stimulus,
+        "original": original,
+        "category": category,
+        "corruption": corruption,
+        "visual_change": visual_change,
+    }

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from analysis.design import DesignConfig, DiscriminationDesign, plan_study
+from analysis.errors import DesignRefused
+from tests.analysis.design.pictures import picture_set
+
+
+@pytest.fixture(scope="module")
+def study():
+    originals, stimuli = picture_set([30] * 16, 960)
+    config = DesignConfig(sessions=30, main_trials=30, discrimination=DiscriminationDesign(trials=12))
+    return {row["stimulus"]: row for row in stimuli}, plan_study(originals, stimuli, config, 5)
+
+
+def pairs(plan, rows, role="main"):
+    for session in plan.sessions:
+        for trial in session.trials:
+            if trial.task == "discrimination" and trial.role == role:
+                yield session, trial, rows[trial.stimulus], rows[trial.second_stimulus]
+
+
+def test_half_of_the_pairs_share_their_corruption(study):
+    rows, plan = study
+    for session in plan.sessions:
+        answers = Counter(trial.correct_response for s, trial, *_ in pairs(plan, rows) if s is session)
+        assert answers == {"same": 6, "different": 6}
+    for _, trial, first, second in pairs(plan, rows):
+        assert (first["corruption"] == second["corruption"]) == (trial.correct_response == "same")
+
+
+def test_pairs_are_matched_in_visual_change_and_show_two_originals(study):
+    rows, plan = study
+    for _, _, first, second in pairs(plan, rows):
+        assert abs(int(first["visual_change"] * 40) - int(second["visual_change"] * 40)) <= 1
+        assert first["original"] != second["original"]
+
+
+def test_originals_stand_equally_often_in_same_and_different_pairs(study):
+    rows, plan = study
+    balance = Counter()
+    for _, trial, first, second in pairs(plan, rows):
+        for row in (first, second):
+            balance[row["original"]] += 1 if trial.correct_response == "same" else -1
+    assert sum(balance.values()) == 0
+    assert max(abs(count) for count in balance.values()) <= 2
+    assert sum(abs(count) <= 1 for count in balance.values()) >= 0.95 * len(balance)
+
+
+def test_every_comparison_comes_up_equally_often_and_in_both_orders(study):
+    rows, plan = study
+    compared = Counter(
+        tuple(sorted((first["corruption"], second["corruption"])))
+        for _, trial, first, second in pairs(plan, rows)
+        if trial.correct_response == "different"
+    )
+    assert len(compared) == 3 and max(compared.values()) - min(compared.values()) <= 1
+    first_shown = Counter(
+        first["corruption"]
+        for _, trial, first, second in pairs(plan, rows)
+        if {first["corruption"], second["corruption"]} == {"gaussian_blur", "gaussian_noise"}
+    )
+    assert min(first_shown.values()) > 0.25 * first_shown.total()
+
+
+def test_a_stimulus_is_shown_once_over_the_study_and_an_original_once_a_session(study):
+    rows, plan = study
+    uses = Counter()
+    for session in plan.sessions:
+        shown = Counter()
+        for trial in session.trials:
+            for name in {trial.stimulus, trial.second_stimulus} - {None}:
+                if trial.role == "main":
+                    uses[name] += 1
+                if trial.role in ("main", "clean"):
+                    shown[rows[name]["original"]] += 1
+        assert max(shown.values()) == 1
+    assert max(uses.values()) == 1
+
+
+def test_sentinels_differ_plainly_or_are_identical(study):
+    rows, plan = study
+    answers = Counter()
+    for _, trial, first, second in pairs(plan, rows, "negative"):
+        answers[trial.correct_response] += 1
+        if trial.correct_response == "same":
+            assert trial.stimulus == trial.second_stimulus
+        else:
+            assert abs(first["visual_change"] - second["visual_change"]) >= 0.5
+    assert answers["same"] == answers["different"] == 60
+
+
+def test_the_block_follows_its_own_practice(study):
+    _, plan = study
+    kinds = [(block.kind, block.task) for block in plan.sessions[0].blocks()]
+    assert kinds[0] == ("practice", "categorisation")
+    assert kinds[-2:] == [("practice", "discrimination"), ("main", "discrimination")]
+
+
+def test_a_study_of_discrimination_alone():
+    originals, stimuli = picture_set([20] * 16, 600)
+    config = DesignConfig(
+        sessions=20, main_trials=0, discrimination=DiscriminationDesign(trials=20, sentinels=16, practice=2)
+    )
+    plan = plan_study(originals, stimuli, config, 0)
+    assert {trial.task for session in plan.sessions for trial in session.trials} == {"discrimination"}
+    assert Counter(trial.role for trial in plan.sessions[0].trials) == {"main": 20, "negative": 16, "practice": 2}
+
+
+def test_refuses_comparisons_that_the_stimuli_do_not_have():
+    originals, stimuli = picture_set([20] * 16, 600)
+    config = DesignConfig(discrimination=DiscriminationDesign(pairs=(("gaussian_blur", "fog"),)))
+    with pytest.raises(DesignRefused, match="names 'fog'"):
+        plan_study(originals, stimuli, config, 0)
+    originals, stimuli = picture_set([20] * 16, 600, ("gaussian_blur",))
+    with pytest.raises(DesignRefused, match="at least two corruptions"):
+        plan_study(originals, stimuli, DesignConfig(discrimination=DiscriminationDesign()), 0)
