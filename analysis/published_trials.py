@@ -91,7 +91,7 @@ def read_published_trials(paths: Sequence[Path], *, study: str, humans: str = ""
     _refuse_doubles(paths, frames)
     raw = pd.concat(frames, ignore_index=True)
     observers: dict[str, Kind] = {
-        str(name): _kind(str(name), humans) for name in dict.fromkeys(raw["subj"].astype(str))
+        str(name): kind_of(str(name), humans) for name in dict.fromkeys(raw["subj"].astype(str))
     }
     images = raw["imagename"].astype(str)
     originals = images.map(_original)
@@ -237,7 +237,8 @@ def _refuse_doubles(paths: Sequence[Path], frames: Sequence[pd.DataFrame]) -> No
     )
 
 
-def _kind(observer: str, humans: str) -> Kind:
+def kind_of(observer: str, humans: str) -> Kind:
+    """People are called subject..., or match the pattern `humans`; everybody else is a classifier."""
     is_human = observer.lower().startswith("subject") or (bool(humans) and fnmatchcase(observer, humans))
     return "human" if is_human else "classifier"
 

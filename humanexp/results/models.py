@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from humanexp.experiments.models import Study
+
+
+class AnalysisRun(models.Model):
+    """A finished analysis: findings lie in a JSON file, the row says what they were computed from. Never changed."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="analysis_runs")
+    #: version of the code
+    version = models.CharField(max_length=40)
+    seed = models.BigIntegerField(default=0)
+    #: digest of the responses and predictions that went in
+    data_digest = models.CharField(max_length=64)
+    #: relative to MEDIA_ROOT
+    findings_file = models.CharField(max_length=300)
+    #: whether the sessions that screening excluded were kept in
+    with_excluded = models.BooleanField(default=False)
+    trials = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0.0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-pk"]
+        get_latest_by = "pk"
+
+    def __str__(self) -> str:
+        return f"analysis {self.pk} of {self.study}"
+
+
+class TrialImport(models.Model):
+    """Published trials of an imported study: a Parquet file and this row. There are no sessions and no participants."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="trial_import")
+    #: of the files' bytes, whatever they are called and in whatever order they were given
+    digest = models.CharField(max_length=64)
+    #: [{"name", "sha256", "trials"}]
+    files = models.JSONField()
+    #: {"subject-01": "human", "vgg": "classifier"}
+    observers = models.JSONField()
+    trials = models.PositiveIntegerField()
+    #: relative to MEDIA_ROOT
+    trials_file = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    def __str__(self) -> str:
+        return f"{self.trials} imported trials of {self.study}"

@@ -1,0 +1,7 @@
+"""Writes of results: imports and analysis runs."""
+
+from __future__ import annotations
+
+from humanexp.results.services.importing import import_trials
+
+__all__ = ["import_trials"]
