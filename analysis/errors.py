@@ -10,7 +10,9 @@ AnalysisError
 ├── FitError
 │   ├── TooFewResponses
 │   ├── GridMismatch
-│   └── LabelSpaceMismatch
+│   ├── LabelSpaceMismatch
+│   ├── BandsMissing
+│   └── NoCommonRange
 ├── ComputeUnavailable
 └── ClassifierUnavailable
 """
@@ -63,6 +65,14 @@ class GridMismatch(FitError):
 
 class LabelSpaceMismatch(FitError):
     """The two curves come from different label spaces (16-way against 1,000-way) and cannot be compared."""
+
+
+class BandsMissing(FitError):
+    """A curve was fitted without bootstrap refits: fit it with n_bootstrap to compare it."""
+
+
+class NoCommonRange(FitError):
+    """The two curves were measured at different visual changes; there is nothing to compare."""
 
 
 class ClassifierUnavailable(AnalysisError):

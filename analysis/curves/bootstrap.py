@@ -150,17 +150,18 @@ def pair_spread(
     Notes
     -----
     In the leading draw both curves vary (replicate by replicate, so shared originals move together); in the draws that
-    only correct the variance, a curve without that unit stays at its estimate: it adds the same amount to each term of
-    ``V_p + V_i - V_n`` but one, where it must not count.
+    only correct the variance, a curve that is not resampled two ways stays at its estimate, since its whole spread is
+    in the leading draw already.
     """
     estimate = statistic(first_estimate[None, :], second_estimate[None, :])[0]
     count = min(first.n_replicates, second.n_replicates)
 
     def replicate(curve: Bootstrap, fixed: FloatArray, unit: Unit, leading: bool) -> FloatArray:
-        chosen = unit if unit in curve.draws else (curve.leading if leading else None)
-        if chosen is None:
-            return np.broadcast_to(fixed, (count, len(fixed)))
-        return curve.draws[chosen][:count].astype(np.float64)
+        if leading:
+            return curve.draws[unit if unit in curve.draws else curve.leading][:count].astype(np.float64)
+        if curve.scheme == "two-way":
+            return curve.draws[unit][:count].astype(np.float64)
+        return np.broadcast_to(fixed, (count, len(fixed)))
 
     units: tuple[Unit, ...] = UNITS["two-way"] if "two-way" in (first.scheme, second.scheme) else (first.leading,)
     replicates: dict[Unit, FloatArray] = {}

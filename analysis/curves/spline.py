@@ -103,7 +103,9 @@ def fit_binned(
     for iteration in range(_MAX_STEPS):
         x, n, lam = correct[alive], trials[alive], penalty_weight[alive]
         weights = n / np.maximum(mean[alive] * (1.0 - mean[alive]), VARIANCE_FLOOR)
-        gram = (weights @ products + lam[:, None] * penalty_flat).reshape(-1, size, size)
+        gram = weights @ products
+        gram += lam[:, None] * penalty_flat
+        gram = gram.reshape(-1, size, size)
         # A ridge far below the data decides where neither data nor penalty do (a single occupied bin).
         diagonal = np.einsum("nkk->nk", gram)
         diagonal += 1e-11 * diagonal.max(axis=1, keepdims=True)

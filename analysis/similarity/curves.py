@@ -1,0 +1,339 @@
+"""Are two corruptions alike for an observer? Equivalence, difference, and the papers' overlap rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.curves.bands import Bands, normal_quantile
+from analysis.curves.bootstrap import Bootstrap, Spread, pair_spread
+from analysis.curves.curve import OVERLAP_LEVEL, CurveFit
+from analysis.errors import BandsMissing, GridMismatch, LabelSpaceMismatch, NoCommonRange
+from analysis.similarity.permutation import CurveTrials, permutation_test
+from analysis.similarity.verdicts import Verdict, holm, verdict_of
+
+FloatArray = NDArray[np.float64]
+
+#: Largest difference of mean height that still counts as equal (set before looking at results).
+MARGIN = 0.03
+#: Largest difference at any single visual change.
+BAND_MARGIN = 0.10
+_ONE_SIDED = 1.6448536269514722
+
+
+@dataclass(frozen=True)
+class CurveSimilarity:
+    """What two curves say about each other on the range that both measured.
+
+    Parameters
+    ----------
+    difference : float
+        Mean height of the first curve minus the second on ``span`` (the difference of areas where that is [0, 1]).
+    standard_error : float
+    interval : tuple of float
+        90 % interval of the difference; inside +-margin it is one half of equivalence.
+    band : tuple of float
+        Lowest and highest value of the 90 % simultaneous band of the difference of the curves; inside +-band_margin
+        it is the other half.
+    span : tuple of float
+        The common measured range.
+    p : float
+        Probability of such a difference between equal curves.
+    p_adjusted : float
+        The same after Holm's correction for all pairs asked about.
+    test : {"permutation", "bootstrap"}
+    overlap_83 : bool
+        The papers' rule with simultaneous bands: do the 83 % bands overlap at every visual change?
+    overlap_83_pointwise : bool
+        The rule as printed, with pointwise bands.
+    equivalent, different : bool
+        What was shown; both may be (a difference within the margins).
+    verdict : {"equivalent", "different", "undecided"}
+    answers : int
+        Answers on which the pair rests.
+    answers_to_decide : int or None
+        Answers at which this difference would be decided, if undecided; None when decided, or when no number would do.
+    margin, band_margin, alpha : float
+    """
+
+    difference: float
+    standard_error: float
+    interval: tuple[float, float]
+    band: tuple[float, float]
+    span: tuple[float, float]
+    p: float
+    p_adjusted: float
+    test: Literal["permutation", "bootstrap"]
+    overlap_83: bool
+    overlap_83_pointwise: bool
+    equivalent: bool
+    different: bool
+    verdict: Verdict
+    answers: int
+    answers_to_decide: int | None
+    margin: float
+    band_margin: float
+    alpha: float
+
+    @property
+    def statement(self) -> str:
+        """The verdict in words."""
+        if self.equivalent and self.different:
+            return f"equivalent, differs by {abs(self.difference):.3f}"
+        return self.verdict
+
+
+def compare_curves(
+    first: CurveFit,
+    second: CurveFit,
+    *,
+    trials: tuple[CurveTrials, CurveTrials] | None = None,
+    rng: np.random.Generator | int | None = None,
+    margin: float = MARGIN,
+    band_margin: float = BAND_MARGIN,
+    alpha: float = 0.05,
+) -> CurveSimilarity:
+    """Compare two curves of one population over two corruptions.
+
+    Parameters
+    ----------
+    first, second : CurveFit
+        With bootstrap refits; fitted with one seed, shared originals and participants are resampled jointly.
+    trials : tuple of CurveTrials, optional
+        The trials of each: where they share no original and no participant, and people answered few trials each, the
+        test is a permutation test. Otherwise, or without them, it rests on the joint bootstrap.
+    rng : numpy Generator, int or None
+        Source of the permutations (None counts as 0).
+    margin, band_margin : float
+        Largest difference of mean height, and at any visual change, that counts as equal.
+    alpha : float
+        Level of the test.
+
+    Returns
+    -------
+    CurveSimilarity
+        With ``p_adjusted`` equal to ``p``; `compare_all` corrects for many pairs.
+
+    Raises
+    ------
+    BandsMissing
+        If a curve was fitted without bootstrap.
+    GridMismatch, LabelSpaceMismatch
+        If the curves cannot be subtracted.
+    NoCommonRange
+        If they measured no common range of visual change.
+
+    Notes
+    -----
+    Equivalence: two one-sided tests (Schuirmann 1987) at 0.05 on the mean difference, and the band, because areas of
+    crossing curves can agree. Overlap of 83 % bands: VCR section 5, after Payton et al. (2003).
+    """
+    span, boots = _comparable(first, second)
+    contrast = first.basis.integral_design(*span) / (span[1] - span[0])
+    pair = (*boots, first.coefficients, second.coefficients)
+    mean = pair_spread(*pair, lambda one, two: (one - two) @ contrast)
+    grid = np.linspace(*span, 201)
+    design = first.basis.design(grid)
+    gap = pair_spread(*pair, lambda one, two: (one - two) @ design.T)
+
+    difference, error = float(mean.estimate), float(mean.standard_error)
+    interval = (difference - _ONE_SIDED * error, difference + _ONE_SIDED * error)
+    band = _band(gap)
+    test: Literal["permutation", "bootstrap"] = "bootstrap"
+    if trials is not None and not trials[0].shares_with(trials[1]) and not _participants_matter(first, second):
+        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
+        test, p = "permutation", permutation_test(first, second, trials, span=span, rng=generator).p
+    else:
+        p = _two_sided(difference, error)
+    equivalent = max(abs(interval[0]), abs(interval[1])) < margin and max(abs(band[0]), abs(band[1])) < band_margin
+    outcome = CurveSimilarity(
+        difference=difference,
+        standard_error=error,
+        interval=interval,
+        band=band,
+        span=span,
+        p=p,
+        p_adjusted=p,
+        test=test,
+        overlap_83=_overlap(first, second, grid, simultaneous=True),
+        overlap_83_pointwise=_overlap(first, second, grid, simultaneous=False),
+        equivalent=equivalent,
+        different=False,
+        verdict="undecided",
+        answers=first.n_trials + second.n_trials,
+        answers_to_decide=None,
+        margin=margin,
+        band_margin=band_margin,
+        alpha=alpha,
+    )
+    return _judged(outcome, p, comparisons=1)
+
+
+def compare_all(
+    curves: Mapping[str, CurveFit],
+    *,
+    trials: Mapping[str, CurveTrials] | None = None,
+    rng: np.random.Generator | int | None = None,
+    margin: float = MARGIN,
+    band_margin: float = BAND_MARGIN,
+    alpha: float = 0.05,
+) -> dict[tuple[str, str], CurveSimilarity]:
+    """Compare every pair of corruptions, with Holm's correction over all of them.
+
+    Parameters
+    ----------
+    curves : mapping of corruption to CurveFit
+    trials : mapping of corruption to CurveTrials, optional
+    rng, margin, band_margin, alpha
+        As in `compare_curves`.
+
+    Returns
+    -------
+    dict of pair of names (in the order given) to CurveSimilarity
+        Pairs without a common measured range are left out.
+    """
+    generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
+    found: dict[tuple[str, str], CurveSimilarity] = {}
+    for one, two in combinations(curves, 2):
+        if curves[one].common_range(curves[two]) is None:
+            continue
+        both = (trials[one], trials[two]) if trials is not None else None
+        found[one, two] = compare_curves(
+            curves[one], curves[two], trials=both, rng=generator, margin=margin, band_margin=band_margin, alpha=alpha
+        )
+    adjusted = holm([outcome.p for outcome in found.values()])
+    return {
+        pair: _judged(outcome, p, comparisons=len(found))
+        for (pair, outcome), p in zip(found.items(), adjusted, strict=True)
+    }
+
+
+def alike_classes(names: Sequence[str], similarities: Mapping[tuple[str, str], CurveSimilarity]) -> list[list[str]]:
+    """Group corruptions so that within a group every pair was shown to be equivalent (complete linkage).
+
+    Parameters
+    ----------
+    names : sequence of str
+        Corruptions.
+    similarities : mapping of pair to CurveSimilarity
+
+    Returns
+    -------
+    list of list of str
+        Groups, each in the order of ``names``; the closest groups are joined first.
+    """
+
+    def distance(left: list[str], right: list[str]) -> float:
+        worst = 0.0
+        for one in left:
+            for two in right:
+                outcome = similarities.get((one, two)) or similarities.get((two, one))
+                if outcome is None or not outcome.equivalent:
+                    return float("inf")
+                worst = max(worst, abs(outcome.difference))
+        return worst
+
+    groups = [[name] for name in names]
+    while len(groups) > 1:
+        closest = min(combinations(range(len(groups)), 2), key=lambda pair: distance(groups[pair[0]], groups[pair[1]]))
+        if distance(groups[closest[0]], groups[closest[1]]) == float("inf"):
+            break
+        merged = sorted(groups[closest[0]] + groups[closest[1]], key=list(names).index)
+        groups = [merged if k == closest[0] else group for k, group in enumerate(groups) if k != closest[1]]
+    return groups
+
+
+def _comparable(first: CurveFit, second: CurveFit) -> tuple[tuple[float, float], tuple[Bootstrap, Bootstrap]]:
+    if (first.config.segments, first.config.degree) != (second.config.segments, second.config.degree):
+        raise GridMismatch
+    if first.config.label_space != second.config.label_space:
+        raise LabelSpaceMismatch
+    if first.bootstrap is None or second.bootstrap is None:
+        raise BandsMissing
+    span = first.common_range(second)
+    if span is None:
+        raise NoCommonRange
+    return span, (first.bootstrap, second.bootstrap)
+
+
+def _band(gap: Spread) -> tuple[float, float]:
+    """Extremes of the 90 % simultaneous band."""
+    reach = gap.critical_value(0.90) * np.maximum(gap.standard_error, 1e-3)
+    return float((gap.estimate - reach).min()), float((gap.estimate + reach).max())
+
+
+def _two_sided(difference: float, error: float) -> float:
+    """Normal p-value of a difference; curves without any spread differ surely or not at all."""
+    from scipy.special import ndtr
+
+    if error == 0.0:
+        return 1.0 if difference == 0.0 else 0.0
+    return float(2.0 * ndtr(-abs(difference) / error))
+
+
+def _participants_matter(first: CurveFit, second: CurveFit) -> bool:
+    """Few people with many trials each: their effects widen the area by more than a fifth beyond the originals'."""
+    for curve in (first, second):
+        if curve.bootstrap is None or curve.bootstrap.scheme != "two-way" or curve.area_standard_error is None:
+            continue
+        areas = curve.bootstrap.draws["image"].astype(np.float64) @ curve.basis.integrals
+        if curve.area_standard_error > 1.2 * float(areas.std(ddof=1)):
+            return True
+    return False
+
+
+def _overlap(first: CurveFit, second: CurveFit, grid: FloatArray, *, simultaneous: bool) -> bool:
+    """Whether two 83 % bands meet at every point of the grid."""
+    edges = []
+    for curve in (first, second):
+        bands = curve.bands
+        if bands is None:
+            raise BandsMissing
+        lower, upper = _band_83(bands, curve, simultaneous=simultaneous)
+        edges.append((np.interp(grid, bands.v, lower), np.interp(grid, bands.v, upper)))
+    (low_one, high_one), (low_two, high_two) = edges
+    return bool(np.all((low_one <= high_two) & (low_two <= high_one)))
+
+
+def _band_83(bands: Bands, curve: CurveFit, *, simultaneous: bool) -> tuple[FloatArray, FloatArray]:
+    if not simultaneous:
+        return bands.pointwise(OVERLAP_LEVEL)
+    if abs(bands.simultaneous_level - OVERLAP_LEVEL) < 1e-9:
+        return bands.simultaneous_lower, bands.simultaneous_upper
+    spread = curve.spread(curve.basis.design(bands.v))
+    if spread is None:
+        raise BandsMissing
+    reach = spread.critical_value(OVERLAP_LEVEL) * np.maximum(spread.standard_error, 1e-3)
+    return spread.estimate - reach, spread.estimate + reach
+
+
+def _judged(outcome: CurveSimilarity, p_adjusted: float, *, comparisons: int) -> CurveSimilarity:
+    """Set everything that depends on the corrected p-value."""
+    different = p_adjusted < outcome.alpha
+    verdict = verdict_of(equivalent=outcome.equivalent, different=different)
+    needed = _answers_to_decide(outcome, comparisons) if verdict == "undecided" else None
+    return replace(outcome, p_adjusted=p_adjusted, different=different, verdict=verdict, answers_to_decide=needed)
+
+
+def _answers_to_decide(outcome: CurveSimilarity, comparisons: int) -> int | None:
+    """Answers at which the present difference would be decided either way, standard errors falling as 1 / sqrt(n)."""
+    size, error = abs(outcome.difference), outcome.standard_error
+    if error == 0.0:
+        return None
+    factors = []
+    if size > 0.0:
+        factors.append((normal_quantile(1.0 - outcome.alpha / comparisons) * error / size) ** 2)
+    highest = max(abs(outcome.band[0]), abs(outcome.band[1]))
+    if size < outcome.margin:
+        narrow = (_ONE_SIDED * error / (outcome.margin - size)) ** 2
+        # The band must shrink as well: by the same rule, towards the difference itself.
+        wide = ((highest - size) / (outcome.band_margin - size)) ** 2 if size < outcome.band_margin else np.inf
+        factors.append(max(narrow, wide))
+    if not factors:
+        return None
+    return int(np.ceil(outcome.answers * max(min(factors), 1.0)))

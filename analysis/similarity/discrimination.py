@@ -1,0 +1,212 @@
+"""Can people tell two corruptions apart? The same/different test against guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.errors import InvalidInput, TooFewResponses
+from analysis.similarity.verdicts import Verdict, verdict_of
+
+#: Largest accuracy above guessing that still counts as indistinguishable.
+DISCRIMINATION_MARGIN = 0.10
+
+
+@dataclass(frozen=True)
+class DiscriminationTest:
+    """Outcome of same/different trials on one pair of corruptions.
+
+    Parameters
+    ----------
+    trials, correct : int
+    accuracy : float
+    interval : tuple of float
+        Two-sided exact interval of the accuracy.
+    upper_bound : float
+        One-sided 95 % upper bound; below 1/2 + margin the pair counts as indistinguishable.
+    p : float
+        Probability of so many right answers by guessing.
+    margin, margin_d_prime : float
+        The margin as accuracy above 1/2 and as d'.
+    equivalent, different : bool
+        What was shown; both may be.
+    verdict : {"equivalent", "different", "undecided"}
+    design_effect : float
+        Variance of the accuracy over that of independent trials, at least 1; 1 without participants.
+    d_prime : float
+        Sensitivity of an unbiased observer of this accuracy who judges both pictures on their own, at least 0.
+    d_prime_upper : float
+        d' at the upper bound: what cannot be excluded.
+    hit_rate, false_alarm_rate, criterion : float or None
+        "Different" answers to different and to same pairs, and the bias towards "same" (0 = none); None without
+        ``same``.
+    """
+
+    trials: int
+    correct: int
+    accuracy: float
+    interval: tuple[float, float]
+    upper_bound: float
+    p: float
+    margin: float
+    margin_d_prime: float
+    equivalent: bool
+    different: bool
+    verdict: Verdict
+    design_effect: float
+    d_prime: float
+    d_prime_upper: float
+    hit_rate: float | None
+    false_alarm_rate: float | None
+    criterion: float | None
+
+
+def discrimination_test(
+    correct: ArrayLike,
+    *,
+    same: ArrayLike | None = None,
+    participants: Sequence[object] | NDArray[np.generic] | None = None,
+    margin: float = DISCRIMINATION_MARGIN,
+    level: float = 0.95,
+    alpha: float = 0.05,
+) -> DiscriminationTest:
+    """Test same/different answers against guessing (1/2).
+
+    Parameters
+    ----------
+    correct : array-like of bool, shape (n,)
+        Was the answer right?
+    same : array-like of bool, shape (n,), optional
+        Were both pictures of the trial made by the same corruption?
+    participants : sequence, shape (n,), optional
+        Ids; answers of one person count as a cluster.
+    margin : float
+        Accuracy above 1/2 that counts as indistinguishable, in (0, 1/2).
+    level : float
+        Level of the interval.
+    alpha : float
+        Level of both tests.
+
+    Returns
+    -------
+    DiscriminationTest
+
+    Raises
+    ------
+    InvalidInput
+        If the columns do not fit together or a value is out of range.
+    TooFewResponses
+        If there is no trial.
+
+    Notes
+    -----
+    Clopper and Pearson (1934); with participants on the effective number of trials (Korn and Graubard 1998, Survey
+    Methodology 24, 193-201). d' inverts ``p = Phi(d'/2)^2 + (1 - Phi(d'/2))^2`` (Macmillan and Creelman 2005,
+    eq. 9.3: independent observations); with ``same``, p is that of the observer freed of bias, with rates kept off 0
+    and 1 by half an answer.
+    """
+    right = _column(correct, "correct")
+    if not len(right):
+        raise TooFewResponses("There is no same/different trial.")
+    if not 0.0 < margin < 0.5 or not 0.0 < level < 1.0 or not 0.0 < alpha < 1.0:
+        raise InvalidInput("The margin lies between 0 and 1/2, levels between 0 and 1.")
+    n, k = len(right), int(right.sum())
+    effect = _design_effect(right, participants)
+    tail = (1.0 - level) / 2.0
+    lower, upper = _exact_bound(k / effect, n / effect, tail)
+    bound = _exact_bound(k / effect, n / effect, alpha)[1]
+    p = _guessing_tail(k / effect, n / effect)
+    equivalent, different = bound < 0.5 + margin, p < alpha
+    hits = alarms = criterion = None
+    unbiased = k / n
+    if same is not None:
+        alike = _column(same, "same")
+        if alike.shape != right.shape:
+            raise InvalidInput(f"There are {n} answers but {len(alike)} entries in same.")
+        if alike.any() and not alike.all():
+            hits, alarms, criterion, unbiased = _without_bias(right, alike)
+    return DiscriminationTest(
+        trials=n,
+        correct=k,
+        accuracy=k / n,
+        interval=(lower, upper),
+        upper_bound=bound,
+        p=p,
+        margin=margin,
+        margin_d_prime=d_prime_of(0.5 + margin),
+        equivalent=equivalent,
+        different=different,
+        verdict=verdict_of(equivalent=equivalent, different=different),
+        design_effect=effect,
+        d_prime=d_prime_of(unbiased),
+        d_prime_upper=d_prime_of(bound),
+        hit_rate=hits,
+        false_alarm_rate=alarms,
+        criterion=criterion,
+    )
+
+
+def d_prime_of(accuracy: float) -> float:
+    """Sensitivity d' of an unbiased same/different observer (independent observations) of this accuracy.
+
+    Parameters
+    ----------
+    accuracy : float
+        In [0, 1]; 1/2 or less gives 0, 1 gives infinity.
+    """
+    from scipy.special import ndtri
+
+    return float(2.0 * ndtri(0.5 * (1.0 + np.sqrt(max(2.0 * accuracy - 1.0, 0.0)))))
+
+
+def _exact_bound(successes: float, trials: float, tail: float) -> tuple[float, float]:
+    """Clopper-Pearson limits with ``tail`` outside on each side; counts may be fractional."""
+    from scipy.special import betaincinv
+
+    failures = trials - successes
+    lower = 0.0 if successes <= 0.0 else float(betaincinv(successes, failures + 1.0, tail))
+    upper = 1.0 if failures <= 0.0 else float(betaincinv(successes + 1.0, failures, 1.0 - tail))
+    return lower, upper
+
+
+def _guessing_tail(successes: float, trials: float) -> float:
+    """P(X >= successes) for X ~ Binomial(trials, 1/2), continued to fractional counts."""
+    from scipy.special import betainc
+
+    return 1.0 if successes <= 0.0 else float(betainc(successes, trials - successes + 1.0, 0.5))
+
+
+def _design_effect(right: NDArray[np.bool_], participants: Sequence[object] | NDArray[np.generic] | None) -> float:
+    """Variance of the share between participants over the binomial one, at least 1."""
+    if participants is None:
+        return 1.0
+    ids = np.asarray(participants)
+    if ids.shape != right.shape:
+        raise InvalidInput(f"There are {len(right)} answers but participants has shape {ids.shape}.")
+    _, code = np.unique(ids.astype(str), return_inverse=True)
+    people, n, share = int(code.max()) + 1, len(right), float(right.mean())
+    if people < 2 or share in (0.0, 1.0):
+        return 1.0
+    residuals = np.bincount(code, weights=right - share)
+    variance = people / (people - 1.0) * float((residuals**2).sum()) / n**2
+    return max(1.0, variance / (share * (1.0 - share) / n))
+
+
+def _without_bias(right: NDArray[np.bool_], same: NDArray[np.bool_]) -> tuple[float, float, float, float]:
+    """Hit rate, false-alarm rate, criterion, and the accuracy of an observer of the same sensitivity without bias."""
+    from scipy.special import ndtr, ndtri
+
+    said_different = right ^ same
+    hits, alarms = float(said_different[~same].mean()), float(said_different[same].mean())
+    z_hit, z_alarm = (float(ndtri((said_different[rows].sum() + 0.5) / (rows.sum() + 1.0))) for rows in (~same, same))
+    return hits, alarms, -(z_hit + z_alarm) / 2.0, float(ndtr((z_hit - z_alarm) / 2.0))
+
+
+def _column(values: ArrayLike, name: str) -> NDArray[np.bool_]:
+    array = np.asarray(values)
+    if array.ndim != 1 or not np.isin(array, (0, 1)).all():
+        raise InvalidInput(f"{name} is one column of true and false.")
+    return array.astype(bool)
