@@ -55,7 +55,7 @@ def test_a_small_sample_of_equal_curves_is_undecided_never_equivalent() -> None:
 
 
 def test_far_curves_are_different_by_both_tests() -> None:
-    curves, trials = two_samples(3, shifted(0.25))
+    curves, trials = two_samples(3, shifted(0.25), people=150, each=10)
     permuted, resampled = compare_curves(*curves, trials=trials), compare_curves(*curves)
     assert (permuted.test, resampled.test) == ("permutation", "bootstrap")
     assert permuted.verdict == resampled.verdict == "different"
