@@ -1,0 +1,131 @@
+/** The run API: bearer and lease on every call, no cookies, and errors as two kinds: worth another try, or not. */
+
+const TIMEOUT_MS = 20_000;
+
+/** Answers of a server that is busy or starting: the same request may succeed later. */
+const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** A refusal by the server, from its problem JSON {type, title, detail}. */
+export class Refusal extends Error {
+  constructor({ status, type, title, detail }) {
+    super(detail || title || `HTTP ${status}`);
+    this.name = "Refusal";
+    this.status = status;
+    /** The last part of the problem type: "lease-lost", "out-of-order", "session-closed", or "". */
+    this.type = String(type ?? "").split(/[/#:]/).pop();
+    this.mayPass = PASSING.has(status);
+  }
+}
+
+/** No reply: the network, or the server, is away. Whether the request was carried out is unknown. */
+export class NoReply extends Error {
+  constructor(cause) {
+    super("no reply", { cause });
+    this.name = "NoReply";
+    this.status = 0;
+    this.type = "no-reply";
+    this.mayPass = true;
+  }
+}
+
+export class RunApi {
+  /** @type {string|null} */
+  token = null;
+  /** @type {string|null} */
+  lease = null;
+  #base;
+  #fetch;
+
+  /**
+   * @param {object} options
+   * @param {string} options.base for example "/api/v1/run/"
+   * @param {typeof fetch} options.fetch
+   */
+  constructor({ base, fetch }) {
+    this.#base = base;
+    this.#fetch = fetch;
+  }
+
+  /** @returns {Promise<{token: string}>} */
+  redeem(code) {
+    return this.#json("POST", "handoff/", { code });
+  }
+
+  session() {
+    return this.#json("GET", "session/");
+  }
+
+  /** Makes this window the owner of the session; every other window's calls are refused from now on. */
+  async takeLease(lease) {
+    this.lease = lease;
+    return this.#json("POST", "lease/", { lease });
+  }
+
+  respond(response) {
+    // keepalive: an answer on its way survives the closing of the page.
+    return this.#json("POST", "responses/", response, { keepalive: true });
+  }
+
+  complete(environment) {
+    return this.#json("POST", "complete/", { environment });
+  }
+
+  status() {
+    return this.#json("GET", "status/");
+  }
+
+  /** @returns {Promise<Blob>} */
+  stimulus(position, showing) {
+    return this.#blob(`trials/${position}/stimulus/${showing}/`);
+  }
+
+  /** @returns {Promise<Blob>} */
+  mask(position) {
+    return this.#blob(`trials/${position}/mask/`);
+  }
+
+  #json(method, path, body, extra = {}) {
+    return this.#call({ method, path, body, extra, read: (reply) => reply.json() });
+  }
+
+  #blob(path) {
+    return this.#call({ method: "GET", path, read: (reply) => reply.blob() });
+  }
+
+  async #call({ method, path, body, extra, read }) {
+    const headers = { Accept: "application/json, image/png" };
+    if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    if (this.lease) headers["X-Lease"] = this.lease;
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
+    try {
+      const reply = await this.#fetch(this.#base + path, {
+        method,
+        headers,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        cache: "no-store",
+        credentials: "omit",
+        referrerPolicy: "no-referrer",
+        signal: abort.signal,
+        ...extra,
+      });
+      if (reply.ok) return await read(reply);
+      throw new Refusal({ ...(await problemOf(reply)), status: reply.status });
+    } catch (error) {
+      // A reply that was cut off in the middle is no reply.
+      throw error instanceof Refusal ? error : new NoReply(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The problem JSON of a refusal; a proxy's own page has none, and its status says enough. */
+async function problemOf(reply) {
+  try {
+    return (await reply.json()) ?? {};
+  } catch {
+    return {};
+  }
+}

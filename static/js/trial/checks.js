@@ -1,0 +1,76 @@
+/** Entry check: window, screen rhythm, and the person's own words on their sight. Nothing here excludes anybody. */
+import { SMALLEST_WINDOW, fits } from "./environment.js";
+import { measureRefresh, refreshFaults } from "./frames.js";
+
+/** Shows the page once a session; the answers go to run.selfReport. */
+export async function checkEntry(run) {
+  const { screens, view, local } = run;
+  const key = `humanexp.self-report.${run.key}`;
+  const kept = local.getItem(key);
+  if (kept) {
+    run.selfReport = JSON.parse(kept);
+    return;
+  }
+  screens.show("checks");
+  for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => task === part.dataset.forTask);
+  const showWindow = () => tell(screens, "window", fits(view), { width: view.innerWidth, height: view.innerHeight, ...smallest() });
+  showWindow();
+  view.addEventListener("resize", showWindow);
+  const measuring = showRefresh(run);
+  const again = () => showRefresh(run);
+  const againButton = screens.find("[data-action=measure]");
+  againButton.addEventListener("click", again);
+  await measuring;
+  const form = screens.find("form");
+  run.selfReport = await submitted(form, screens);
+  againButton.removeEventListener("click", again);
+  view.removeEventListener("resize", showWindow);
+  local.setItem(key, JSON.stringify(run.selfReport));
+}
+
+function smallest() {
+  return { min_width: SMALLEST_WINDOW.width, min_height: SMALLEST_WINDOW.height };
+}
+
+/** Measures the screen and says in one line what came of it; the trials record it anyway. */
+async function showRefresh(run) {
+  const { screens } = run;
+  const button = screens.find("[data-action=measure]");
+  button.hidden = true;
+  tell(screens, "refresh", null, {});
+  run.refresh = await measureRefresh({ raf: run.raf });
+  const faults = refreshFaults(run.refresh);
+  tell(screens, "refresh", faults.length === 0, { rate: Math.round(1000 / run.refresh.medianMs) });
+  button.hidden = faults.length === 0;
+}
+
+function tell(screens, check, passed, values) {
+  const line = screens.find(`[data-check="${check}"]`);
+  if (!line) return;
+  const state = passed === null ? "pending" : passed ? "good" : "warn";
+  line.dataset.result = state;
+  line.querySelector("[data-text]").textContent = screens.message(`${check}-${state}`, values);
+}
+
+function submitted(form, screens) {
+  return new Promise((resolve) => {
+    const onSubmit = (event) => {
+      event.preventDefault();
+      const answers = Object.fromEntries(new FormData(form));
+      const open = [...form.querySelectorAll("fieldset:not([hidden])")].find((part) => !(part.dataset.name in answers));
+      const complaint = form.querySelector("[data-complaint]");
+      complaint.hidden = !open;
+      if (open) {
+        complaint.textContent = screens.message("answer-missing");
+        open.querySelector("input").focus();
+        return;
+      }
+      form.removeEventListener("submit", onSubmit);
+      resolve(answers);
+    };
+    form.addEventListener("submit", onSubmit);
+    form.addEventListener("change", () => {
+      form.querySelector("[data-complaint]").hidden = true;
+    });
+  });
+}

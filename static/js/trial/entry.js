@@ -1,0 +1,69 @@
+/** The way in: device, bearer, lease, and answers left over from before a reload. */
+import { deviceFault } from "./environment.js";
+import { Outbox } from "./outbox.js";
+import { patiently } from "./pause.js";
+import { Stop } from "./stop.js";
+import { nameOf } from "./storage.js";
+
+const TOKEN_KEY = "humanexp.run.token";
+
+/** Fills run.session, run.key and run.outbox, or stops with the page that says why not. */
+export async function enter(run) {
+  // Before the one-time code is used: a phone's owner can still open the link on a computer.
+  const fault = deviceFault(run.view);
+  if (fault) throw new Stop(fault);
+  run.api.token = await bearer(run);
+  run.session = await patiently(() => run.api.session(), run);
+  run.key = run.session.session ?? nameOf(run.api.token);
+  if (run.session.state === "submitted" || run.session.state === "withdrawn") return;
+  // A new lease for every page: a duplicated tab copies sessionStorage and must not share one.
+  const lease = randomId(run.view);
+  await patiently(() => run.api.takeLease(lease), run);
+  run.outbox = new Outbox({
+    send: (response) => run.api.respond(response),
+    storage: run.local,
+    session: run.key,
+    later: run.later,
+    onChange: (state) => run.onOutbox(state),
+  });
+  run.view.addEventListener("online", () => run.outbox.retry());
+  run.view.addEventListener("beforeunload", (event) => {
+    if (run.outbox.positions.length > 0) event.preventDefault();
+  });
+  run.outbox.forgetBefore(run.session.cursor);
+  // Answers beyond a gap wait until the gap is answered: the server takes them in order.
+  if (run.outbox.positions[0] === run.session.cursor) {
+    run.screens.show("saving");
+    await run.outbox.drained();
+    run.session = await patiently(() => run.api.session(), run);
+  }
+}
+
+async function bearer({ view, tab, api, sleep }) {
+  const code = decodeURIComponent(view.location.hash.slice(1));
+  if (code) {
+    view.history.replaceState(null, "", view.location.pathname + view.location.search);
+    const token = await redeem({ api, sleep, code });
+    if (token) {
+      tab.setItem(TOKEN_KEY, token);
+      return token;
+    }
+  }
+  const kept = tab.getItem(TOKEN_KEY);
+  if (!kept) throw new Stop(code ? "expired" : "unopened");
+  return kept;
+}
+
+async function redeem({ api, sleep, code }) {
+  try {
+    return (await patiently(() => api.redeem(code), { sleep })).token;
+  } catch (error) {
+    if (error.mayPass) throw error;
+    return null; // used already, or older than a minute
+  }
+}
+
+function randomId(view) {
+  const bytes = view.crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,77 @@
+/** The whole run: the way in, the entry check, blocks with instructions and breaks, the end. Every step can be resumed. */
+import { runBlock } from "./block.js";
+import { checkEntry } from "./checks.js";
+import { describeEnvironment, leaveFullScreen } from "./environment.js";
+import { enter } from "./entry.js";
+import { measureRefresh } from "./frames.js";
+import { instruct } from "./instructions.js";
+import { patiently } from "./pause.js";
+import { nextStep } from "./plan.js";
+import { Stop, screenFor } from "./stop.js";
+import { greyOf } from "./surface.js";
+
+/** Runs a session to its end, or to the page that says why it cannot go on and what to do. */
+export async function runSession(run) {
+  try {
+    await enter(run);
+    dress(run);
+    await walk(run);
+  } catch (error) {
+    await leaveFullScreen(run.view);
+    run.screens.show(screenFor(error));
+    // The remedy is a fresh page: order and cursor are the server's, unsent answers lie in the browser's storage.
+    run.screens.pressed("reload").then(() => run.view.location.reload());
+    if (screenFor(error) === "failed") throw error;
+  }
+}
+
+async function walk(run) {
+  const instructed = new Set();
+  for (;;) {
+    const step = nextStep(run.session);
+    if (step.kind === "closed") throw new Stop("closed");
+    if (step.kind === "complete") break;
+    const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);
+    if (instructed.size === 0) await checkEntry(run);
+    run.refresh ??= await measureRefresh({ raf: run.raf });
+    if (isFresh) await instruct(run, step.block.task);
+    instructed.add(step.block.task);
+    await runBlock(run, step);
+    run.session = await patiently(() => run.api.session(), run);
+  }
+  await finish(run);
+}
+
+/** Instructions precede the first block of a task; who comes back in the middle has read them. */
+function startsTask(session, { block, isResumed }) {
+  return !isResumed && session.blocks.find(({ task }) => task === block.task)?.index === block.index;
+}
+
+async function finish(run) {
+  run.screens.show("saving");
+  const environment = describeEnvironment({
+    view: run.view,
+    clock: run.clock,
+    refresh: run.refresh ?? null,
+    selfReport: run.selfReport ?? null,
+    isPersistent: run.outbox.isPersistent,
+  });
+  const end = await patiently(() => run.api.complete(environment), run);
+  await leaveFullScreen(run.view);
+  run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
+  const copy = run.screens.find("[data-action=copy]");
+  copy.hidden = !run.view.navigator.clipboard || !end.completion_code;
+  copy.addEventListener("click", async () => {
+    await run.view.navigator.clipboard.writeText(end.completion_code);
+    copy.textContent = run.screens.message("copied");
+    run.screens.announce(run.screens.message("copied"));
+  });
+}
+
+/** The study's grey and name; letters on the grey are light or dark, whichever reads better. */
+function dress({ document, session }) {
+  const { background } = session.protocol;
+  document.documentElement.style.setProperty("--trial-grey", greyOf(background));
+  document.documentElement.dataset.letters = background > 0.5 ? "dark" : "light";
+  document.title = session.study_title || document.title;
+}

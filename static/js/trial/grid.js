@@ -1,0 +1,124 @@
+/** The choices on the screen: pointer and keyboard give answers, nothing is laid out while a trial runs. */
+import { directKeys, readKey } from "./keys.js";
+
+/** Choices up to this many stand in one row. */
+const ONE_ROW = 4;
+
+export class ChoiceGrid {
+  /** @type {((answer: {choice: string, at: number, input: "pointer"|"key"}) => boolean)|null} */
+  onAnswer = null;
+  #root;
+  #document;
+  #clock;
+  #choices = [];
+  #buttons = [];
+  #columns = 1;
+  #cursor = null;
+  #isShown = false;
+
+  /**
+   * @param {object} options
+   * @param {HTMLElement} options.root
+   * @param {() => number} options.clock same time base as Event.timeStamp
+   */
+  constructor({ root, clock }) {
+    this.#root = root;
+    this.#document = root.ownerDocument;
+    this.#clock = clock;
+    root.addEventListener("pointerdown", (event) => this.#onPointer(event));
+    this.#document.addEventListener("keydown", (event) => this.#onKey(event));
+  }
+
+  /** @param {string} question what a screen reader says of the grid */
+  ask(question) {
+    this.#root.setAttribute("aria-label", question);
+  }
+
+  /**
+   * Builds the buttons; icons are decoded before the promise resolves, so that showing the grid paints it whole.
+   *
+   * @param {Array<{name: string, label: string, icon?: string}>} choices in the order of the grid, row by row
+   */
+  async fill(choices) {
+    this.#choices = choices;
+    this.#columns = choices.length <= ONE_ROW ? choices.length : Math.ceil(Math.sqrt(choices.length));
+    const hints = new Map([...directKeys(choices)].reverse().map(([key, index]) => [index, key]));
+    const icons = [];
+    this.#buttons = choices.map((choice, index) => {
+      const button = this.#document.createElement("button");
+      button.type = "button";
+      button.tabIndex = -1;
+      button.className = "choice";
+      button.dataset.choice = choice.name;
+      if (choice.icon) {
+        const icon = this.#document.createElement("img");
+        icon.alt = "";
+        icon.draggable = false;
+        icon.src = choice.icon;
+        icons.push(icon);
+        button.append(icon);
+      }
+      const label = this.#document.createElement("span");
+      label.textContent = choice.label;
+      button.append(label);
+      if (hints.has(index)) button.setAttribute("aria-keyshortcuts", hints.get(index));
+      return button;
+    });
+    this.#root.dataset.columns = String(this.#columns);
+    this.#root.replaceChildren(...this.#buttons);
+    // A label without its icon is still an answer: a failed icon must not stop a session.
+    await Promise.allSettled(icons.map((icon) => icon.decode()));
+  }
+
+  show() {
+    this.#cursor = null;
+    this.#isShown = true;
+    this.#root.dataset.shown = "";
+  }
+
+  /** Takes the grid away with every mark on it. */
+  hide() {
+    this.#isShown = false;
+    delete this.#root.dataset.shown;
+    for (const button of this.#buttons) delete button.dataset.mark;
+    if (this.#root.contains(this.#document.activeElement)) this.#document.activeElement.blur();
+  }
+
+  /** @param {string} name a choice @param {"chosen"|"right"|"wrong"} mark */
+  mark(name, mark) {
+    const index = this.#choices.findIndex((choice) => choice.name === name);
+    if (index >= 0) this.#buttons[index].dataset.mark = mark;
+  }
+
+  #answer(index, event, input) {
+    if (!this.#isShown || !this.onAnswer) return;
+    // Event time, not handler time; engines that stamp events with the wall clock are brought back to ours.
+    const now = this.#clock();
+    const at = Math.abs(now - event.timeStamp) < 60_000 ? event.timeStamp : now;
+    if (!this.onAnswer({ choice: this.#choices[index].name, at, input })) return;
+    for (const button of this.#buttons) delete button.dataset.mark;
+    this.#buttons[index].dataset.mark = "chosen";
+  }
+
+  #onPointer(event) {
+    if (!event.isPrimary || event.button !== 0) return;
+    const index = this.#buttons.indexOf(event.target.closest("[data-choice]"));
+    if (index < 0) return;
+    // Keeps the browser from moving the focus to the button, and its ring with it.
+    event.preventDefault();
+    this.#answer(index, event, "pointer");
+  }
+
+  #onKey(event) {
+    if (!this.#isShown || event.ctrlKey || event.altKey || event.metaKey) return;
+    const meaning = readKey({ key: event.key, cursor: this.#cursor, columns: this.#columns, choices: this.#choices });
+    if (!meaning) return;
+    event.preventDefault();
+    if (meaning.move !== undefined) {
+      this.#cursor = meaning.move;
+      this.#buttons[meaning.move].focus({ preventScroll: true });
+    } else if (!event.repeat) {
+      this.#answer(meaning.answer, event, "key");
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/** Four short pages before a task, the second of which plays the real timing. */
+import { coarse, drawing, noise, play, slowed, speckled } from "./example.js";
+import { Surface } from "./surface.js";
+
+/** The first look at the example is this many times slower. */
+const SLOW = 6;
+
+/** Icons of the worked examples; the first ones of a grid that lacks them. */
+const EXAMPLES = ["dog", "truck"];
+
+/** @param {object} run @param {"categorisation"|"discrimination"} task */
+export async function instruct(run, task) {
+  const { screens, session } = run;
+  const { protocol } = session;
+  screens.show(`instructions-${task}`, {
+    stimulus_s: seconds(protocol.stimulus_ms),
+    response_s: seconds(protocol.response_ms ?? 0),
+  });
+  for (const part of screens.findAll("[data-if]")) part.hidden = !holds(part.dataset.if, protocol);
+  const choices = session.choices[task] ?? [];
+  const list = screens.find("[data-choices]");
+  list?.replaceChildren(...choices.map((choice) => choiceCard(run.document, choice)));
+  const example = prepareExample(run);
+  const pages = screens.findAll("[data-page]");
+  let at = 0;
+  while (at < pages.length) {
+    turnTo(screens, pages, at);
+    const action = await screens.pressed("next", "back");
+    at = action === "back" ? Math.max(0, at - 1) : at + 1;
+  }
+  await example;
+}
+
+function holds(condition, protocol) {
+  const isLast = protocol.click_policy === "last";
+  return { last: isLast, first: !isLast, timed: protocol.response_ms !== null }[condition] ?? true;
+}
+
+function seconds(ms) {
+  return String(Math.round(ms / 10) / 100);
+}
+
+function turnTo(screens, pages, at) {
+  pages.forEach((page, index) => {
+    page.hidden = index !== at;
+  });
+  screens.find("[data-action=back]").hidden = at === 0;
+  screens.fill({ page: at + 1, pages: pages.length });
+  const heading = pages[at].querySelector("h2");
+  heading.focus({ preventScroll: true });
+  screens.announce(heading.textContent);
+}
+
+function choiceCard(document, choice) {
+  const card = document.createElement("li");
+  if (choice.icon) {
+    const icon = document.createElement("img");
+    icon.alt = "";
+    icon.src = choice.icon;
+    card.append(icon);
+  }
+  card.append(choice.label);
+  return card;
+}
+
+async function prepareExample(run) {
+  const { screens, session, document } = run;
+  const { protocol } = session;
+  const size = protocol.size_px;
+  const surface = new Surface({
+    canvas: screens.find("canvas"),
+    view: run.view,
+    sizePx: size,
+    background: protocol.background,
+    centred: false,
+  });
+  surface.fixation();
+  const buttons = screens.findAll("[data-play]");
+  const result = screens.find("[data-example-answer]");
+  const icons = await exampleIcons(run);
+  const mask = noise(document, size, 7);
+  const kinds = {
+    categorisation: [{ stimulus: drawing(document, size, icons[0].image).canvas, mask }],
+    same: [
+      { stimulus: speckled(document, size, icons[0].image, 11), mask },
+      { stimulus: speckled(document, size, icons[1].image, 12), mask },
+    ],
+    different: [
+      { stimulus: speckled(document, size, icons[0].image, 13), mask },
+      { stimulus: coarse(document, size, icons[1].image), mask },
+    ],
+  };
+  for (const button of buttons) {
+    button.onclick = async () => {
+      for (const other of buttons) other.disabled = true;
+      result.textContent = "";
+      await play({
+        showings: kinds[button.dataset.play],
+        protocol: button.dataset.pace === "slow" ? slowed(protocol, SLOW) : protocol,
+        refreshMs: run.refresh.medianMs,
+        surface,
+        clock: run.clock,
+        raf: run.raf,
+      });
+      result.textContent = screens.message(`example-${button.dataset.play}`, { label: icons[0].label });
+      for (const other of buttons) other.disabled = false;
+      button.focus({ preventScroll: true });
+    };
+  }
+}
+
+async function exampleIcons({ session, document }) {
+  const grid = session.choices.categorisation ?? [];
+  const wanted = EXAMPLES.map((name, index) => grid.find((choice) => choice.name === name) ?? grid[index]);
+  return Promise.all(
+    wanted.map(async (choice) => {
+      const image = document.createElement("img");
+      if (!choice?.icon) return { image, label: choice?.label ?? "" };
+      image.src = choice.icon;
+      await image.decode().catch(() => {}); // the example then shows its ground only
+      return { image, label: choice.label };
+    }),
+  );
+}

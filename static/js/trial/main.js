@@ -1,0 +1,34 @@
+/** Joins the engine to the page: the only module that reaches for the browser's globals. */
+import { RunApi } from "./api.js";
+import { runSession } from "./flow.js";
+import { ChoiceGrid } from "./grid.js";
+import { ProgressLine } from "./progress.js";
+import { Screens } from "./screens.js";
+import { openStorage } from "./storage.js";
+import { Watch } from "./watch.js";
+
+const config = JSON.parse(document.getElementById("run-config")?.textContent || "{}") || {};
+const clock = () => performance.now();
+const screens = new Screens(document);
+const progress = new ProgressLine(screens, document.querySelector("[data-progress]"));
+
+runSession({
+  view: window,
+  document,
+  screens,
+  progress,
+  clock,
+  raf: (callback) => requestAnimationFrame(callback),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  later: (action, ms) => {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  },
+  createBitmap: (blob, options) => createImageBitmap(blob, options),
+  local: openStorage(() => localStorage),
+  tab: openStorage(() => sessionStorage),
+  api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request) }),
+  grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
+  watch: new Watch(window),
+  onOutbox: (state) => progress.saved(state),
+});

@@ -1,0 +1,38 @@
+/** Waiting: how long before the next attempt, and how many attempts. */
+
+const FIRST_MS = 400;
+const LONGEST_MS = 15_000;
+
+/**
+ * Exponential back-off with jitter, so that three hundred windows do not come back in the same instant.
+ *
+ * @param {number} attempt 1 after the first failure
+ * @param {() => number} random uniform in [0, 1)
+ * @returns {number} milliseconds
+ */
+export function backOff(attempt, random) {
+  const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1));
+  return ceiling * (0.5 + 0.5 * random());
+}
+
+/**
+ * Tries a request that may be repeated until it succeeds, is refused for good, or has failed too often.
+ *
+ * @template T
+ * @param {() => Promise<T>} attempt
+ * @param {object} options
+ * @param {(ms: number) => Promise<void>} options.sleep
+ * @param {() => number} [options.random]
+ * @param {number} [options.attempts]
+ * @returns {Promise<T>}
+ */
+export async function patiently(attempt, { sleep, random = Math.random, attempts = 5 }) {
+  for (let count = 1; ; count += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!error.mayPass || count >= attempts) throw error;
+      await sleep(backOff(count, random));
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/** What comes next in a session. The server owns order and cursor; this only reads them. No DOM. */
+
+/**
+ * @param {{state: string, cursor: number, blocks: Array<{index: number, kind: string, task: string, first: number, last: number}>}} session
+ * @returns {{kind: "closed"|"complete"|"block", block?: object, from?: number, isResumed?: boolean}}
+ */
+export function nextStep(session) {
+  if (session.state === "submitted" || session.state === "withdrawn") return { kind: "closed" };
+  const block = session.blocks.find(({ last }) => session.cursor <= last);
+  if (session.state === "completed" || !block) return { kind: "complete" };
+  return { kind: "block", block, from: Math.max(block.first, session.cursor), isResumed: session.cursor > block.first };
+}
+
+/** @returns {{number: number, of: number}} which of the blocks of its kind this is, counted from one */
+export function blockNumber(session, block) {
+  const alike = session.blocks.filter(({ kind, task }) => kind === block.kind && task === block.task);
+  return { number: alike.findIndex(({ index }) => index === block.index) + 1, of: alike.length };
+}
+
+/** @returns {number[]} positions of a block still to be answered, given the cursor and answers not yet acknowledged */
+export function openPositions(block, cursor, waiting) {
+  const start = Math.max(block.first, cursor);
+  const kept = new Set(waiting);
+  return Array.from({ length: Math.max(0, block.last - start + 1) }, (_, offset) => start + offset).filter((position) => !kept.has(position));
+}
+
+/** Pictures shown one after the other in a trial of a task. */
+export function showingsOf(task) {
+  return task === "discrimination" ? 2 : 1;
+}

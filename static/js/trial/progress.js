@@ -1,0 +1,47 @@
+/** The line at the edge: how far, and whether everything is saved. Changes nothing on the page while a trial runs. */
+
+export class ProgressLine {
+  #screens;
+  #root;
+  #isHeld = false;
+  #outbox = { waiting: 0, failures: 0 };
+
+  /** @param {import("./screens.js").Screens} screens @param {HTMLElement} root */
+  constructor(screens, root) {
+    this.#screens = screens;
+    this.#root = root;
+  }
+
+  /** @param {number} done @param {number} total */
+  reach(done, total) {
+    this.#write("count", this.#screens.message("progress", { done: done + 1, total }));
+    this.#root.style.setProperty("--done", String(total ? done / total : 0));
+  }
+
+  /** @param {{waiting: number, failures: number}} outbox */
+  saved(outbox) {
+    this.#outbox = outbox;
+    if (!this.#isHeld) this.#showSaved();
+  }
+
+  hold() {
+    this.#isHeld = true;
+  }
+
+  release() {
+    this.#isHeld = false;
+    this.#showSaved();
+  }
+
+  #showSaved() {
+    const { waiting, failures } = this.#outbox;
+    const state = waiting === 0 ? "saved" : failures > 0 ? "unsaved" : "saving";
+    this.#root.dataset.saved = state;
+    this.#write("saved", this.#screens.message(state, { waiting }));
+  }
+
+  #write(part, text) {
+    const element = this.#root.querySelector(`[data-part="${part}"]`);
+    if (element.textContent !== text) element.textContent = text;
+  }
+}

@@ -1,0 +1,50 @@
+/** The page before a block, a break too: gets the pictures, measures the screen, and waits for the person. */
+import { enterFullScreen } from "./environment.js";
+import { measureRefresh } from "./frames.js";
+import { blockNumber, showingsOf } from "./plan.js";
+
+/** Shows the page and resolves when the person has pressed Start and every picture is decoded. */
+export async function getReady(run, step, pictures, positions) {
+  const { screens, session } = run;
+  const { block } = step;
+  const kind = pageOf(session, step);
+  const { number, of } = blockNumber(session, block);
+  const counted = screens.message(`counted-${block.task}`, { count: positions.length });
+  screens.show("ready", {
+    title: screens.message(`ready-${kind}-title`, { number, of }),
+    text: screens.message(`ready-${kind}-text`, { counted }),
+    loading: "",
+  });
+  const start = screens.find("[data-action=start]");
+  const bar = screens.find("progress");
+  start.disabled = true;
+  start.textContent = screens.message(kind === "practice" ? "start-practice" : "start");
+  bar.value = 0;
+  const trial = { showings: showingsOf(block.task), withMask: session.protocol.mask_ms > 0 };
+  await pictures.prefetch(positions, trial, (done, total) => {
+    bar.max = Math.max(1, total);
+    bar.value = done;
+    screens.fill({ loading: screens.message("loading-pictures", { done, total }) });
+  });
+  // Measured again before every block, and after the downloads: laptops change their rhythm on battery.
+  screens.fill({ loading: screens.message("measuring") });
+  run.refresh = await measureRefresh({ raf: run.raf });
+  screens.fill({ loading: screens.message("pictures-ready") });
+  screens.announce(screens.message("pictures-ready"));
+  start.disabled = false;
+  const pressed = screens.pressed("start");
+  start.focus({ preventScroll: true });
+  await pressed;
+  if (run.hasStarted) return;
+  // Once only: who leaves the full screen has chosen to.
+  run.hasStarted = true;
+  await enterFullScreen(run.view);
+}
+
+/** @returns {"practice"|"qualification"|"main"|"break"|"resumed"} which text the page carries */
+function pageOf(session, { block, isResumed }) {
+  if (isResumed) return "resumed";
+  if (block.kind !== "main") return block.kind;
+  const before = session.blocks.find(({ last }) => last === block.first - 1);
+  return before?.kind === "main" && before.task === block.task ? "break" : "main";
+}

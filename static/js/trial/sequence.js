@@ -1,0 +1,158 @@
+/**
+ * The timed part of a trial as a state machine: fixation, stimulus, k blank frames, mask, then the response begins.
+ *
+ * Every boundary is decided by the timestamp of the animation frame. A phase of N = round(target / T) frames ends in the first
+ * callback with ts - ts_on >= (N - 0.5) T: without dropped frames that is N callbacks later, with dropped frames the phase is not
+ * stretched beyond the nearest frame. The callback that ends a phase draws the next one, so the mask replaces the stimulus in the
+ * very same frame unless the protocol asks for blank frames.
+ */
+import { LONG_FRAME, framesFor } from "./frames.js";
+
+/** The loop runs this long before the first onset, so that the browser is in its steady frame rhythm. */
+export const WARM_UP_MS = 50;
+
+/**
+ * @param {object} protocol as the server sends it
+ * @param {number} refreshMs
+ * @param {Array<{stimulus: object, mask: object|null}>} showings one for categorisation, two for discrimination
+ */
+function phasesOf(protocol, refreshMs, showings) {
+  const phases = [{ name: "warm-up", frames: framesFor(WARM_UP_MS, refreshMs), draw: (surface) => surface.clear() }];
+  showings.forEach(({ stimulus, mask }, showing) => {
+    phases.push(
+      { name: "fixation", showing, frames: framesFor(protocol.fixation_ms, refreshMs), draw: (surface) => surface.fixation() },
+      { name: "stimulus", showing, frames: framesFor(protocol.stimulus_ms, refreshMs), draw: (surface) => surface.picture(stimulus) },
+      { name: "blank", showing, frames: protocol.blank_frames ?? 0, draw: (surface) => surface.clear() },
+      { name: "mask", showing, frames: mask ? framesFor(protocol.mask_ms, refreshMs) : 0, draw: (surface) => surface.picture(mask) },
+    );
+  });
+  return phases.filter((phase) => phase.frames > 0);
+}
+
+export class Sequence {
+  #phases;
+  #refreshMs;
+  #surface;
+  #clock;
+  #onResponse;
+  #onFixation;
+  #current = -1;
+  #onset = 0;
+  #previousTs = null;
+  #watched = false;
+  #started = false;
+  #finished = false;
+  #marks = [];
+  #fixationOn = null;
+  #responseOn = null;
+  #maxGapMs = 0;
+  #longFrames = 0;
+  #maxLagMs = 0;
+
+  /**
+   * @param {object} options
+   * @param {Array<{stimulus: object, mask: object|null}>} options.showings
+   * @param {object} options.protocol fixation_ms, stimulus_ms, blank_frames, mask_ms
+   * @param {number} options.refreshMs measured median T
+   * @param {{clear(): void, fixation(): void, picture(bitmap: object): void}} options.surface
+   * @param {() => number} options.clock same time base as the frame timestamps
+   * @param {(ts: number) => void} [options.onResponse] called in the callback that removes the last mask
+   * @param {(ts: number) => void} [options.onFixation] called in the callback of the first fixation (or first onset)
+   */
+  constructor({ showings, protocol, refreshMs, surface, clock, onResponse = () => {}, onFixation = () => {} }) {
+    this.#phases = phasesOf(protocol, refreshMs, showings);
+    this.#refreshMs = refreshMs;
+    this.#surface = surface;
+    this.#clock = clock;
+    this.#onResponse = onResponse;
+    this.#onFixation = onFixation;
+  }
+
+  /** @returns {string} the name of the phase on the screen; "response" once the timed part is over */
+  get phase() {
+    return this.#finished ? "response" : (this.#phases[this.#current]?.name ?? "waiting");
+  }
+
+  /**
+   * One animation frame.
+   *
+   * @param {number} ts the frame's timestamp
+   * @returns {boolean} true while the timed part goes on
+   */
+  frame(ts) {
+    if (this.#finished) return false;
+    const phase = this.#phases[this.#current];
+    const isOver = !phase || ts - this.#onset >= (phase.frames - 0.5) * this.#refreshMs;
+    // One phase a callback: after a long stall each picture is still shown for at least a frame, and the record says so.
+    if (isOver) this.#advance(ts);
+    this.#record(ts);
+    return !this.#finished;
+  }
+
+  #advance(ts) {
+    const left = this.#phases[this.#current];
+    if (left) this.#marks.push({ name: left.name, showing: left.showing, on: this.#onset, off: ts, frames: left.frames });
+    this.#current += 1;
+    this.#onset = ts;
+    const phase = this.#phases[this.#current];
+    if (!phase) {
+      this.#surface.clear();
+      this.#finished = true;
+      this.#responseOn = ts;
+      this.#onResponse(ts);
+      return;
+    }
+    phase.draw(this.#surface);
+    if (!this.#started && phase.name !== "warm-up") {
+      this.#started = true;
+      this.#fixationOn = phase.name === "fixation" ? ts : null;
+      this.#onFixation(ts);
+    }
+  }
+
+  #record(ts) {
+    // A gap counts when a stimulus, blank or mask was on the screen at its beginning: [stimulus on, mask off].
+    if (this.#watched) {
+      const gap = ts - this.#previousTs;
+      this.#maxGapMs = Math.max(this.#maxGapMs, gap);
+      if (gap > LONG_FRAME * this.#refreshMs) this.#longFrames += 1;
+    }
+    const name = this.phase;
+    this.#watched = name === "stimulus" || name === "blank" || name === "mask";
+    this.#previousTs = ts;
+    if (this.#started) this.#maxLagMs = Math.max(this.#maxLagMs, this.#clock() - ts);
+  }
+
+  /**
+   * The frame record. With two showings the onsets are those of the last one (the response follows it), durations and frames are
+   * those of the showing that departs most from its target, and gaps are taken over both.
+   *
+   * frames_shown is the number of refreshes that showed the stimulus, round(duration / T); dropped callbacks are in n_long_frames.
+   */
+  get timing() {
+    const of = (name) => this.#marks.filter((mark) => mark.name === name);
+    const duration = (mark) => mark.off - mark.on;
+    const departure = (mark) => Math.abs(duration(mark) - mark.frames * this.#refreshMs);
+    const worst = (marks) => marks.reduce((kept, mark) => (!kept || departure(mark) > departure(kept) ? mark : kept), null);
+    const frames = (mark) => Math.round(duration(mark) / this.#refreshMs);
+    const stimulus = worst(of("stimulus"));
+    const mask = worst(of("mask"));
+    const fixation = worst(of("fixation"));
+    const blank = worst(of("blank"));
+    return {
+      frames_target: stimulus?.frames ?? null,
+      frames_shown: stimulus ? frames(stimulus) : null,
+      dur_stim_ms: stimulus ? duration(stimulus) : null,
+      dur_mask_ms: mask ? duration(mask) : null,
+      dur_fix_ms: fixation ? duration(fixation) : null,
+      isi_frames: blank ? frames(blank) : 0,
+      ts_fix_on: this.#fixationOn,
+      ts_stim_on: of("stimulus").at(-1)?.on ?? null,
+      ts_mask_on: of("mask").at(-1)?.on ?? null,
+      ts_grid_on: this.#responseOn,
+      max_frame_gap_ms: this.#maxGapMs,
+      n_long_frames: this.#longFrames,
+      callback_lag_max_ms: this.#maxLagMs,
+    };
+  }
+}
