@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { NoReply, Refusal, RunApi } from "../../static/js/trial/api.js";
+
+function make(reply) {
+  const calls = [];
+  const api = new RunApi({
+    base: "/api/v1/run/",
+    fetch: async (url, options) => {
+      calls.push({ url, ...options });
+      return reply(url, options);
+    },
+  });
+  api.token = "bearer-1";
+  return { api, calls };
+}
+
+const json = (body, status = 200) => new Response(JSON.stringify(body), { status });
+
+test("every call carries bearer and lease, and never a cookie, a referrer or the cache", async () => {
+  const { api, calls } = make(() => json({ lease: "l1" }));
+  await api.takeLease("l1");
+  await api.respond({ position: 3 });
+  const [lease, response] = calls;
+  assert.deepEqual([lease.url, lease.method, JSON.parse(lease.body)], ["/api/v1/run/lease/", "POST", { lease: "l1" }]);
+  assert.equal(response.headers.Authorization, "Bearer bearer-1");
+  assert.equal(response.headers["X-Lease"], "l1");
+  assert.equal(response.keepalive, true);
+  for (const call of calls) assert.deepEqual([call.credentials, call.cache, call.referrerPolicy], ["omit", "no-store", "no-referrer"]);
+});
+
+test("pictures are asked for by position and showing alone", async () => {
+  const { api, calls } = make(() => new Response(new Blob(["png"])));
+  await api.stimulus(7, 1);
+  await api.mask(7);
+  assert.deepEqual(calls.map(({ url }) => url), ["/api/v1/run/trials/7/stimulus/1/", "/api/v1/run/trials/7/mask/"]);
+});
+
+test("a problem's type is its last part, given bare or as an address", async () => {
+  for (const type of ["lease-lost", "https://example.org/problems/lease-lost", "urn:problem:lease-lost"]) {
+    const { api } = make(() => json({ type, title: "Lease lost", detail: "Another window." }, 409));
+    await assert.rejects(api.session(), (error) => error instanceof Refusal && error.type === "lease-lost" && error.status === 409 && !error.mayPass);
+  }
+});
+
+test("busy servers may answer later, refusals will not", async () => {
+  for (const [status, mayPass] of [[500, true], [502, true], [503, true], [429, true], [401, false], [404, false], [409, false], [422, false]]) {
+    const { api } = make(() => new Response("<html>proxy</html>", { status }));
+    await assert.rejects(api.status(), (error) => error instanceof Refusal && error.mayPass === mayPass, String(status));
+  }
+});
+
+test("no network, or a reply cut off in the middle, is no reply", async () => {
+  const lost = make(() => Promise.reject(new TypeError("Failed to fetch")));
+  await assert.rejects(lost.api.session(), (error) => error instanceof NoReply && error.mayPass);
+  const cut = make(() => new Response('{"state": "op'));
+  await assert.rejects(cut.api.session(), (error) => error instanceof NoReply && error.mayPass);
+});

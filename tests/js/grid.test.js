@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ChoiceGrid } from "../../static/js/trial/grid.js";
+import { GRID, PAIR, Page } from "./support.js";
+
+async function shown(choices = GRID, clock = () => 2000) {
+  const page = new Page();
+  const root = page.createElement("div");
+  const grid = new ChoiceGrid({ root, clock });
+  await grid.fill(choices);
+  const answers = [];
+  grid.onAnswer = (answer) => {
+    answers.push(answer);
+    return true;
+  };
+  grid.show();
+  return { page, root, grid, answers, button: (name) => root.children.find((child) => child.dataset.choice === name) };
+}
+
+test("buttons stand in the order of the server, out of the tab order, four a row", async () => {
+  const { root } = await shown();
+  assert.deepEqual(root.children.map((child) => child.dataset.choice), GRID.map(({ name }) => name));
+  assert.ok(root.children.every((child) => child.tabIndex === -1));
+  assert.equal(root.dataset.columns, "4");
+  assert.equal((await shown(PAIR)).root.dataset.columns, "2");
+});
+
+test("a pointer press answers with the event's own time and marks the choice", async () => {
+  const { root, answers, button } = await shown();
+  const event = root.pointOn(button("cat"), 1995.5);
+  assert.deepEqual(answers, [{ choice: "cat", at: 1995.5, input: "pointer" }]);
+  assert.equal(button("cat").dataset.mark, "chosen");
+  assert.ok(event.defaultPrevented, "the focus stays where it is");
+});
+
+test("only the main button of the primary pointer answers", async () => {
+  const { root, answers, button } = await shown();
+  root.pointOn(button("cat"), 1995, { button: 2 });
+  root.pointOn(button("cat"), 1995, { isPrimary: false });
+  root.pointOn(root, 1995);
+  assert.deepEqual(answers, []);
+});
+
+test("event times of another clock are replaced by ours", async () => {
+  const { root, answers, button } = await shown();
+  root.pointOn(button("cat"), 1_790_000_000_000);
+  assert.equal(answers[0].at, 2000);
+});
+
+test("the keyboard walks, then answers; a held key answers once", async () => {
+  const { page, answers, button } = await shown();
+  page.press("ArrowDown", 1990);
+  page.press("ArrowDown", 1991);
+  assert.equal(page.activeElement, button("airplane"));
+  page.press("Enter", 1999, { repeat: true });
+  assert.deepEqual(answers, []);
+  page.press("Enter", 1999);
+  assert.deepEqual(answers, [{ choice: "airplane", at: 1999, input: "key" }]);
+});
+
+test("shortcuts of the browser are left alone", async () => {
+  const { page, answers } = await shown(PAIR);
+  page.press("s", 1999, { ctrlKey: true });
+  assert.equal(page.press("Tab", 1999).defaultPrevented, false);
+  assert.deepEqual(answers, []);
+});
+
+test("a hidden grid takes no answers, keeps no focus, no marks and no cursor", async () => {
+  const { page, root, grid, answers, button } = await shown();
+  page.press("ArrowDown", 1990);
+  grid.mark("cat", "right");
+  grid.hide();
+  root.pointOn(button("cat"), 1995);
+  page.press("Enter", 1996);
+  assert.deepEqual(answers, []);
+  assert.equal(page.activeElement, null);
+  assert.equal(button("cat").dataset.mark, undefined);
+  assert.equal("shown" in root.dataset, false);
+  grid.show();
+  page.press("Enter", 1997);
+  assert.deepEqual(answers, [], "the cursor of the last trial is gone");
+});
+
+test("a changed mind moves the mark", async () => {
+  const { root, button } = await shown();
+  root.pointOn(button("cat"), 1990);
+  root.pointOn(button("dog"), 1995);
+  assert.equal(button("cat").dataset.mark, undefined);
+  assert.equal(button("dog").dataset.mark, "chosen");
+});
+
+test("nothing of the page tells one choice from another but its name, label and icon", async () => {
+  const { root } = await shown(GRID.map((choice) => ({ ...choice, icon: `/static/icons/${choice.name}.svg` })));
+  for (const button of root.children) assert.deepEqual(Object.keys(button.dataset), ["choice"]);
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { PictureStore } from "../../static/js/trial/pictures.js";
+
+const passing = () => Object.assign(new Error("no reply"), { mayPass: true });
+
+function make({ faults = {}, sizePx = 224, size = 224 } = {}) {
+  const requests = [];
+  const closed = [];
+  const options = [];
+  const slept = [];
+  const serve = async (name) => {
+    requests.push(name);
+    const fault = faults[name]?.shift();
+    if (fault) throw fault;
+    return { name };
+  };
+  const store = new PictureStore({
+    api: { stimulus: (position, showing) => serve(`${position}/${showing}`), mask: (position) => serve(`${position}/mask`) },
+    createBitmap: async (blob, given) => {
+      options.push(given);
+      if (faults.decode?.shift()) throw new Error("InvalidStateError");
+      return { name: blob.name, width: size, height: size, close: () => closed.push(blob.name) };
+    },
+    sleep: async (ms) => slept.push(ms),
+    sizePx,
+    random: () => 1,
+  });
+  return { store, requests, closed, options, slept };
+}
+
+const ONE = { showings: 1, withMask: true };
+
+test("a block is fetched whole, with progress, before anything is shown", async () => {
+  const { store, requests } = make();
+  const progress = [];
+  await store.prefetch([3, 4, 5], ONE, (done, total) => progress.push([done, total]));
+  assert.deepEqual([...requests].sort(), ["3/0", "3/mask", "4/0", "4/mask", "5/0", "5/mask"]);
+  assert.deepEqual(progress.at(0), [0, 6]);
+  assert.deepEqual(progress.at(-1), [6, 6]);
+  const { stimuli, mask, decodeOk } = store.of(4);
+  assert.deepEqual([stimuli.map(({ name }) => name), mask.name, decodeOk], [["4/0"], "4/mask", true]);
+});
+
+test("colours are not managed: the canvas gets the numbers of the file", async () => {
+  const { store, options } = make();
+  await store.prefetch([0], ONE);
+  assert.deepEqual(options[0], { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+});
+
+test("two showings come in their order, however they arrive", async () => {
+  const { store } = make({ faults: { "0/0": [passing()] } });
+  await store.prefetch([0], { showings: 2, withMask: true });
+  assert.deepEqual(store.of(0).stimuli.map(({ name }) => name), ["0/0", "0/1"]);
+});
+
+test("a lost reply and a picture cut off are tried again, with growing pauses", async () => {
+  const { store, requests, slept } = make({ faults: { "0/0": [passing(), passing()], decode: [true] } });
+  await store.prefetch([0], { showings: 1, withMask: false });
+  assert.equal(store.of(0).decodeOk, true);
+  assert.equal(requests.length, 4);
+  assert.deepEqual(slept, [400, 800, 1600]);
+});
+
+test("a refusal is not repeated", async () => {
+  const refusal = Object.assign(new Error("lease lost"), { mayPass: false, type: "lease-lost" });
+  const { store, requests } = make({ faults: { "0/0": [refusal] } });
+  await assert.rejects(store.prefetch([0], { showings: 1, withMask: false }), { type: "lease-lost" });
+  assert.deepEqual(requests, ["0/0"]);
+});
+
+test("after a failure the next call fetches only what is missing", async () => {
+  const faults = { "1/0": Array.from({ length: 6 }, passing) };
+  const { store, requests } = make({ faults });
+  await assert.rejects(store.prefetch([0, 1], { showings: 1, withMask: false }), { message: "no reply" });
+  requests.length = 0;
+  await store.prefetch([0, 1], { showings: 1, withMask: false });
+  assert.deepEqual(requests, ["1/0"]);
+});
+
+test("a picture of the wrong size is told, not scaled in silence", async () => {
+  const { store } = make({ size: 256 });
+  await store.prefetch([0], ONE);
+  assert.equal(store.of(0).decodeOk, false);
+});
+
+test("answered trials give their memory back", async () => {
+  const { store, closed } = make();
+  await store.prefetch([0, 1], ONE);
+  store.release(0);
+  assert.deepEqual(closed.sort(), ["0/0", "0/mask"]);
+  assert.equal(store.of(0).decodeOk, false);
+  assert.equal(store.of(1).decodeOk, true);
+});

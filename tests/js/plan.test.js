@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { blockNumber, nextStep, openPositions, showingsOf } from "../../static/js/trial/plan.js";
+
+const BLOCKS = [
+  { index: 0, kind: "practice", task: "categorisation", first: 0, last: 9 },
+  { index: 1, kind: "main", task: "categorisation", first: 10, last: 39 },
+  { index: 2, kind: "main", task: "categorisation", first: 40, last: 69 },
+  { index: 3, kind: "main", task: "discrimination", first: 70, last: 79 },
+];
+const session = (cursor, state = "open") => ({ state, cursor, total: 80, blocks: BLOCKS });
+
+test("a fresh session begins with its first block", () => {
+  assert.deepEqual(nextStep(session(0)), { kind: "block", block: BLOCKS[0], from: 0, isResumed: false });
+});
+
+test("a cursor inside a block resumes there", () => {
+  assert.deepEqual(nextStep(session(25)), { kind: "block", block: BLOCKS[1], from: 25, isResumed: true });
+  assert.deepEqual(nextStep(session(40)), { kind: "block", block: BLOCKS[2], from: 40, isResumed: false });
+});
+
+test("all answered, or completed already: the end can be asked for again", () => {
+  assert.equal(nextStep(session(80)).kind, "complete");
+  assert.equal(nextStep(session(80, "completed")).kind, "complete");
+});
+
+test("submitted and withdrawn sessions are closed", () => {
+  assert.equal(nextStep(session(80, "submitted")).kind, "closed");
+  assert.equal(nextStep(session(3, "withdrawn")).kind, "closed");
+});
+
+test("blocks are counted among their like", () => {
+  assert.deepEqual(blockNumber(session(0), BLOCKS[2]), { number: 2, of: 2 });
+  assert.deepEqual(blockNumber(session(0), BLOCKS[3]), { number: 1, of: 1 });
+});
+
+test("answers that wait to be sent are not asked for again", () => {
+  assert.deepEqual(openPositions(BLOCKS[0], 6, [7, 8]), [6, 9]);
+  assert.deepEqual(openPositions(BLOCKS[1], 3, []).length, 30);
+  assert.deepEqual(openPositions(BLOCKS[0], 10, []), []);
+});
+
+test("only discrimination shows two pictures", () => {
+  assert.equal(showingsOf("categorisation"), 1);
+  assert.equal(showingsOf("discrimination"), 2);
+});

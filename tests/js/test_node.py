@@ -1,0 +1,40 @@
+"""Runs the tests of the trial engine with Node's own test runner."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TESTS = sorted(Path(__file__).parent.glob("*.test.js"))
+
+
+def node() -> str:
+    path = shutil.which("node")
+    if path is None:
+        reason = "node (20 or newer) is not installed: the trial engine's own tests cannot run"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+def test_the_trial_engine_passes_its_own_tests() -> None:
+    finished = subprocess.run(
+        [node(), "--test", *map(str, TESTS)], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    failed = [line for line in finished.stdout.splitlines() if line.startswith("not ok")]
+    assert finished.returncode == 0, "\n".join(failed) + "\n" + finished.stdout[-6000:] + finished.stderr[-2000:]
+
+
+def test_every_module_with_logic_has_its_tests() -> None:
+    modules = {path.stem for path in (ROOT / "static" / "js" / "trial").glob("*.js")}
+    tested = {path.name.removesuffix(".test.js") for path in TESTS}
+    assert tested <= modules
+    # These need a whole page: tests/browser walks through them.
+    on_the_page = "attention block checks entry example feedback flow instructions main ready screens"
+    assert modules - tested == set(on_the_page.split())

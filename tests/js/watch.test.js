@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Watch } from "../../static/js/trial/watch.js";
+
+function make() {
+  const view = new EventTarget();
+  view.document = Object.assign(new EventTarget(), { visibilityState: "visible", isFocused: true, fullscreenElement: null });
+  view.document.hasFocus = () => view.document.isFocused;
+  const watch = new Watch(view);
+  watch.start();
+  return { view, watch };
+}
+
+test("an undisturbed trial", () => {
+  assert.deepEqual(make().watch.seen, { visible_whole_trial: true, focused_whole_trial: true, fullscreen: false, resized: false });
+});
+
+test("a tab that was hidden and came back is remembered until the next trial", () => {
+  const { view, watch } = make();
+  view.document.visibilityState = "hidden";
+  view.document.dispatchEvent(new Event("visibilitychange"));
+  view.document.visibilityState = "visible";
+  view.document.dispatchEvent(new Event("visibilitychange"));
+  assert.equal(watch.seen.visible_whole_trial, false);
+  watch.start();
+  assert.equal(watch.seen.visible_whole_trial, true);
+});
+
+test("lost focus and a changed window are remembered", () => {
+  const { view, watch } = make();
+  view.dispatchEvent(new Event("blur"));
+  view.dispatchEvent(new Event("resize"));
+  assert.equal(watch.seen.focused_whole_trial, false);
+  assert.equal(watch.seen.resized, true);
+});
+
+test("a trial that begins without the focus says so", () => {
+  const { view, watch } = make();
+  view.document.isFocused = false;
+  assert.equal(watch.isAttended, false);
+  watch.start();
+  assert.equal(watch.seen.focused_whole_trial, false);
+});
