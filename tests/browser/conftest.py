@@ -1,0 +1,49 @@
+"""Headless Chromium against Django's live server; skipped where there is no Chromium, unless REQUIRE_BROWSER is set."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+#: Collects what the content policy refused, from before the first script of every page.
+_LISTEN = """
+window.__refused = [];
+document.addEventListener("securitypolicyviolation", (event) => {
+  const { violatedDirective, blockedURI, sample, sourceFile, lineNumber } = event;
+  window.__refused.push(`${violatedDirective}: ${blockedURI} ${sample} (${sourceFile}:${lineNumber})`);
+});
+"""
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    if CHROMIUM is None:
+        if os.environ.get("REQUIRE_BROWSER"):
+            pytest.fail("REQUIRE_BROWSER is set and there is no Chromium: install it or set CHROMIUM")
+        pytest.skip("there is no Chromium: install it or set CHROMIUM to its path")
+    from playwright.sync_api import sync_playwright
+
+    # playwright's event loop runs in this thread; the ORM is used beside it, never inside it.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any) -> Iterator[Any]:
+    """A page in a context of its own; `page.complaints` lists errors of scripts and the console."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 860})
+    context.add_init_script(_LISTEN)
+    page = context.new_page()
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda message: page.complaints.append(message.text) if message.type == "error" else None)
+    yield page
+    context.close()
