@@ -1,0 +1,64 @@
+"""A requester and its access key as JSON: python -m humanexp.marketplace.create_requester --name demo --balance 100.00.
+
+The same name again prints the same key and deposits nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from decimal import Decimal
+
+
+def create_requester(name: str, balance: str) -> dict[str, str | bool]:
+    """Brings the database up to date first, so that it works before the site has ever run."""
+    os.umask(0o077)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "humanexp.marketplace.settings"
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from humanexp.marketplace import clock
+    from humanexp.marketplace.money import cents_to_dollars
+    from humanexp.marketplace.selectors.accounts import balance_of
+    from humanexp.marketplace.services import accounts
+
+    call_command("migrate", interactive=False, verbosity=0)
+    now = clock.now()
+    made = accounts.create_requester(name=name, balance_cents=int(Decimal(balance) * 100), now=now)
+    return {
+        "name": made.requester.name,
+        "access_key_id": made.key.access_key_id,
+        "secret_access_key": made.key.secret_access_key,
+        "available_balance": cents_to_dollars(balance_of(made.requester, now).available),
+        "created": made.is_new,
+    }
+
+
+def _amount(text: str) -> str:
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,2})?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount such as 100.00")
+    return text
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[\w .+-]{1,100}", text):
+        raise argparse.ArgumentTypeError("1 to 100 letters, digits, spaces and . + - _")
+    return text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m humanexp.marketplace.create_requester", description=__doc__)
+    parser.add_argument("--name", required=True, type=_name, help="shown to workers")
+    parser.add_argument("--balance", default="100.00", type=_amount, help="first deposit in dollars")
+    chosen = parser.parse_args(arguments)
+    sys.stdout.write(json.dumps(create_requester(chosen.name, chosen.balance)) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

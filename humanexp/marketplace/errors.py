@@ -1,0 +1,296 @@
+"""What the marketplace refuses, and how it says so. The docstring is the default message.
+
+MarketplaceError
+├── BadStart                          the process cannot start like this
+├── AuthenticationRefused             a requester's request is not signed as it must be
+│   ├── MissingAuthentication
+│   ├── IncompleteSignature
+│   ├── UnrecognizedClient
+│   └── InvalidSignature
+├── MalformedRequest                  no operation can be read from it
+│   ├── UnknownOperation
+│   └── Unreadable
+├── RequestError                      the operation's own refusal, with MTurk's TurkErrorCode
+│   ├── OperationNotOffered
+│   ├── InvalidParameterValue
+│   ├── XMLParseError
+│   ├── QuestionNotOffered
+│   ├── TokenAlreadyUsed
+│   ├── HITAlreadyExists
+│   ├── HITDoesNotExist
+│   ├── HITTypeDoesNotExist
+│   ├── AssignmentDoesNotExist
+│   ├── WorkerDoesNotExist
+│   ├── QualificationTypeDoesNotExist
+│   ├── QualificationDoesNotExist
+│   ├── QualificationTypeAlreadyExists
+│   ├── InvalidHITState
+│   ├── InvalidAssignmentState
+│   ├── InvalidQualificationState
+│   ├── InvalidQualificationTypeState
+│   ├── InvalidMaximumAssignmentsIncrease
+│   ├── HITTooOldForExtension
+│   ├── PermissionDenied
+│   └── InsufficientFunds
+├── ResponseDrift                     an answer of ours that is not in the service model: our fault
+└── WorkRefused                       the worker site's refusals, each with its HTTP status
+    ├── NotFound
+    ├── NotQualified
+    ├── NothingAvailable
+    ├── AlreadyTaken
+    ├── AssignmentClosed
+    └── EmptySubmission
+"""
+
+from __future__ import annotations
+
+
+class MarketplaceError(Exception):
+    """The marketplace refused."""
+
+    def __init__(self, message: str = "") -> None:
+        self.message = message or " ".join((self.__doc__ or "").split())
+        super().__init__(self.message)
+
+
+class BadStart(MarketplaceError):
+    """The marketplace cannot start with these settings."""
+
+
+class AuthenticationRefused(MarketplaceError):
+    """The request is not authenticated."""
+
+    code = "AccessDeniedException"
+
+
+class MissingAuthentication(AuthenticationRefused):
+    """Missing Authentication Token"""
+
+    code = "MissingAuthenticationTokenException"
+
+
+class IncompleteSignature(AuthenticationRefused):
+    """The Authorization header is not a complete AWS4-HMAC-SHA256 signature."""
+
+    code = "IncompleteSignatureException"
+
+
+class UnrecognizedClient(AuthenticationRefused):
+    """The security token included in the request is invalid."""
+
+    code = "UnrecognizedClientException"
+
+
+class InvalidSignature(AuthenticationRefused):
+    """The request signature we calculated does not match the signature you provided.
+
+    Check your AWS Secret Access Key and signing method.
+    """
+
+    code = "InvalidSignatureException"
+
+
+class MalformedRequest(MarketplaceError):
+    """The request cannot be read."""
+
+    code = "SerializationException"
+
+
+class UnknownOperation(MalformedRequest):
+    """The header X-Amz-Target names no operation of MTurk's requester API (2017-01-17)."""
+
+    code = "UnknownOperationException"
+
+
+class Unreadable(MalformedRequest):
+    """The body is not a JSON object."""
+
+
+class RequestError(MarketplaceError):
+    """The request was refused."""
+
+    turk_error_code = "AWS.MechanicalTurk.RequestError"
+
+
+class OperationNotOffered(RequestError):
+    """This operation belongs to MTurk's API, but this marketplace does not offer it yet."""
+
+    turk_error_code = "AWS.MechanicalTurk.OperationNotOffered"
+
+
+class InvalidParameterValue(RequestError):
+    """A parameter has a value that is not allowed."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidParameterValue"
+
+
+class XMLParseError(RequestError):
+    """There was an error parsing the XML question or answer given in the request."""
+
+    turk_error_code = "AWS.MechanicalTurk.XMLParseError"
+
+
+class QuestionNotOffered(RequestError):
+    """This marketplace shows ExternalQuestion; QuestionForm and HTMLQuestion are not offered yet."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidParameterValue"
+
+
+class TokenAlreadyUsed(RequestError):
+    """The idempotency token has already been processed."""
+
+    # The service's own code for a repeated token is not documented; the sentence is what clients match.
+    turk_error_code = "AWS.MechanicalTurk.InvalidParameterValue"
+
+
+class HITAlreadyExists(RequestError):
+    """A HIT made with this token exists already."""
+
+    turk_error_code = "AWS.MechanicalTurk.HitAlreadyExists"
+
+
+class HITDoesNotExist(RequestError):
+    """The HIT does not exist."""
+
+    turk_error_code = "AWS.MechanicalTurk.HITDoesNotExist"
+
+
+class HITTypeDoesNotExist(RequestError):
+    """The HIT type does not exist."""
+
+    turk_error_code = "AWS.MechanicalTurk.HITTypeDoesNotExist"
+
+
+class AssignmentDoesNotExist(RequestError):
+    """The assignment does not exist."""
+
+    turk_error_code = "AWS.MechanicalTurk.AssignmentDoesNotExist"
+
+
+class WorkerDoesNotExist(RequestError):
+    """The worker does not exist."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidParameterValue"
+
+
+class QualificationTypeDoesNotExist(RequestError):
+    """The qualification type does not exist."""
+
+    turk_error_code = "AWS.MechanicalTurk.QualificationTypeDoesNotExist"
+
+
+class QualificationDoesNotExist(RequestError):
+    """This worker does not have this qualification."""
+
+    turk_error_code = "AWS.MechanicalTurk.QualificationDoesNotExist"
+
+
+class QualificationTypeAlreadyExists(RequestError):
+    """You have already created a QualificationType with this name."""
+
+    turk_error_code = "AWS.MechanicalTurk.QualificationTypeAlreadyExists"
+
+
+class InvalidHITState(RequestError):
+    """The HIT is in a state that does not allow this."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidHITState"
+
+
+class InvalidAssignmentState(RequestError):
+    """The assignment is in a state that does not allow this."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidAssignmentState"
+
+
+class InvalidQualificationState(RequestError):
+    """The qualification is in a state that does not allow this."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidQualificationState"
+
+
+class InvalidQualificationTypeState(RequestError):
+    """The qualification type is not active."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidQualificationTypeState"
+
+
+class InvalidMaximumAssignmentsIncrease(RequestError):
+    """A HIT made with fewer than 10 assignments cannot be extended to 10 or more."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidMaximumAssignmentsIncrease"
+
+
+class HITTooOldForExtension(RequestError):
+    """This HIT is too old to be extended."""
+
+    turk_error_code = "AWS.MechanicalTurk.HITTooOldForExtension"
+
+
+class PermissionDenied(RequestError):
+    """You do not own this."""
+
+    turk_error_code = "AWS.MechanicalTurk.PermissionDeniedException"
+
+
+class InsufficientFunds(RequestError):
+    """The account does not have enough money for this."""
+
+    turk_error_code = "AWS.MechanicalTurk.InsufficientFunds"
+
+
+class ResponseDrift(MarketplaceError):
+    """An answer does not have the shape of the service model."""
+
+
+class WorkRefused(MarketplaceError):
+    """This cannot be done now."""
+
+    status = 409
+    kind = "refused"
+    title = "This cannot be done now"
+
+
+class NotFound(WorkRefused):
+    """There is nothing at this address, or it is not yours."""
+
+    status = 404
+    kind = "not-found"
+    title = "Nothing here"
+
+
+class NotQualified(WorkRefused):
+    """You do not have a qualification that this work asks for."""
+
+    status = 403
+    kind = "not-qualified"
+    title = "Not open to you"
+
+
+class NothingAvailable(WorkRefused):
+    """All places are taken, or the work has ended. Nothing is lost for you: choose other work from the list."""
+
+    kind = "nothing-available"
+    title = "No place left"
+
+
+class AlreadyTaken(WorkRefused):
+    """You have already done this one."""
+
+    kind = "already-taken"
+    title = "Already done"
+
+
+class AssignmentClosed(WorkRefused):
+    """This work is no longer open: it was returned, or its time ran out."""
+
+    kind = "assignment-closed"
+    title = "No longer open"
+
+
+class EmptySubmission(WorkRefused):
+    """Nothing was sent: a submission needs at least one field besides assignmentId."""
+
+    status = 400
+    kind = "empty-submission"
+    title = "Nothing to submit"

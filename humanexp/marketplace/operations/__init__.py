@@ -1,0 +1,3 @@
+"""The requester API's operations, one module per noun. A module here registers what it defines; that is all."""
+
+from __future__ import annotations

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from humanexp.marketplace.errors import InvalidAssignmentState, InvalidParameterValue
+from humanexp.marketplace.money import dollars_to_cents
+from humanexp.marketplace.pagination import page_of
+from humanexp.marketplace.registry import Answer, Call, operation
+from humanexp.marketplace.selectors.work import assignment_of, bonus_payments_of, hit_of, listed_assignments
+from humanexp.marketplace.services.assignments import approve, reject
+from humanexp.marketplace.services.payments import send_bonus
+from humanexp.marketplace.structures import assignment_structure, bonus_structure, hit_structure
+
+
+@operation("ListAssignmentsForHIT")
+def list_assignments_for_hit(call: Call) -> Answer:
+    """In the order of submission, so that what comes in while a client turns pages is on a later page."""
+    hit = hit_of(call.requester, call.parameters["HITId"], call.now)
+    assignments = listed_assignments(hit, call.parameters.get("AssignmentStatuses", []), call.now)
+    rows, token = page_of(
+        assignments, call.parameters, order=("submitted_at", "pk"), scope=f"{call.operation}:{hit.hit_id}"
+    )
+    structures = [assignment_structure(assignment, call.now) for assignment in rows]
+    return {"NextToken": token, "NumResults": len(rows), "Assignments": structures}
+
+
+@operation("GetAssignment")
+def get_assignment(call: Call) -> Answer:
+    assignment = assignment_of(call.requester, call.parameters["AssignmentId"])
+    if assignment.submitted_at is None:
+        raise InvalidAssignmentState(
+            "This operation can be called with a status of: Submitted, Approved, Rejected. "
+            f"Assignment {assignment.assignment_id} has not been submitted."
+        )
+    hit = hit_of(call.requester, assignment.hit.hit_id, call.now)
+    return {"Assignment": assignment_structure(assignment, call.now), "HIT": hit_structure(hit, call.now)}
+
+
+@operation("ApproveAssignment", writes=True)
+def approve_assignment(call: Call) -> Answer:
+    approve(
+        assignment=assignment_of(call.requester, call.parameters["AssignmentId"]),
+        feedback=call.parameters.get("RequesterFeedback"),
+        override_rejection=call.parameters.get("OverrideRejection", False),
+        now=call.now,
+    )
+    return {}
+
+
+@operation("RejectAssignment", writes=True)
+def reject_assignment(call: Call) -> Answer:
+    reject(
+        assignment=assignment_of(call.requester, call.parameters["AssignmentId"]),
+        feedback=call.parameters["RequesterFeedback"],
+        now=call.now,
+    )
+    return {}
+
+
+@operation("SendBonus", writes=True)
+def send_bonus_payment(call: Call) -> Answer:
+    send_bonus(
+        assignment=assignment_of(call.requester, call.parameters["AssignmentId"]),
+        worker_id=call.parameters["WorkerId"],
+        amount_cents=dollars_to_cents(call.parameters["BonusAmount"]),
+        reason=call.parameters["Reason"],
+        token=call.parameters.get("UniqueRequestToken"),
+        now=call.now,
+    )
+    return {}
+
+
+@operation("ListBonusPayments")
+def list_bonus_payments(call: Call) -> Answer:
+    payments = bonus_payments_of(call.requester)
+    if "AssignmentId" in call.parameters:
+        scope = assignment_of(call.requester, call.parameters["AssignmentId"]).assignment_id
+        payments = payments.filter(assignment__assignment_id=scope)
+    elif "HITId" in call.parameters:
+        scope = hit_of(call.requester, call.parameters["HITId"], call.now).hit_id
+        payments = payments.filter(assignment__hit__hit_id=scope)
+    else:
+        raise InvalidParameterValue("HITId or AssignmentId: one of them is needed.")
+    rows, token = page_of(payments, call.parameters, order=("pk",), scope=f"{call.operation}:{scope}")
+    return {"NumResults": len(rows), "NextToken": token, "BonusPayments": [bonus_structure(bonus) for bonus in rows]}

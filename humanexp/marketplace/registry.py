@@ -1,0 +1,45 @@
+"""Operation name -> function. `operations` fills it, `views.requester` calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from humanexp.marketplace.models import Requester
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One request for an operation, checked and signed."""
+
+    operation: str
+    requester: Requester
+    parameters: Mapping[str, Any]
+    #: The marketplace's time; every state in the answer is as of this moment.
+    now: datetime
+
+
+Answer = Mapping[str, Any]
+OperationFunction = Callable[[Call], Answer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    function: OperationFunction
+    #: Run in one transaction, with the requester's row locked.
+    writes: bool
+
+
+OPERATIONS: dict[str, Operation] = {}
+
+
+def operation(name: str, *, writes: bool = False) -> Callable[[OperationFunction], OperationFunction]:
+    """Register a function under the name of an operation of the service model."""
+
+    def register(function: OperationFunction) -> OperationFunction:
+        OPERATIONS[name] = Operation(function=function, writes=writes)
+        return function
+
+    return register

@@ -1,0 +1,88 @@
+"""A worker's own work: in hand, done and paid, and the messages about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Prefetch, QuerySet
+
+from humanexp.marketplace.errors import NotFound
+from humanexp.marketplace.models import Assignment, BonusPayment, Message, Worker
+from humanexp.marketplace.states import AssignmentState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earning:
+    """One assignment on the earnings page."""
+
+    assignment: Assignment
+    state: AssignmentState
+    reward_cents: int
+    bonus_cents: int
+    bonus_reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earnings:
+    rows: tuple[Earning, ...]
+    approved_cents: int
+    bonus_cents: int
+    waiting_cents: int
+
+    @property
+    def total_cents(self) -> int:
+        return self.approved_cents + self.bonus_cents
+
+
+def own_assignment(worker: Worker, assignment_id: str) -> Assignment:
+    assignment = (
+        Assignment.objects.select_related("hit__hit_type", "hit__requester", "worker")
+        .filter(worker=worker, assignment_id=assignment_id)
+        .first()
+    )
+    if assignment is None:
+        raise NotFound
+    return assignment
+
+
+def work_in_hand(worker: Worker, now: datetime) -> QuerySet[Assignment]:
+    """Accepted and not yet submitted, most urgent first."""
+    return (
+        Assignment.objects.accepted(now)
+        .filter(worker=worker)
+        .select_related("hit__hit_type", "hit__requester", "worker")
+        .order_by("deadline_at")
+    )
+
+
+def earnings_of(worker: Worker, now: datetime) -> Earnings:
+    """Every submission of this worker, newest first, and the sums."""
+    assignments = (
+        Assignment.objects.filter(worker=worker, submitted_at__isnull=False)
+        .select_related("hit__hit_type", "hit__requester")
+        .prefetch_related(Prefetch("bonus_payments", queryset=BonusPayment.objects.order_by("pk")))
+        .order_by("-submitted_at", "-pk")
+    )
+    rows = tuple(_earning(assignment, now) for assignment in assignments)
+    return Earnings(
+        rows=rows,
+        approved_cents=sum(row.reward_cents for row in rows if row.state is AssignmentState.APPROVED),
+        bonus_cents=sum(row.bonus_cents for row in rows),
+        waiting_cents=sum(row.reward_cents for row in rows if row.state is AssignmentState.SUBMITTED),
+    )
+
+
+def _earning(assignment: Assignment, now: datetime) -> Earning:
+    bonuses = list(assignment.bonus_payments.all())
+    return Earning(
+        assignment=assignment,
+        state=assignment.state(now),
+        reward_cents=assignment.hit.hit_type.reward_cents,
+        bonus_cents=sum(bonus.amount_cents for bonus in bonuses),
+        bonus_reasons=tuple(bonus.reason for bonus in bonuses),
+    )
+
+
+def messages_to(worker: Worker) -> QuerySet[Message]:
+    return worker.messages.select_related("sender").order_by("-sent_at", "-pk")

@@ -1,0 +1,69 @@
+"""The marketplace as a process: python -m humanexp.marketplace.serve --host 127.0.0.1 --port 8001."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+from humanexp.marketplace.errors import BadStart
+
+#: Threads that answer; writers queue at the database anyway.
+_THREADS = 12
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
+    """Bring the database up to date and answer until told to stop. One line says when it is ready."""
+    os.umask(0o077)  # the database holds requesters' secret keys
+    from django.conf import settings
+    from django.core.management import call_command
+    from waitress.server import create_server
+
+    from humanexp.marketplace.wsgi import application  # sets Django up, for the marketplace
+
+    if settings.MARKETPLACE_TEST_CONTROLS and host not in _LOOPBACK:
+        raise BadStart(f"MARKETPLACE_TEST_CONTROLS is set: listening on {host} would hand the clock to strangers.")
+    call_command("migrate", interactive=False, verbosity=0)
+    server = create_server(
+        application,
+        host=host,
+        port=port,
+        threads=_THREADS,
+        max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        ident="marketplace",
+    )
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _stop)
+    # "localhost" may be two sockets, one for each family.
+    taken = server.effective_listen[0][1] if hasattr(server, "effective_listen") else server.effective_port
+    sys.stdout.write(f"marketplace ready at http://{f'[{host}]' if ':' in host else host}:{taken}\n")
+    sys.stdout.flush()
+    server.run()
+
+
+def _stop(signal_number: int, frame: Any) -> None:
+    raise SystemExit(0)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m humanexp.marketplace.serve", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine alone)")
+    parser.add_argument("--port", type=int, default=8001, help="0 takes a free one")
+    chosen = parser.parse_args(arguments)
+    try:
+        serve(chosen.host, chosen.port)
+    except OSError as err:
+        sys.stderr.write(f"The marketplace cannot listen on {chosen.host}:{chosen.port}: {err.strerror or err}\n")
+        return 1
+    except BadStart as err:
+        sys.stderr.write(f"{err}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,156 @@
+"""A worker's side of an assignment (accept, return, submit) and the requester's (approve, reject)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from humanexp.marketplace.errors import (
+    AlreadyTaken,
+    AssignmentClosed,
+    EmptySubmission,
+    InvalidAssignmentState,
+    NotFound,
+    NothingAvailable,
+    NotQualified,
+)
+from humanexp.marketplace.models import HIT, Assignment, HITType, Worker
+from humanexp.marketplace.question import RESERVED_FIELDS, answers_to_xml
+from humanexp.marketplace.requirements import Action, unmet
+from humanexp.marketplace.selectors.groups import takeable_hits
+from humanexp.marketplace.selectors.own_work import work_in_hand
+from humanexp.marketplace.selectors.qualifications import profile_of
+from humanexp.marketplace.selectors.work import state_of
+from humanexp.marketplace.services import payments
+from humanexp.marketplace.states import OVERRIDE_DAYS, AssignmentState, HITState
+
+
+@transaction.atomic
+def accept_from_group(*, worker: Worker, hit_type: HITType, now: datetime) -> Assignment:
+    """The group's next HIT, or the one of this group that the worker has in hand: a second click changes nothing."""
+    in_hand = work_in_hand(worker, now).filter(hit__hit_type=hit_type).first()
+    if in_hand is not None:
+        return in_hand
+    _require_qualified(worker, hit_type, now)
+    for pk in takeable_hits(worker, now).filter(hit_type=hit_type).order_by("pk").values_list("pk", flat=True)[:20]:
+        try:
+            return accept(worker=worker, hit=HIT.objects.get(pk=pk), now=now)
+        except NothingAvailable:
+            continue  # somebody else was faster; with SQLite this cannot happen
+    raise NothingAvailable
+
+
+@transaction.atomic
+def accept(*, worker: Worker, hit: HIT, now: datetime) -> Assignment:
+    """A place on this HIT for this worker; the one in hand when it was accepted before."""
+    HIT.objects.select_for_update().get(pk=hit.pk)
+    earlier = Assignment.objects.filter(worker=worker, hit=hit, returned_at=None, abandoned_at=None).first()
+    if earlier is not None:
+        state = earlier.state(now)
+        if state is AssignmentState.ACCEPTED:
+            return earlier
+        if state is not AssignmentState.ABANDONED:
+            raise AlreadyTaken
+        earlier.abandoned_at = earlier.deadline_at
+        earlier.save(update_fields=["abandoned_at"])
+    _require_qualified(worker, hit.hit_type, now)
+    if not HIT.objects.counted(now).open(now).filter(pk=hit.pk).exists():
+        raise NothingAvailable
+    return Assignment.objects.create(
+        hit=hit,
+        worker=worker,
+        accepted_at=now,
+        deadline_at=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
+    )
+
+
+def _require_qualified(worker: Worker, hit_type: HITType, now: datetime) -> None:
+    profile = profile_of(worker, now)
+    if unmet(hit_type.requirements, profile, Action.DISCOVER):
+        raise NotFound  # hidden from this worker, so nothing is there
+    # Accept is guarded by every requirement.
+    if unmet(hit_type.requirements, profile, Action.ACCEPT):
+        raise NotQualified
+
+
+@transaction.atomic
+def give_back(*, assignment: Assignment, now: datetime) -> Assignment:
+    """The place is free again; twice equals once."""
+    assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    state = assignment.state(now)
+    if state in (AssignmentState.RETURNED, AssignmentState.ABANDONED):
+        return assignment
+    if state is not AssignmentState.ACCEPTED:
+        raise AssignmentClosed("This work has been submitted; it cannot be returned.")
+    assignment.returned_at = now
+    assignment.save(update_fields=["returned_at"])
+    return assignment
+
+
+@transaction.atomic
+def submit(*, assignment_id: str, fields: Sequence[tuple[str, str]], now: datetime) -> Assignment:
+    """Store a worker's answer, once. The same assignment again changes nothing: the first answer stands."""
+    assignment = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("hit__hit_type")
+        .filter(assignment_id=assignment_id)
+        .first()
+    )
+    if assignment is None:
+        raise NotFound("No work with this assignmentId was accepted here. A preview cannot be submitted: accept first.")
+    if assignment.submitted_at is not None:
+        return assignment
+    if assignment.state(now) is not AssignmentState.ACCEPTED:
+        raise AssignmentClosed
+    answers = [(name, value) for name, value in fields if name not in RESERVED_FIELDS]
+    if not answers:
+        raise EmptySubmission
+    assignment.answer = answers_to_xml(answers)
+    assignment.submitted_at = now
+    assignment.auto_approves_at = now + timedelta(seconds=assignment.hit.hit_type.auto_approval_delay_seconds)
+    assignment.save(update_fields=["answer", "submitted_at", "auto_approves_at"])
+    return assignment
+
+
+@transaction.atomic
+def approve(*, assignment: Assignment, feedback: str | None, override_rejection: bool, now: datetime) -> Assignment:
+    """Submitted work; or rejected work, with the override, for 30 days and while the HIT is there."""
+    state = assignment.state(now)
+    overriding = state is AssignmentState.REJECTED and override_rejection
+    if state is not AssignmentState.SUBMITTED and not overriding:
+        allowed = "Submitted, Rejected" if override_rejection else "Submitted"
+        raise _wrong_state(assignment, state, allowed)
+    if overriding:
+        hit = HIT.objects.counted(now).get(pk=assignment.hit_id)
+        if state_of(hit, now) is HITState.DISPOSED:
+            raise InvalidAssignmentState("The HIT has been deleted; its rejections cannot be overridden any more.")
+        if assignment.submitted_at is None or assignment.submitted_at < now - timedelta(days=OVERRIDE_DAYS):
+            raise InvalidAssignmentState("A rejection can be overridden for 30 days after the submission.")
+        # A submitted assignment's money is on hold; a rejected one's was set free.
+        payments.require_funds(requester=hit.requester, cost_cents=assignment.hit.cost_cents, now=now)
+    assignment.approved_at = now
+    if feedback is not None:
+        assignment.requester_feedback = feedback
+    assignment.save(update_fields=["approved_at", "requester_feedback"])
+    return assignment
+
+
+@transaction.atomic
+def reject(*, assignment: Assignment, feedback: str, now: datetime) -> Assignment:
+    """Submitted work only; the worker reads the feedback."""
+    state = assignment.state(now)
+    if state is not AssignmentState.SUBMITTED:
+        raise _wrong_state(assignment, state, "Submitted")
+    assignment.rejected_at = now
+    assignment.requester_feedback = feedback
+    assignment.save(update_fields=["rejected_at", "requester_feedback"])
+    return assignment
+
+
+def _wrong_state(assignment: Assignment, state: AssignmentState, allowed: str) -> InvalidAssignmentState:
+    return InvalidAssignmentState(
+        f"This operation can be called with a status of: {allowed}. "
+        f"Assignment {assignment.assignment_id} has the status {state}."
+    )

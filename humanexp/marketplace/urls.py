@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.urls import path
+
+from humanexp.marketplace.views import accounts, controls, health, own_pages, requester, submit, work
+
+urlpatterns = [
+    path("", work.groups, name="groups"),
+    path("groups/<str:hit_type_id>/", work.group, name="group"),
+    path("groups/<str:hit_type_id>/accept/", work.accept_from_group, name="accept-from-group"),
+    path("hits/<str:hit_id>/", work.hit, name="hit"),
+    path("hits/<str:hit_id>/accept/", work.accept_hit, name="accept-hit"),
+    path("work/<str:assignment_id>/", work.work, name="work"),
+    path("work/<str:assignment_id>/return/", work.return_work, name="return"),
+    path("mturk/preview", work.mturk_preview, name="mturk-preview"),
+    path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
+    path("earnings/", own_pages.earnings, name="earnings"),
+    path("messages/", own_pages.messages, name="messages"),
+    path("signup/", accounts.signup, name="signup"),
+    path("login/", accounts.log_in, name="login"),
+    path("logout/", accounts.log_out, name="logout"),
+    # boto3 joins an endpoint with "/", with or without one at its end.
+    path("requester", requester.requester_api),
+    path("requester/", requester.requester_api, name="requester"),
+    path("requester//", requester.requester_api),
+    path("healthz", health.healthz, name="healthz"),
+]
+if settings.MARKETPLACE_TEST_CONTROLS:
+    urlpatterns += [
+        path("_test/clock", controls.clock_control),
+        path("_test/faults", controls.fault_control),
+    ]
+
+handler404 = "humanexp.marketplace.views.refusals.page_not_found"

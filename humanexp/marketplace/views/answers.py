@@ -1,0 +1,90 @@
+"""The worker site answers in HTML, or in JSON to whoever prefers it: scripted workers read the same facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+
+from humanexp.marketplace.models import Assignment, HITType, Worker
+from humanexp.marketplace.question import frame_url
+
+Arguments = ParamSpec("Arguments")
+
+
+def wants_json(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+def worker_of(request: HttpRequest) -> Worker | None:
+    """Whoever is signed in, if it is a worker."""
+    return getattr(request.user, "worker", None) if request.user.is_authenticated else None
+
+
+def worker_required(
+    view: Callable[Concatenate[HttpRequest, Worker, Arguments], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase]:
+    """Pass the worker on; others are asked to log in."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponseBase:
+        worker = worker_of(request)
+        if worker is not None:
+            return view(request, worker, *args, **kwargs)
+        if wants_json(request):
+            return problem("not-signed-in", "Not signed in", "Log in first: POST /login/ or /signup/.", status=401)
+        return redirect_to_login(request.get_full_path() if request.method == "GET" else "/")
+
+    return guarded
+
+
+def problem(kind: str, title: str, detail: str, *, status: int, **more: Any) -> JsonResponse:
+    """A refusal as problem JSON."""
+    body = {"type": kind, "title": title, "detail": detail, **more}
+    return JsonResponse(body, status=status, content_type="application/problem+json")
+
+
+def site_url(request: HttpRequest) -> str:
+    """Where workers and frames reach this site; no slash at the end."""
+    return settings.MARKETPLACE_URL or f"{request.scheme}://{request.get_host()}"
+
+
+def assignment_frame_url(request: HttpRequest, assignment: Assignment) -> str:
+    return frame_url(
+        assignment.hit.external_url,
+        hit_id=assignment.hit.hit_id,
+        submit_to=site_url(request),
+        assignment_id=assignment.assignment_id,
+        worker_id=assignment.worker.worker_id,
+    )
+
+
+def assignment_json(request: HttpRequest, assignment: Assignment) -> dict[str, Any]:
+    """What a scripted worker needs to do accepted work."""
+    hit_type: HITType = assignment.hit.hit_type
+    return {
+        "assignment_id": assignment.assignment_id,
+        "hit_id": assignment.hit.hit_id,
+        "hit_type_id": hit_type.hit_type_id,
+        "worker_id": assignment.worker.worker_id,
+        "title": hit_type.title,
+        "reward_cents": hit_type.reward_cents,
+        "accepted_at": assignment.accepted_at.isoformat(),
+        "deadline_at": assignment.deadline_at.isoformat(),
+        "frame_url": assignment_frame_url(request, assignment),
+        "submit_url": f"{site_url(request)}/mturk/externalSubmit",
+        "work_url": f"/work/{assignment.assignment_id}/",
+        "return_url": f"/work/{assignment.assignment_id}/return/",
+    }
+
+
+def html_or_json(request: HttpRequest, html: Callable[[], HttpResponse], body: dict[str, Any]) -> HttpResponse:
+    """The page is drawn only when it is wanted."""
+    response = JsonResponse(body) if wants_json(request) else html()
+    response["Vary"] = "Accept, Cookie"
+    response["Cache-Control"] = "no-store"
+    return response

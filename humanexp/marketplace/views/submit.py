@@ -1,0 +1,59 @@
+"""Where a frame's form goes: the end of an assignment."""
+
+from __future__ import annotations
+
+import time
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from humanexp.marketplace import clock
+from humanexp.marketplace.errors import MarketplaceError, WorkRefused
+from humanexp.marketplace.faults import EXTERNAL_SUBMIT, FAULTS, FaultKind
+from humanexp.marketplace.services.assignments import submit
+from humanexp.marketplace.views.answers import html_or_json
+from humanexp.marketplace.views.refusals import refusal
+from humanexp.marketplace.views.requester import cut_connection
+
+
+@csrf_exempt  # the form comes from the requester's page; the unguessable assignmentId says whose work it is
+@csp_replace({"frame-ancestors": [SELF]})
+@xframe_options_sameorigin
+@require_POST
+def external_submit(request: HttpRequest) -> HttpResponse:
+    """Store the fields of the form as the assignment's answer. Sent twice, it is stored once and answered alike."""
+    fault = FAULTS.take(EXTERNAL_SUBMIT)
+    kind = fault.kind if fault else None
+    if kind is FaultKind.DROP_BEFORE:
+        return cut_connection(HttpResponse())
+    if kind in (FaultKind.THROTTLE, FaultKind.SERVICE_FAULT):
+        return HttpResponse("Service unavailable", status=503, content_type="text/plain")
+    try:
+        response = _stored(request)
+    except WorkRefused as err:
+        response = refusal(request, err, in_frame=True)
+    if fault is not None and kind is FaultKind.DROP_AFTER_COMMIT:
+        return cut_connection(response)
+    if fault is not None and kind is FaultKind.DELAY:
+        time.sleep(fault.seconds)
+    return response
+
+
+def _stored(request: HttpRequest) -> HttpResponse:
+    # A name sent more than once (check boxes) is one answer, its values joined as on MTurk.
+    fields = [(name, "|".join(values)) for name, values in request.POST.lists()]
+    assignment = submit(assignment_id=request.POST.get("assignmentId", ""), fields=fields, now=clock.now())
+    if assignment.submitted_at is None:
+        raise MarketplaceError("A stored submission has no time.")
+    body = {
+        "assignment_id": assignment.assignment_id,
+        "state": "Submitted",
+        "submitted_at": assignment.submitted_at.isoformat(),
+    }
+    page = {"assignment": assignment, "hit": assignment.hit}
+    return html_or_json(request, lambda: render(request, "marketplace/submitted.html", page), body)

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.marketplace.server import MarketplaceServer, RequesterKeys, external_question, running
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def marketplace_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer]:
+    with running(tmp_path_factory.mktemp("marketplace")) as server:
+        yield server
+
+
+@pytest.fixture
+def marketplace(marketplace_process: MarketplaceServer) -> Iterator[MarketplaceServer]:
+    """The process all tests share. They part by requester; its clock only goes forward."""
+    yield marketplace_process
+    marketplace_process.clear_faults()
+
+
+@pytest.fixture(scope="session")
+def rich_keys(marketplace_process: MarketplaceServer) -> RequesterKeys:
+    return marketplace_process.create_requester("A lab", "100000.00")
+
+
+@pytest.fixture
+def mturk(marketplace: MarketplaceServer, rich_keys: RequesterKeys) -> Any:
+    """boto3's client of a requester with plenty of money."""
+    return marketplace.client(rich_keys)
+
+
+@pytest.fixture
+def fresh_mturk(marketplace: MarketplaceServer) -> Any:
+    """boto3's client of a requester with exactly $100.00 and no history."""
+    return marketplace.client(marketplace.create_requester(f"Fresh lab {next(_numbers)}", "100.00"))
+
+
+@pytest.fixture
+def make_hit() -> Callable[..., dict[str, Any]]:
+    """CreateHIT with sensible values and a title of its own; keywords replace them."""
+
+    def make(client: Any, **values: Any) -> dict[str, Any]:
+        wanted = {
+            "Title": f"Name the picture {next(_numbers)}",
+            "Description": "Sixteen kinds of things, shown for a moment.",
+            "Reward": "0.50",
+            "AssignmentDurationInSeconds": 600,
+            "LifetimeInSeconds": 86_400,
+            "MaxAssignments": 1,
+            "Question": external_question(),
+            **values,
+        }
+        hit: dict[str, Any] = client.create_hit(**wanted)["HIT"]
+        return hit
+
+    return make

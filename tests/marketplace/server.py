@@ -1,0 +1,222 @@
+"""The marketplace as a real process, for tests of it and of everything that talks to it.
+
+Use the fixtures `marketplace` (one process for a test session), or `MarketplaceServer(tmp_path)` for a process of your
+own that you may kill. Nothing here imports the marketplace: it is reached as a stranger would reach it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import requests
+from botocore.config import Config
+
+ROOT = Path(__file__).resolve().parents[2]
+READY = "marketplace ready at "
+START_SECONDS = 60
+
+_session = boto3.session.Session(region_name="us-east-1")
+_names = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class RequesterKeys:
+    access_key_id: str
+    secret_access_key: str
+
+
+class MarketplaceServer:
+    """One process with files of its own. `start`, `stop`, `kill`; started again it finds what it had."""
+
+    def __init__(self, media_root: Path, *, test_controls: bool = True, **environment: str) -> None:
+        self.media_root = media_root
+        self.url = ""
+        self.process: subprocess.Popen[str] | None = None
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MARKETPLACE_", "AWS_"))}
+        self._environment = {
+            **inherited,
+            "DJANGO_SETTINGS_MODULE": "humanexp.marketplace.settings",
+            "MEDIA_ROOT": str(media_root),
+            "MARKETPLACE_TEST_CONTROLS": "1" if test_controls else "0",
+            **environment,
+        }
+
+    def start(self, port: int = 0) -> MarketplaceServer:
+        """Wait until it answers; `url` is where."""
+        self.process = self._run("serve", "--host", "127.0.0.1", "--port", str(port))
+        watch = threading.Timer(START_SECONDS, self.process.kill)
+        watch.start()
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        watch.cancel()
+        if not line.startswith(READY):
+            rest, _ = self.process.communicate(timeout=20)
+            raise RuntimeError(f"The marketplace did not start: {line}{rest}")
+        self.url = line.removeprefix(READY).strip().replace("127.0.0.1", "localhost")
+        # What it says later (a traceback) is kept, and never fills the pipe.
+        self.output: list[str] = []
+        self._reader = threading.Thread(target=self.output.extend, args=(self.process.stdout,), daemon=True)
+        self._reader.start()
+        return self
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """As a power cut ends it: SIGKILL, no last word."""
+        self._end(signal.SIGKILL)
+
+    def _end(self, signal_number: signal.Signals) -> None:
+        if self.process is not None:
+            self.process.send_signal(signal_number)
+            self.process.wait(20)
+            self._reader.join(20)
+            assert self.process.stdout is not None
+            self.process.stdout.close()
+            self.process = None
+
+    def _run(self, module: str, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-W", "error", "-m", f"humanexp.marketplace.{module}", *arguments],
+            cwd=ROOT,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def create_requester(self, name: str = "demo", balance: str = "100.00") -> RequesterKeys:
+        printed, _ = self._run("create_requester", "--name", name, "--balance", balance).communicate(timeout=60)
+        keys = json.loads(printed)
+        return RequesterKeys(keys["access_key_id"], keys["secret_access_key"])
+
+    def client(self, keys: RequesterKeys, *, attempts: int = 1, read_timeout: float = 30, **more: Any) -> Any:
+        """boto3's, one attempt unless a test is about repeats."""
+        config = Config(retries={"total_max_attempts": attempts, "mode": "standard"}, read_timeout=read_timeout)
+        options: dict[str, Any] = {
+            "endpoint_url": f"{self.url}/requester/",
+            "aws_access_key_id": keys.access_key_id,
+            "aws_secret_access_key": keys.secret_access_key,
+            "config": config,
+            **more,
+        }
+        return _session.client("mturk", **options)
+
+    def worker(self, **fields: str) -> WorkerClient:
+        """Somebody new, signed up and signed in."""
+        return WorkerClient(self.url).sign_up(**fields)
+
+    def advance(self, seconds: float) -> None:
+        self._control("POST", "clock", {"advance_seconds": seconds})
+
+    def arm(self, operation: str, kind: str, times: int = 1, seconds: float = 1.0) -> None:
+        """A fault: throttle, service_fault, drop_before, drop_after_commit or delay."""
+        self._control("POST", "faults", {"operation": operation, "kind": kind, "times": times, "seconds": seconds})
+
+    def clear_faults(self) -> None:
+        self._control("DELETE", "faults", {})
+
+    def _control(self, method: str, name: str, body: dict[str, Any]) -> None:
+        requests.request(method, f"{self.url}/_test/{name}", json=body, timeout=20).raise_for_status()
+
+
+class WorkerClient:
+    """A scripted person at the worker site: cookies and CSRF token as a browser keeps them, JSON answers."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.worker_id = ""
+        self.http = requests.Session()
+        self.http.headers["Accept"] = "application/json"
+
+    def sign_up(self, **fields: str) -> WorkerClient:
+        self.http.get(f"{self.url}/signup/", timeout=20)  # sets the CSRF cookie
+        form = {"username": f"worker-{os.getpid()}-{next(_names)}", "password": "a long pass phrase", **fields}
+        answer = self.post("/signup/", form)
+        answer.raise_for_status()
+        self.worker_id = answer.json()["worker_id"]
+        return self
+
+    def get(self, path: str) -> Any:
+        answer = self.http.get(f"{self.url}{path}", timeout=20)
+        answer.raise_for_status()
+        return answer.json()
+
+    def post(self, path: str, form: dict[str, Any] | None = None) -> requests.Response:
+        token = self.http.cookies.get("marketplace_csrftoken", "")
+        return self.http.post(f"{self.url}{path}", data=form or {}, headers={"X-CSRFToken": token}, timeout=20)
+
+    def groups(self) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = self.get("/")["groups"]
+        return listed
+
+    def try_accept(self, hit_id: str) -> requests.Response:
+        return self.post(f"/hits/{hit_id}/accept/")
+
+    def accept(self, hit_id: str) -> dict[str, Any]:
+        answer = self.try_accept(hit_id)
+        answer.raise_for_status()
+        accepted: dict[str, Any] = answer.json()
+        return accepted
+
+    def accept_from_group(self, hit_type_id: str) -> dict[str, Any]:
+        answer = self.post(f"/groups/{hit_type_id}/accept/")
+        answer.raise_for_status()
+        accepted: dict[str, Any] = answer.json()
+        return accepted
+
+    def try_submit(self, assignment_id: str, **fields: str) -> requests.Response:
+        """As the frame's form does it: from another site, without a cookie."""
+        form = {"assignmentId": assignment_id, **(fields or {"receipt": "done"})}
+        headers = {"Accept": "application/json", "Origin": "null"}
+        return requests.post(f"{self.url}/mturk/externalSubmit", data=form, headers=headers, timeout=20)
+
+    def submit(self, assignment_id: str, **fields: str) -> dict[str, Any]:
+        answer = self.try_submit(assignment_id, **fields)
+        answer.raise_for_status()
+        stored: dict[str, Any] = answer.json()
+        return stored
+
+    def do(self, hit_id: str, **fields: str) -> str:
+        """Accept and submit; the assignment's id is returned."""
+        assignment_id: str = self.accept(hit_id)["assignment_id"]
+        self.submit(assignment_id, **fields)
+        return assignment_id
+
+    def give_back(self, assignment_id: str) -> requests.Response:
+        return self.post(f"/work/{assignment_id}/return/")
+
+
+def external_question(url: str = "https://example.org/take/abc/?list=1&colour=grey", height: int = 0) -> str:
+    address = url.replace("&", "&amp;")
+    schema = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+    return (
+        f'<ExternalQuestion xmlns="{schema}"><ExternalURL>{address}</ExternalURL>'
+        f"<FrameHeight>{height}</FrameHeight></ExternalQuestion>"
+    )
+
+
+@contextmanager
+def running(media_root: Path, **options: Any) -> Iterator[MarketplaceServer]:
+    """A process for the length of a `with`."""
+    server = MarketplaceServer(media_root, **options).start()
+    try:
+        yield server
+    finally:
+        server.kill()

@@ -1,0 +1,125 @@
+"""The process: what a killed server leaves, who may read its files, and that test switches are off by default."""
+
+from __future__ import annotations
+
+import socket
+import stat
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from botocore.exceptions import BotoCoreError, ClientError
+
+from tests.marketplace.server import MarketplaceServer, running
+
+MakeHit = Callable[..., dict[str, Any]]
+
+
+def test_a_killed_server_has_lost_nothing_it_acknowledged(tmp_path: Path, make_hit: MakeHit) -> None:
+    """Writers of every kind at full speed, SIGKILL in the middle, twice; then everything acknowledged is asked for."""
+    server = MarketplaceServer(tmp_path).start()
+    keys = server.create_requester("lab", "10000.00")
+    port = server.port
+    made: list[str] = []
+    submitted: dict[str, str] = {}
+    bonuses: list[tuple[str, str]] = []
+    try:
+        for _ in range(2):
+            lock, stopped = threading.Lock(), threading.Event()
+
+            def work(lock: threading.Lock = lock, stopped: threading.Event = stopped) -> None:
+                client, worker = server.client(keys), server.worker()
+                while not stopped.is_set():
+                    try:
+                        hit_id = make_hit(client)["HITId"]
+                        with lock:
+                            made.append(hit_id)
+                        assignment_id = worker.do(hit_id)
+                        with lock:
+                            submitted[assignment_id] = hit_id
+                        reason = f"for {assignment_id}"
+                        client.send_bonus(
+                            WorkerId=worker.worker_id, AssignmentId=assignment_id, BonusAmount="0.05", Reason=reason
+                        )
+                        with lock:
+                            bonuses.append((assignment_id, reason))
+                    except (BotoCoreError, requests.ConnectionError):
+                        return  # the server is gone: what was under way was not acknowledged
+
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            before = len(bonuses)
+            deadline = time.monotonic() + 30
+            while len(bonuses) < before + 20 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            server.kill()
+            stopped.set()
+            for thread in threads:
+                thread.join(30)
+            assert len(bonuses) >= before + 20
+            server.start(port)
+
+        client = server.client(keys)
+        pages = client.get_paginator("list_hits").paginate(PaginationConfig={"PageSize": 100})
+        listed = {hit["HITId"] for page in pages for hit in page["HITs"]}
+        assert set(made) <= listed
+        for assignment_id in submitted:
+            assert client.get_assignment(AssignmentId=assignment_id)["Assignment"]["AssignmentStatus"] == "Submitted"
+        paid = 0
+        for hit_id in set(submitted.values()):
+            rows = client.list_bonus_payments(HITId=hit_id)["BonusPayments"]
+            assert len({(row["AssignmentId"], row["Reason"]) for row in rows}) == len(rows)
+            paid += len(rows)
+            expected = {pair for pair in bonuses if submitted[pair[0]] == hit_id}
+            assert expected <= {(row["AssignmentId"], row["Reason"]) for row in rows}
+        # The books: every listed bonus cost 5 cents and the least fee.
+        assert client.get_account_balance()["AvailableBalance"] == f"{10000 - paid * 0.06:.2f}"
+    finally:
+        server.kill()
+
+
+def test_test_controls_are_off_by_default(tmp_path: Path) -> None:
+    with running(tmp_path, test_controls=False) as server:
+        for name in ("clock", "faults"):
+            assert requests.post(f"{server.url}/_test/{name}", json={}, timeout=20).status_code == 404
+
+
+def test_keys_come_back_by_name_and_files_are_private(tmp_path: Path) -> None:
+    server = MarketplaceServer(tmp_path)
+    first, other = server.create_requester("lab", "1.00"), server.create_requester("other lab", "1.00")
+    assert server.create_requester("lab", "500.00") == first
+    assert other.access_key_id != first.access_key_id
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name for path in files} >= {"marketplace.sqlite3", "marketplace_secret_key"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    with running(tmp_path) as running_server:
+        assert running_server.client(first).get_account_balance()["AvailableBalance"] == "1.00"
+        with pytest.raises(ClientError, match="UnrecognizedClient"):
+            running_server.client(type(first)("AKIAOTHER", "x")).get_account_balance()
+
+
+def test_the_clock_does_not_go_back_with_a_restart(tmp_path: Path, make_hit: MakeHit) -> None:
+    server = MarketplaceServer(tmp_path).start()
+    try:
+        client = server.client(server.create_requester())
+        hit = make_hit(client, LifetimeInSeconds=60)
+        server.advance(61)
+        server.stop()
+        server.start(server.port)
+        assert client.get_hit(HITId=hit["HITId"])["HIT"]["HITStatus"] == "Reviewable"
+    finally:
+        server.kill()
+
+
+def test_a_taken_port_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(RuntimeError, match=f"cannot listen on 127.0.0.1:{port}"):
+            MarketplaceServer(tmp_path).start(port)

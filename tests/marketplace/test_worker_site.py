@@ -1,0 +1,251 @@
+"""The worker site as a scripted browser sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+import requests
+
+from tests.marketplace.server import MarketplaceServer, WorkerClient, external_question
+
+MakeHit = Callable[..., dict[str, Any]]
+
+
+def html(worker: WorkerClient, path: str) -> str:
+    answer = worker.http.get(f"{worker.url}{path}", headers={"Accept": "text/html"}, timeout=20)
+    assert answer.status_code == 200
+    return answer.text
+
+
+def query_of(url: str) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(url).query))
+
+
+def test_sign_up_log_out_log_in(marketplace: MarketplaceServer) -> None:
+    worker = WorkerClient(marketplace.url).sign_up(username="ada", password="correct horse")
+    assert re.fullmatch(r"A[A-Z0-9]{13}", worker.worker_id)
+    assert worker.get("/")["worker_id"] == worker.worker_id
+    worker.post("/logout/")
+    assert worker.get("/")["worker_id"] is None
+    wrong = worker.post("/login/", {"username": "ada", "password": "wrong"})
+    assert (wrong.status_code, wrong.json()["type"]) == (422, "invalid")
+    assert worker.post("/login/", {"username": "ada", "password": "correct horse"}).json()["worker_id"] == (
+        worker.worker_id
+    )
+    taken = WorkerClient(marketplace.url)
+    taken.get("/signup/")
+    refusal = taken.post("/signup/", {"username": "ada", "password": "another pass phrase"})
+    assert refusal.json()["fields"] == {"username": ["This user name is taken."]}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("password", "short"), ("password", "password123"), ("username", "a b"), ("country", "1")]
+)
+def test_sign_up_says_what_is_wrong(marketplace: MarketplaceServer, field: str, value: str) -> None:
+    visitor = WorkerClient(marketplace.url)
+    visitor.get("/signup/")
+    form = {"username": "somebody", "password": "a long pass phrase", field: value}
+    refusal = visitor.post("/signup/", form)
+    assert refusal.status_code == 422
+    assert list(refusal.json()["fields"]) == [field]
+
+
+def test_log_in_goes_back_to_this_site_only(marketplace: MarketplaceServer) -> None:
+    WorkerClient(marketplace.url).sign_up(username="grace", password="a long pass phrase")
+    for target, expected in (("/earnings/", "/earnings/"), ("https://evil.example/", "/"), ("//evil.example", "/")):
+        visitor = WorkerClient(marketplace.url)
+        visitor.get("/login/")
+        form = {
+            "username": "grace",
+            "password": "a long pass phrase",
+            "next": target,
+            "csrfmiddlewaretoken": visitor.http.cookies["marketplace_csrftoken"],
+        }
+        answer = visitor.http.post(
+            f"{visitor.url}/login/", data=form, headers={"Accept": "text/html"}, allow_redirects=False, timeout=20
+        )
+        assert answer.headers["Location"] == expected
+
+
+def test_writes_by_cookie_need_the_csrf_token(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    hit, worker = make_hit(mturk), marketplace.worker()
+    answer = worker.http.post(f"{worker.url}/hits/{hit['HITId']}/accept/", timeout=20)
+    assert (answer.status_code, answer.json()["type"]) == (403, "csrf")
+    stranger = WorkerClient(marketplace.url)
+    stranger.get("/")
+    assert stranger.post(f"/hits/{hit['HITId']}/accept/").status_code == 401
+
+
+def test_list_preview_accept_submit(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    hit = make_hit(mturk, Reward="1.25", MaxAssignments=3, Question=external_question(height=500))
+    make_hit(mturk, **{name: hit[name] for name in ("Title", "Reward")}, MaxAssignments=2)
+    worker = marketplace.worker()
+    group = next(group for group in worker.groups() if group["hit_type_id"] == hit["HITTypeId"])
+    assert (group["reward_cents"], group["hits"], group["available"]) == (125, 2, 5)
+    assert group["requester"] == "A lab"
+
+    preview = worker.get(group["preview_url"])
+    assert query_of(preview["frame_url"]) == {
+        "list": "1",
+        "colour": "grey",
+        "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE",
+        "hitId": hit["HITId"],
+        "turkSubmitTo": marketplace.url,
+    }
+    assert worker.try_submit("ASSIGNMENT_ID_NOT_AVAILABLE").status_code == 404
+
+    accepted = worker.accept_from_group(hit["HITTypeId"])
+    assert accepted["hit_id"] == hit["HITId"]
+    assert accepted["worker_id"] == worker.worker_id
+    assert query_of(accepted["frame_url"]) == {
+        "list": "1",
+        "colour": "grey",
+        "assignmentId": accepted["assignment_id"],
+        "hitId": hit["HITId"],
+        "workerId": worker.worker_id,
+        "turkSubmitTo": marketplace.url,
+    }
+    # A second click, and a reload, find the same work.
+    assert worker.accept_from_group(hit["HITTypeId"])["assignment_id"] == accepted["assignment_id"]
+    assert [row["assignment_id"] for row in worker.get("/")["in_hand"]] == [accepted["assignment_id"]]
+    page = html(worker, accepted["work_url"])
+    frame = re.search(r"<iframe[^>]*>", page)
+    assert frame is not None
+    assert 'allow="fullscreen"' in frame[0]
+    assert 'height="500"' in frame[0]
+    assert accepted["frame_url"].replace("&", "&amp;") in frame[0]
+
+    submitted = worker.try_submit(accepted["assignment_id"], receipt="r")
+    assert submitted.status_code == 200
+    # The next one of the group is the other HIT.
+    assert worker.accept_from_group(hit["HITTypeId"])["hit_id"] != hit["HITId"]
+
+
+def test_submitting_twice_stores_once(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    hit, worker = make_hit(mturk), marketplace.worker()
+    assignment_id = worker.accept(hit["HITId"])["assignment_id"]
+    first = worker.submit(assignment_id, receipt="first")
+    marketplace.advance(5)
+    assert worker.submit(assignment_id, receipt="second") == first
+    listed = mturk.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"]
+    assert len(listed) == 1
+    assert "first" in listed[0]["Answer"]
+    assert "second" not in listed[0]["Answer"]
+
+    def page() -> str:
+        form = {"assignmentId": assignment_id, "receipt": "third"}
+        return requests.post(f"{worker.url}/mturk/externalSubmit", data=form, timeout=20).text
+
+    assert page() == page()
+
+
+def test_a_lost_submission_can_be_sent_again(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    hit, worker = make_hit(mturk), marketplace.worker()
+    assignment_id = worker.accept(hit["HITId"])["assignment_id"]
+    marketplace.arm("externalSubmit", "drop_after_commit")
+    with pytest.raises(requests.ConnectionError):
+        worker.try_submit(assignment_id, receipt="first")
+    assert worker.submit(assignment_id, receipt="again")["state"] == "Submitted"
+    assert "first" in mturk.list_assignments_for_hit(HITId=hit["HITId"])["Assignments"][0]["Answer"]
+
+
+def test_what_cannot_be_submitted(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    hit, worker = make_hit(mturk), marketplace.worker()
+    assignment_id = worker.accept(hit["HITId"])["assignment_id"]
+    reserved = {"hitId": "3A", "workerId": "A1", "turkSubmitTo": "https://x.example"}
+    empty = worker.try_submit(assignment_id, **reserved)
+    assert (empty.status_code, empty.json()["type"]) == (400, "empty-submission")
+    assert worker.try_submit("3UNKNOWN").status_code == 404
+    assert worker.give_back(assignment_id).json()["state"] == "Returned"
+    assert worker.give_back(assignment_id).json()["state"] == "Returned"
+    assert worker.try_submit(assignment_id).json()["type"] == "assignment-closed"
+    again = worker.accept(hit["HITId"])["assignment_id"]
+    worker.submit(again, hitId="3A", receipt="r")
+    answer = mturk.get_assignment(AssignmentId=again)["Assignment"]["Answer"]
+    assert "receipt" in answer
+    assert "hitId" not in answer
+    assert worker.try_accept(hit["HITId"]).json()["type"] == "already-taken"
+    assert worker.give_back(again).status_code == 409
+
+
+def test_another_workers_work_is_not_there(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    hit, worker, stranger = make_hit(mturk), marketplace.worker(), marketplace.worker()
+    accepted = worker.accept(hit["HITId"])
+    assert stranger.http.get(f"{stranger.url}{accepted['work_url']}", timeout=20).status_code == 404
+    assert stranger.give_back(accepted["assignment_id"]).status_code == 404
+    assert worker.get(accepted["work_url"])["state"] == "Accepted"
+
+
+def test_workers_race_for_places(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    """Twelve people for five places, each clicking twice at once."""
+    hit = make_hit(mturk, MaxAssignments=5)
+    workers = [marketplace.worker() for _ in range(12)]
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(lambda worker: (worker.worker_id, worker.try_accept(hit["HITId"])), workers * 2))
+    held: dict[str, set[str]] = {}
+    for worker_id, answer in answers:
+        assert answer.status_code in (200, 409), answer.text
+        if answer.status_code == 200:
+            held.setdefault(worker_id, set()).add(answer.json()["assignment_id"])
+    assert len(held) == 5
+    assert all(len(ids) == 1 for ids in held.values())
+    found = mturk.get_hit(HITId=hit["HITId"])["HIT"]
+    assert (found["NumberOfAssignmentsPending"], found["NumberOfAssignmentsAvailable"]) == (5, 0)
+
+
+def test_visitors_see_and_preview_but_do_not_accept(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit
+) -> None:
+    hit, visitor = make_hit(mturk), WorkerClient(marketplace.url)
+    assert hit["HITTypeId"] in [group["hit_type_id"] for group in visitor.groups()]
+    assert "Sign up to accept" in html(visitor, f"/groups/{hit['HITTypeId']}/")
+    link = visitor.http.get(f"{visitor.url}/mturk/preview?groupId={hit['HITGroupId']}", timeout=20)
+    assert link.url.endswith(f"/groups/{hit['HITTypeId']}/")
+    redirected = requests.get(f"{visitor.url}/earnings/", headers={"Accept": "text/html"}, timeout=20)
+    assert redirected.url.endswith("/login/?next=/earnings/")
+
+
+def test_what_a_requester_writes_is_shown_as_text(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit
+) -> None:
+    title = "<script>alert(1)</script>"
+    hit = make_hit(
+        mturk,
+        Title=title,
+        Description=title,
+        Question=external_question('https://x.org/?a="&b=<i>'.replace("<", "%3C")),
+    )
+    worker = marketplace.worker()
+    for path in ("/", f"/groups/{hit['HITTypeId']}/"):
+        assert "<script>alert" not in html(worker, path)
+
+
+def test_headers_of_the_pages(marketplace: MarketplaceServer) -> None:
+    headers = requests.get(f"{marketplace.url}/", timeout=20).headers
+    policy = dict(part.strip().partition(" ")[::2] for part in headers["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == "'self'"
+    assert policy["frame-src"] == "https: http://localhost:* http://127.0.0.1:*"
+    assert policy["frame-ancestors"] == "'none'"
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Frame-Options"] == "DENY"
+    submit = requests.post(f"{marketplace.url}/mturk/externalSubmit", data={}, timeout=20)
+    assert submit.status_code == 404
+    assert "frame-ancestors 'self'" in submit.headers["Content-Security-Policy"]
+    assert submit.headers["X-Frame-Options"] == "SAMEORIGIN"
+    names = requests.get(f"{marketplace.url}/signup/", timeout=20).cookies.keys()
+    assert names == ["marketplace_csrftoken"]
+
+
+def test_every_page_says_whose_marketplace_it_is(marketplace: MarketplaceServer) -> None:
+    worker = marketplace.worker()
+    for path in ("/", "/earnings/", "/messages/", "/signup/", "/login/"):
+        assert "It is not Amazon Mechanical Turk" in html(worker, path)
+
+
+def test_health(marketplace: MarketplaceServer) -> None:
+    assert requests.get(f"{marketplace.url}/healthz", timeout=20).json()["status"] == "ok"
