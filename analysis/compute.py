@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from typing import Any, ParamSpec, TypeVar
 
@@ -119,7 +119,7 @@ def available_cores() -> int:
 
 def run_in_order_of_completion(
     pool: Executor, function: Callable[[T], R], arguments: Iterable[T], *, in_flight: int
-) -> Iterator[R]:
+) -> Generator[R, None, None]:
     """Results of ``function`` over ``arguments``, as they come; never more than ``in_flight`` submitted calls at once.
 
     When the consumer stops early, calls that have not begun are cancelled.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.generation.originals import check_original, prepare_original
+from analysis.generation.originals import Inspection, check_original, inspect_originals, prepare_original
 from analysis.generation.plan import Original, OriginalPlan, StimulusRequest, pilot_originals, plan_stimuli
 from analysis.generation.shards import (
     METRIC_NAME,
@@ -20,6 +20,7 @@ from analysis.generation.verification import StimulusRecord, Verification, Verif
 
 __all__ = [
     "METRIC_NAME",
+    "Inspection",
     "Original",
     "OriginalPlan",
     "PilotShard",
@@ -35,6 +36,7 @@ __all__ = [
     "encode_png",
     "fit_pilot_shard",
     "generate_shard",
+    "inspect_originals",
     "make_stimulus",
     "pilot_originals",
     "plan_stimuli",

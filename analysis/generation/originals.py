@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +55,31 @@ def check_original(path: Path) -> tuple[int, int]:
     if luminance.min() == luminance.max():
         raise PictureRefused(f"{path}: the picture has one single grey level; remove it.")
     return picture.size
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was found in a picture file: its digest and size as seen, or a sentence that says why it is refused."""
+
+    path: str
+    sha256: str = ""
+    width_px: int = 0
+    height_px: int = 0
+    refusal: str = ""
+
+
+def inspect_originals(paths: Sequence[str]) -> list[Inspection]:
+    """Look at picture files one by one, so that all refusals can be told at once."""
+    return [_inspect(Path(path)) for path in paths]
+
+
+def _inspect(path: Path) -> Inspection:
+    try:
+        width_px, height_px = check_original(path)
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    except PictureRefused as error:
+        return Inspection(str(path), refusal=str(error))
+    return Inspection(str(path), sha256, width_px, height_px)
 
 
 def prepare_original(path: Path, size_px: int) -> Picture:

@@ -15,7 +15,7 @@ from analysis.visual_change import PilotMap, draw_targets
 from analysis.visual_change.targeting import PILOT_PICTURES
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Original:
     """A labelled picture file: ``key`` is its name in every table, ``sha256`` the digest of its bytes."""
 
@@ -25,7 +25,7 @@ class Original:
     sha256: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StimulusRequest:
     """One stimulus to be made.
 
@@ -54,7 +54,7 @@ class StimulusRequest:
     sha256: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OriginalPlan:
     """An original with all stimuli made from it; the clean one comes first."""
 

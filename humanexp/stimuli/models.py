@@ -32,6 +32,8 @@ class SourceImage(models.Model):
     #: relative to MEDIA_ROOT
     file = models.CharField(max_length=300)
     sha256 = models.CharField(max_length=64)
+    width_px = models.PositiveIntegerField(null=True, blank=True)
+    height_px = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["key"]
@@ -55,6 +57,8 @@ class StimulusSet(models.Model):
     seed = models.BigIntegerField(default=0)
     size_px = models.PositiveSmallIntegerField(default=224)
     metric = models.CharField(max_length=40)
+    #: strength to visual change, by function; measured before the first stimulus is made
+    pilots = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
@@ -64,6 +68,11 @@ class StimulusSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def job_subject(self) -> str:
+        """Under this subject jobs about the set are found."""
+        return f"stimulus_set:{self.pk}"
 
 
 class Stimulus(models.Model):
