@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { describeEnvironment, deviceFault, fits, timerResolution } from "../../static/js/trial/environment.js";
+import { describeEnvironment, deviceFault, fits, neededWindow, timerResolution } from "../../static/js/trial/environment.js";
+import { PROTOCOL } from "./support.js";
 
 const view = ({ media = [], width = 1440, height = 900, ...rest } = {}) => ({
   matchMedia: (query) => ({ matches: media.includes(query) }),
@@ -34,9 +35,15 @@ test("a browser that cannot decode pictures beforehand is refused", () => {
 });
 
 test("picture and choices need room", () => {
-  assert.equal(fits(view({ width: 800, height: 700 })), true);
-  assert.equal(fits(view({ width: 600, height: 700 })), false);
-  assert.equal(fits(view({ width: 800, height: 500 })), false);
+  assert.equal(fits(view({ width: 800, height: 700 }), PROTOCOL), true);
+  assert.equal(fits(view({ width: 600, height: 700 }), PROTOCOL), false);
+  assert.equal(fits(view({ width: 800, height: 500 }), PROTOCOL), false);
+});
+
+test("a large picture needs a large window", () => {
+  const large = { ...PROTOCOL, size_px: 900, fixation_px: 24 };
+  assert.deepEqual(neededWindow(view(), large), { width: 916, height: 956 });
+  assert.equal(fits(view({ width: 1440, height: 900 }), large), false);
 });
 
 test("the clock's smallest step is found", () => {

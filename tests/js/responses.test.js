@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ResponseWindow } from "../../static/js/trial/responses.js";
+import { MOST_CLICKS, ResponseWindow } from "../../static/js/trial/responses.js";
 
 const opened = (options) => {
   const window = new ResponseWindow({ policy: "first", windowMs: 4000, fixed: false, ...options });
@@ -68,4 +68,13 @@ test("without a time limit the window waits; the last-click rule then takes the 
   assert.equal(window.frame(9e6), true);
   assert.equal(click(window, "cat", 9e6), true);
   assert.equal(window.isOpen, false);
+});
+
+test("a stuck key does not grow the record without end, and the last click still counts", () => {
+  const window = opened({ policy: "last", windowMs: 1500 });
+  for (let at = 1001; at < 1400; at += 1) click(window, "cat", at);
+  click(window, "dog", 1450);
+  window.frame(2500);
+  assert.equal(window.result.clicks.length, MOST_CLICKS);
+  assert.deepEqual([window.result.response, window.result.rt_ms, window.result.clicks[0].t_ms], ["dog", 450, 1]);
 });

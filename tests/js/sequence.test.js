@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Sequence } from "../../static/js/trial/sequence.js";
+import { Sequence, contrastOf } from "../../static/js/trial/sequence.js";
 import { Canvas, Display, PROTOCOL } from "./support.js";
 
 const PICTURE = { name: "stimulus" };
@@ -159,4 +159,29 @@ test("two showings: the record keeps the one that departs most from its target",
   assert.equal(timing.frames_shown, 15);
   near(timing.dur_stim_ms, 250);
   assert.equal(timing.n_long_frames, 1);
+});
+
+test("a tapered-cosine ramp: symmetric, full in the middle half, never empty; every frame is drawn once with its contrast", () => {
+  const { canvas, timing } = play({ protocol: { contrast_ramp: "tapered-cosine" } });
+  const levels = canvas.drawn.filter(({ what }) => what === "stimulus").map(({ contrast }) => contrast);
+  assert.equal(levels.length, 12);
+  levels.forEach((level, frame) => near(level, levels[11 - frame]));
+  assert.deepEqual(levels.slice(3, 9), Array(6).fill(1));
+  near(levels[0], 0.5 * (1 - Math.cos(Math.PI / 6)));
+  near(levels[1], 0.5);
+  assert.ok(levels.every((level) => level > 0));
+  assert.equal(timing.frames_shown, 12);
+  assert.equal(canvas.drawn.filter(({ what }) => what === "mask").length, 12);
+});
+
+test("a dropped frame skips its step of the ramp instead of delaying the rest", () => {
+  const { canvas } = play({ protocol: { contrast_ramp: "tapered-cosine" }, missedBefore: (count) => (count === 22 ? 1 : 0) });
+  const levels = canvas.drawn.filter(({ what }) => what === "stimulus").map(({ contrast }) => contrast);
+  assert.equal(levels.length, 11);
+  near(levels[1], contrastOf("tapered-cosine", 2, 12));
+});
+
+test("without a ramp pictures are drawn once, at full contrast", () => {
+  const { canvas } = play({});
+  assert.deepEqual(canvas.drawn.filter(({ what }) => what === "stimulus").map(({ contrast }) => contrast), [1]);
 });

@@ -50,12 +50,12 @@ export class Canvas {
     this.#note("fixation");
   }
 
-  picture(bitmap) {
-    this.#note(bitmap.name);
+  picture(bitmap, contrast) {
+    this.#note(bitmap.name, contrast);
   }
 
-  #note(what) {
-    this.drawn.push({ what, ts: this.display.ts, callback: this.display.callbacks });
+  #note(what, contrast = 1) {
+    this.drawn.push({ what, contrast, ts: this.display.ts, callback: this.display.callbacks });
   }
 
   /** What was on the screen, in order, with the time it stayed. */
@@ -130,6 +130,9 @@ export const PROTOCOL = Object.freeze({
   name: "vcr",
   background: 0.454,
   size_px: 224,
+  fixation_shape: "square",
+  fixation_px: 230,
+  contrast_ramp: "none",
   fixation_ms: 300,
   stimulus_ms: 200,
   blank_frames: 0,

@@ -9,9 +9,10 @@ import { fits } from "./environment.js";
  */
 export async function attend(run, settle) {
   const { screens, view, watch } = run;
-  while (!fits(view)) {
+  const isLargeEnough = () => fits(view, run.session.protocol);
+  while (!isLargeEnough()) {
     screens.show("small");
-    await resizedUntil(view, () => fits(view));
+    await resizedUntil(view, isLargeEnough);
     await settle();
   }
   if (watch.isAttended) return;

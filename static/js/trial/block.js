@@ -37,8 +37,7 @@ export async function runBlock(run, step) {
   const surface = new Surface({
     canvas: screens.find("canvas"),
     view: run.view,
-    sizePx: session.protocol.size_px,
-    background: session.protocol.background,
+    protocol: session.protocol,
   });
   const settle = async () => {
     screens.show("trial");

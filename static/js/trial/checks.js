@@ -1,11 +1,18 @@
 /** Entry check: window, screen rhythm, and the person's own words on their sight. Nothing here excludes anybody. */
-import { SMALLEST_WINDOW, fits } from "./environment.js";
+import { fits, neededWindow } from "./environment.js";
 import { measureRefresh, refreshFaults } from "./frames.js";
+
+const keyOf = (run) => `humanexp.self-report.${run.key}`;
+
+/** The server has it now: nothing about a person stays in a browser that others may use. */
+export function forgetSelfReport(run) {
+  run.local.removeItem(keyOf(run));
+}
 
 /** Shows the page once a session; the answers go to run.selfReport. */
 export async function checkEntry(run) {
   const { screens, view, local } = run;
-  const key = `humanexp.self-report.${run.key}`;
+  const key = keyOf(run);
   const kept = local.getItem(key);
   if (kept) {
     run.selfReport = JSON.parse(kept);
@@ -13,7 +20,16 @@ export async function checkEntry(run) {
   }
   screens.show("checks");
   for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => task === part.dataset.forTask);
-  const showWindow = () => tell(screens, "window", fits(view), { width: view.innerWidth, height: view.innerHeight, ...smallest() });
+  const { protocol } = run.session;
+  const showWindow = () => {
+    const needed = neededWindow(view, protocol);
+    tell(screens, "window", fits(view, protocol), {
+      width: view.innerWidth,
+      height: view.innerHeight,
+      min_width: needed.width,
+      min_height: needed.height,
+    });
+  };
   showWindow();
   view.addEventListener("resize", showWindow);
   const measuring = showRefresh(run);
@@ -26,10 +42,6 @@ export async function checkEntry(run) {
   againButton.removeEventListener("click", again);
   view.removeEventListener("resize", showWindow);
   local.setItem(key, JSON.stringify(run.selfReport));
-}
-
-function smallest() {
-  return { min_width: SMALLEST_WINDOW.width, min_height: SMALLEST_WINDOW.height };
 }
 
 /** Measures the screen and says in one line what came of it; the trials record it anyway. */

@@ -14,7 +14,8 @@ export async function enter(run) {
   if (fault) throw new Stop(fault);
   run.api.token = await bearer(run);
   run.session = await patiently(() => run.api.session(), run);
-  run.key = run.session.session ?? nameOf(run.api.token);
+  // The first part of a bearer is the same in every bearer of a session: answers left by an earlier window are found again.
+  run.key = nameOf(run.api.token.split(":")[0]);
   if (run.session.state === "submitted" || run.session.state === "withdrawn") return;
   // A new lease for every page: a duplicated tab copies sessionStorage and must not share one.
   const lease = randomId(run.view);
@@ -28,7 +29,7 @@ export async function enter(run) {
   });
   run.view.addEventListener("online", () => run.outbox.retry());
   run.view.addEventListener("beforeunload", (event) => {
-    if (run.outbox.positions.length > 0) event.preventDefault();
+    if (run.outbox.positions.length > 0 && !run.isReloading) event.preventDefault();
   });
   run.outbox.forgetBefore(run.session.cursor);
   // Answers beyond a gap wait until the gap is answered: the server takes them in order.

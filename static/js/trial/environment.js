@@ -1,7 +1,19 @@
 /** The participant's device: what the task needs of it, and what is recorded of it. */
 
-/** The smallest window in which picture and choices fit with room around them, in CSS pixels. */
-export const SMALLEST_WINDOW = Object.freeze({ width: 640, height: 560 });
+import { geometry } from "./surface.js";
+
+/** The smallest window in which the choices fit with room around them, in CSS pixels. */
+const SMALLEST = Object.freeze({ width: 640, height: 560 });
+
+/** Height of the line at the edge, in CSS pixels. */
+const EDGE = 40;
+
+/** The window that choices and picture of a protocol need, in CSS pixels. */
+export function neededWindow(view, protocol) {
+  const { canvasCssPx } = geometry({ protocol, dpr: view.devicePixelRatio || 1 });
+  const side = Math.ceil(canvasCssPx);
+  return { width: Math.max(SMALLEST.width, side), height: Math.max(SMALLEST.height, side + EDGE) };
+}
 
 /**
  * Pictures of 200 ms need a desktop: a mouse, trackpad or pen, and a browser that decodes off the main path.
@@ -20,8 +32,9 @@ export function deviceFault(view) {
 }
 
 /** @returns {boolean} */
-export function fits(view) {
-  return view.innerWidth >= SMALLEST_WINDOW.width && view.innerHeight >= SMALLEST_WINDOW.height;
+export function fits(view, protocol) {
+  const needed = neededWindow(view, protocol);
+  return view.innerWidth >= needed.width && view.innerHeight >= needed.height;
 }
 
 /** Smallest step that the clock shows: 0.005 ms when isolated, 0.1 ms or coarser otherwise. */

@@ -30,6 +30,7 @@ export async function showFeedback(run, { choices, position, response }) {
     const label = choices.find(({ name }) => name === feedback.category)?.label ?? feedback.category;
     say(screens, screens.message(`feedback-${kind}`, { label }), kind);
     if (kind === "wrong") grid.mark(response, "wrong");
+    if (kind !== "right" && run.session.protocol.feedback_sound) run.lowTone();
     grid.mark(feedback.category, "right");
     await sleep(run.session.protocol.feedback_ms);
     grid.hide();

@@ -1,6 +1,6 @@
 /** The whole run: the way in, the entry check, blocks with instructions and breaks, the end. Every step can be resumed. */
 import { runBlock } from "./block.js";
-import { checkEntry } from "./checks.js";
+import { checkEntry, forgetSelfReport } from "./checks.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { enter } from "./entry.js";
 import { measureRefresh } from "./frames.js";
@@ -20,7 +20,10 @@ export async function runSession(run) {
     await leaveFullScreen(run.view);
     run.screens.show(screenFor(error));
     // The remedy is a fresh page: order and cursor are the server's, unsent answers lie in the browser's storage.
-    run.screens.pressed("reload").then(() => run.view.location.reload());
+    run.screens.pressed("reload").then(() => {
+      run.isReloading = true;
+      run.view.location.reload();
+    });
     if (screenFor(error) === "failed") throw error;
   }
 }
@@ -57,6 +60,7 @@ async function finish(run) {
     isPersistent: run.outbox.isPersistent,
   });
   const end = await patiently(() => run.api.complete(environment), run);
+  forgetSelfReport(run);
   await leaveFullScreen(run.view);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   const copy = run.screens.find("[data-action=copy]");

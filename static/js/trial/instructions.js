@@ -14,7 +14,7 @@ export async function instruct(run, task) {
   const { protocol } = session;
   screens.show(`instructions-${task}`, {
     stimulus_s: seconds(protocol.stimulus_ms),
-    response_s: seconds(protocol.response_ms ?? 0),
+    response_s: seconds(protocol.response_ms),
   });
   for (const part of screens.findAll("[data-if]")) part.hidden = !holds(part.dataset.if, protocol);
   const choices = session.choices[task] ?? [];
@@ -33,7 +33,8 @@ export async function instruct(run, task) {
 
 function holds(condition, protocol) {
   const isLast = protocol.click_policy === "last";
-  return { last: isLast, first: !isLast, timed: protocol.response_ms !== null }[condition] ?? true;
+  const isCross = protocol.fixation_shape === "cross";
+  return { last: isLast, first: !isLast, cross: isCross, square: !isCross }[condition];
 }
 
 function seconds(ms) {
@@ -46,9 +47,7 @@ function turnTo(screens, pages, at) {
   });
   screens.find("[data-action=back]").hidden = at === 0;
   screens.fill({ page: at + 1, pages: pages.length });
-  const heading = pages[at].querySelector("h2");
-  heading.focus({ preventScroll: true });
-  screens.announce(heading.textContent);
+  pages[at].querySelector("h2").focus({ preventScroll: true });
 }
 
 function choiceCard(document, choice) {
@@ -70,8 +69,7 @@ async function prepareExample(run) {
   const surface = new Surface({
     canvas: screens.find("canvas"),
     view: run.view,
-    sizePx: size,
-    background: protocol.background,
+    protocol,
     centred: false,
   });
   surface.fixation();

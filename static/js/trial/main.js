@@ -4,6 +4,7 @@ import { runSession } from "./flow.js";
 import { ChoiceGrid } from "./grid.js";
 import { ProgressLine } from "./progress.js";
 import { Screens } from "./screens.js";
+import { lowTone } from "./sound.js";
 import { openStorage } from "./storage.js";
 import { Watch } from "./watch.js";
 
@@ -30,5 +31,6 @@ runSession({
   api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request) }),
   grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
   watch: new Watch(window),
+  lowTone: () => lowTone(window),
   onOutbox: (state) => progress.saved(state),
 });

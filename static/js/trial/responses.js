@@ -3,6 +3,9 @@
 /** The answer of a person who gave none in time; a response of its own. */
 export const NO_ANSWER = "na";
 
+/** More clicks than this in one trial are a stuck key; the first ones and the latest are kept. */
+export const MOST_CLICKS = 200;
+
 export class ResponseWindow {
   #lastCounts;
   #isFixed;
@@ -43,6 +46,7 @@ export class ResponseWindow {
     if (!this.isOpen) return false;
     const tMs = at - this.#openedAt;
     if (tMs < 0 || tMs > this.#windowMs) return false;
+    if (this.#clicks.length === MOST_CLICKS) this.#clicks.pop();
     this.#clicks.push({ choice, t_ms: tMs, input });
     if (!this.#isFixed) this.#isClosed = true;
     return true;

@@ -24,11 +24,8 @@ export class Screens {
     }
     this.#document.body.dataset.state = name;
     this.fill(values);
-    const heading = this.find("[data-heading]");
-    if (heading) {
-      heading.focus({ preventScroll: true });
-      this.announce(heading.textContent);
-    }
+    // A screen reader begins at the heading; without one (the trial) the focus stays out of the way.
+    this.find("[data-heading]")?.focus({ preventScroll: true });
   }
 
   /** @param {Record<string, string|number>} values @param {ParentNode} [within] */

@@ -8,8 +8,29 @@
  */
 import { LONG_FRAME, framesFor } from "./frames.js";
 
+/**
+ * Share of a phase over which a tapered-cosine ramp rises, and again falls. The published experiments took the shape from a library
+ * without stating this share (Geirhos et al. 2018, batch 1): a quarter at either end is this project's choice.
+ */
+const TAPER = 0.25;
+
 /** The loop runs this long before the first onset, so that the browser is in its steady frame rhythm. */
 export const WARM_UP_MS = 50;
+
+/**
+ * Contrast of one frame of a phase under a ramp, taken at the middle of the frame, so that no frame is empty.
+ *
+ * @param {"none"|"tapered-cosine"} ramp
+ * @param {number} frame 0-based
+ * @param {number} frames
+ * @returns {number} 0..1
+ */
+export function contrastOf(ramp, frame, frames) {
+  if (ramp !== "tapered-cosine") return 1;
+  const place = (frame + 0.5) / frames;
+  const fromEdge = Math.min(place, 1 - place) / TAPER;
+  return fromEdge >= 1 ? 1 : 0.5 * (1 - Math.cos(Math.PI * fromEdge));
+}
 
 /**
  * @param {object} protocol as the server sends it
@@ -17,13 +38,21 @@ export const WARM_UP_MS = 50;
  * @param {Array<{stimulus: object, mask: object|null}>} showings one for categorisation, two for discrimination
  */
 function phasesOf(protocol, refreshMs, showings) {
+  const ramp = protocol.contrast_ramp ?? "none";
+  const pictured = (name, showing, bitmap, frames) => ({
+    name,
+    showing,
+    frames,
+    isRamped: ramp !== "none",
+    draw: (surface, frame) => surface.picture(bitmap, contrastOf(ramp, frame, frames)),
+  });
   const phases = [{ name: "warm-up", frames: framesFor(WARM_UP_MS, refreshMs), draw: (surface) => surface.clear() }];
   showings.forEach(({ stimulus, mask }, showing) => {
     phases.push(
       { name: "fixation", showing, frames: framesFor(protocol.fixation_ms, refreshMs), draw: (surface) => surface.fixation() },
-      { name: "stimulus", showing, frames: framesFor(protocol.stimulus_ms, refreshMs), draw: (surface) => surface.picture(stimulus) },
+      pictured("stimulus", showing, stimulus, framesFor(protocol.stimulus_ms, refreshMs)),
       { name: "blank", showing, frames: protocol.blank_frames ?? 0, draw: (surface) => surface.clear() },
-      { name: "mask", showing, frames: mask ? framesFor(protocol.mask_ms, refreshMs) : 0, draw: (surface) => surface.picture(mask) },
+      pictured("mask", showing, mask, mask ? framesFor(protocol.mask_ms, refreshMs) : 0),
     );
   });
   return phases.filter((phase) => phase.frames > 0);
@@ -54,7 +83,7 @@ export class Sequence {
    * @param {Array<{stimulus: object, mask: object|null}>} options.showings
    * @param {object} options.protocol fixation_ms, stimulus_ms, blank_frames, mask_ms
    * @param {number} options.refreshMs measured median T
-   * @param {{clear(): void, fixation(): void, picture(bitmap: object): void}} options.surface
+   * @param {{clear(): void, fixation(): void, picture(bitmap: object, contrast: number): void}} options.surface
    * @param {() => number} options.clock same time base as the frame timestamps
    * @param {(ts: number) => void} [options.onResponse] called in the callback that removes the last mask
    * @param {(ts: number) => void} [options.onFixation] called in the callback of the first fixation (or first onset)
@@ -85,6 +114,7 @@ export class Sequence {
     const isOver = !phase || ts - this.#onset >= (phase.frames - 0.5) * this.#refreshMs;
     // One phase a callback: after a long stall each picture is still shown for at least a frame, and the record says so.
     if (isOver) this.#advance(ts);
+    else if (phase.isRamped) phase.draw(this.#surface, Math.min(phase.frames - 1, Math.round((ts - this.#onset) / this.#refreshMs)));
     this.#record(ts);
     return !this.#finished;
   }
@@ -102,7 +132,7 @@ export class Sequence {
       this.#onResponse(ts);
       return;
     }
-    phase.draw(this.#surface);
+    phase.draw(this.#surface, 0);
     if (!this.#started && phase.name !== "warm-up") {
       this.#started = true;
       this.#fixationOn = phase.name === "fixation" ? ts : null;

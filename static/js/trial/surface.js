@@ -1,19 +1,20 @@
 /** The one opaque canvas: whole device pixels, no smoothing, the protocol's grey. Draws only when asked. */
 
-/** The fixation square is this much wider than the picture (Geirhos et al. 2018: 262 px around 256 px, 230 px around 224 px). */
-export const FIXATION_MARGIN_PX = 6;
-
-/** Room around the fixation square, in picture pixels. */
+/** Room around picture and fixation mark, in picture pixels. */
 const BORDER_PX = 8;
+
+/** Thickness of the fixation mark, in picture pixels. */
+const LINE_PX = 2;
 
 /**
  * Sizes in device pixels. One picture pixel covers scale x scale device pixels, scale = floor(dpr) and at least 1, so that nothing
  * is ever resampled; the CSS size follows from the device pixels, not the other way round.
  */
-export function geometry({ sizePx, dpr }) {
+export function geometry({ protocol, dpr }) {
   const scale = Math.max(1, Math.floor(dpr));
-  const picturePx = sizePx * scale;
-  const canvasPx = (sizePx + FIXATION_MARGIN_PX + 2 * BORDER_PX) * scale;
+  const picturePx = protocol.size_px * scale;
+  const room = Math.max(0, Math.ceil((protocol.fixation_px - protocol.size_px) / 2)) + BORDER_PX;
+  const canvasPx = (protocol.size_px + 2 * room) * scale;
   return { scale, picturePx, canvasPx, pictureCssPx: picturePx / dpr, canvasCssPx: canvasPx / dpr };
 }
 
@@ -28,7 +29,7 @@ export class Surface {
   #context;
   #view;
   #grey;
-  #sizePx;
+  #protocol;
   #centred;
   #size;
   #dpr;
@@ -38,15 +39,14 @@ export class Surface {
    * @param {object} options
    * @param {HTMLCanvasElement} options.canvas
    * @param {{devicePixelRatio: number, innerWidth: number, innerHeight: number}} options.view the window
-   * @param {number} options.sizePx side of a picture
-   * @param {number} options.background 0..1
+   * @param {object} options.protocol background, size_px, fixation_shape, fixation_px
    * @param {boolean} [options.centred] place the canvas in the middle of the window, on whole device pixels
    */
-  constructor({ canvas, view, sizePx, background, centred = true }) {
+  constructor({ canvas, view, protocol, centred = true }) {
     this.#canvas = canvas;
     this.#view = view;
-    this.#grey = greyOf(background);
-    this.#sizePx = sizePx;
+    this.#grey = greyOf(protocol.background);
+    this.#protocol = protocol;
     // Opaque and synchronised with the display; desynchronized would give up vsync.
     this.#context = canvas.getContext("2d", { alpha: false });
     this.#centred = centred;
@@ -59,7 +59,7 @@ export class Surface {
     const state = `${dpr} ${this.#view.innerWidth} ${this.#view.innerHeight}`;
     if (state === this.#fitted) return;
     this.#fitted = state;
-    const size = geometry({ sizePx: this.#sizePx, dpr });
+    const size = geometry({ protocol: this.#protocol, dpr });
     this.#dpr = dpr;
     this.#size = size;
     this.#canvas.width = size.canvasPx;
@@ -84,24 +84,36 @@ export class Surface {
     this.#context.fillRect(0, 0, this.#size.canvasPx, this.#size.canvasPx);
   }
 
+  /** A cross, or the outline of a square, in the middle. */
   fixation() {
     this.clear();
     const { scale, canvasPx } = this.#size;
-    const side = (this.#sizePx + FIXATION_MARGIN_PX) * scale;
-    const line = 2 * scale;
-    const start = Math.floor((canvasPx - side) / 2);
+    const side = this.#protocol.fixation_px * scale;
+    const line = LINE_PX * scale;
+    const from = (extent) => Math.floor((canvasPx - extent) / 2);
+    const box = (width, height) => this.#context.fillRect(from(width), from(height), width, height);
     this.#context.fillStyle = "#fff";
-    this.#context.fillRect(start, start, side, side);
+    if (this.#protocol.fixation_shape === "cross") {
+      box(side, line);
+      box(line, side);
+      return;
+    }
+    box(side, side);
     this.#context.fillStyle = this.#grey;
-    this.#context.fillRect(start + line, start + line, side - 2 * line, side - 2 * line);
+    box(side - 2 * line, side - 2 * line);
   }
 
-  /** @param {CanvasImageSource} bitmap a stimulus or a mask, drawn over the whole picture area */
-  picture(bitmap) {
+  /**
+   * @param {CanvasImageSource} bitmap a stimulus or a mask, drawn over the whole picture area
+   * @param {number} [contrast] 0..1, about the background
+   */
+  picture(bitmap, contrast = 1) {
     this.clear();
     const { picturePx, canvasPx } = this.#size;
     const start = Math.floor((canvasPx - picturePx) / 2);
     this.#context.imageSmoothingEnabled = false;
+    this.#context.globalAlpha = contrast;
     this.#context.drawImage(bitmap, start, start, picturePx, picturePx);
+    this.#context.globalAlpha = 1;
   }
 }
