@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import signal
 import socket
@@ -121,6 +122,25 @@ def started(name: str, addresses: Addresses, extra: Mapping[str, str]) -> Iterat
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def requester_keys(addresses: Addresses) -> dict[str, str]:
+    """Keys of a requester's account on the marketplace, as settings; the account is made when it is not there."""
+    reply = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "humanexp.marketplace.create_requester", "--name", "demo", "--balance", "1000.00"],
+        env={**environment(addresses, {}), "DJANGO_SETTINGS_MODULE": "humanexp.marketplace.settings"},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if reply.returncode:
+        raise ProcessDied(f"The marketplace made no requester account: {reply.stderr.strip()[-500:]}")
+    keys = json.loads(reply.stdout)
+    return {
+        "MARKETPLACE_ACCESS_KEY_ID": keys["access_key_id"],
+        "MARKETPLACE_SECRET_ACCESS_KEY": keys["secret_access_key"],
+    }
 
 
 def wait_until_ready(name: str, process: subprocess.Popen[bytes], url: str) -> None:

@@ -1,0 +1,102 @@
+"""The demo's numbers: collected once, stored, written as JSON, and told as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from humanexp.console.analysis_report import study_numbers
+from humanexp.console.demo.steps import Demo
+from humanexp.console.demo.truth import beside_estimates
+from humanexp.console.supervisor import Addresses
+from humanexp.core.keys import read_or_create_key
+from humanexp.core.models import User
+from humanexp.core.storage import media_path, write_whole
+from humanexp.recruitment import selectors as recruitment
+from humanexp.experiments.selectors import study_by_slug
+from humanexp.screening.selectors import current_verdicts
+
+_NUMBERS = "demo-numbers.json"
+_RESEARCHER = "researcher"
+
+
+def collect(demo: Demo) -> dict[str, Any]:
+    """Everything `analyse` says of the study, and the personas' true curves beside it."""
+    numbers = study_numbers(demo.study)
+    sessions = demo.study.sessions.select_related("participant")
+    verdicts = current_verdicts(demo.study)
+    excluded = {
+        session.participant.code: not verdicts[session.pk].accepted for session in sessions if session.pk in verdicts
+    }
+    numbers["truth"] = beside_estimates(numbers, demo.observers, demo.cast, excluded, demo.options.seed)
+    numbers["notes"] = [*numbers.get("notes", []), *demo.notes]
+    return numbers
+
+
+def store(numbers: Mapping[str, Any]) -> None:
+    write_whole(media_path(_NUMBERS), json.dumps(numbers, sort_keys=True).encode())
+
+
+def stored() -> dict[str, Any]:
+    numbers: dict[str, Any] = json.loads(media_path(_NUMBERS).read_text(encoding="utf-8"))
+    return numbers
+
+
+def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
+    people = Table("people: area under accuracy", "estimate", "95 % interval", "truth", "", box=None, pad_edge=False)
+    for curve in numbers["truth"]["curves"]:
+        low, high = curve["interval"]
+        people.add_row(
+            _words(curve["corruption"]),
+            f"{curve['estimate']:.3f}",
+            f"{low:.3f} – {high:.3f}",
+            f"{curve['area']:.3f}",
+            "inside" if curve["inside"] else "outside",
+        )
+    models = Table("models, accuracy", "corruption", "HMRI", "MRSI", box=None, pad_edge=False)
+    for row in numbers["comparisons"]:
+        if row["property"] == "accuracy":
+            models.add_row(row["classifier"], _words(row["corruption"]), f"{row['hmri']:.3f}", f"{row['mrsi']:.3f}")
+    alike = Table("alike for people?", "difference", "verdict", "truth", box=None, pad_edge=False)
+    for row, true in zip(
+        [row for row in numbers["similarity"] if row["property"] == "accuracy"],
+        numbers["truth"]["similarity"],
+        strict=True,
+    ):
+        pair = " · ".join(map(_words, row["pair"]))
+        alike.add_row(pair, f"{row['difference']:+.3f}", row["verdict"], "alike" if true["alike"] else "different")
+    for row in numbers["discrimination"]:
+        pair = " · ".join(map(_words, row["pair"]))
+        alike.add_row(f"told apart? {pair}", f"{row['correct']} of {row['trials']} right", row["verdict"])
+    for table in (people, models, alike):
+        console.print(table)
+        console.print()
+    sessions, payments = numbers["sessions"], numbers["payments"]
+    why = ", ".join(f"{reason} {count}" for reason, count in sessions["excluded"].items()) or "nobody"
+    console.print(f"Sessions: {sessions['submitted']} submitted, {sessions['accepted']} count; excluded: {why}.")
+    dollars = payments["total_cents"] / 100
+    console.print(f"Paid: {payments['approved']} people, ${dollars:.2f} with fees; nobody was rejected.\n")
+
+
+def print_addresses(console: Console, addresses: Addresses) -> None:
+    password = read_or_create_key(media_path("keys/demo_password"))[:16]
+    researcher, _made = User.objects.get_or_create(
+        username=_RESEARCHER, defaults={"is_staff": True, "is_superuser": True}
+    )
+    if not researcher.check_password(password):
+        researcher.set_password(password)
+        researcher.save()
+    entry = recruitment.live_entries(study_by_slug("try-it"))[0]
+    console.print(f"Console      {addresses.web}/   login: {_RESEARCHER}   password: {password}")
+    console.print(f"Dashboard    {addresses.web}/studies/demo/results/")
+    console.print(f"Take part    {addresses.web}/take/{entry}/")
+    console.print(f"Marketplace  {addresses.marketplace}/")
+    console.print("Ctrl-C stops everything.")
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,193 @@
+"""The demo's steps. Each calls the service that the console and the commands call, and reports how far it is."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from humanexp.console import scripted
+from humanexp.console.demo.ground import Options
+from humanexp.core.errors import JobError
+from humanexp.core.storage import media_path
+from humanexp.evaluations import services as evaluations
+from humanexp.experiments import services as experiments
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.models import Study
+from humanexp.jobs.models import Job, JobState
+from humanexp.recruitment import selectors as recruitment_selectors
+from humanexp.recruitment import services as recruitment
+from humanexp.recruitment.models import Campaign
+from humanexp.results import services as results
+from humanexp.screening import services as screening
+from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
+from humanexp.simulation.personas import DEFAULT_MIX
+from humanexp.stimuli import services as stimuli
+from humanexp.stimuli.models import StimulusSet
+
+STUDIES = Path("fixtures/studies")
+CLASSIFIERS = {"trained on clean pictures": "clean", "trained on corrupted pictures too": "robust"}
+CORRUPTIONS = ("gaussian_noise", "uniform_noise", "gaussian_blur")
+PICTURES_PER_CATEGORY = 24
+#: Stimuli made for every one that is planned: those of practice pictures and sentinels are not shown corrupted.
+SPARE = 1.35
+PAYMENTS_S = 60
+
+Report = Callable[[int, int], None]
+
+
+def _unheard(done: int, total: int) -> None:
+    """For steps that are over in a moment."""
+
+
+@dataclass
+class Demo:
+    """What has been made so far; steps are called in order."""
+
+    options: Options
+    #: called while waiting for another process: raises when one of them has died
+    watch: Callable[[], None]
+    study: Study = field(init=False)
+    campaign: Campaign = field(init=False)
+    cast: scripted.Cast = field(init=False)
+    #: sentences worth telling at the end
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def observers(self) -> ObserverModel:
+        return ObserverModel(curves=DEMO_CURVES, seed=self.options.seed)
+
+    def pictures(self, report: Report) -> None:
+        """A source set: the drawings, or a folder of photographs."""
+        if self.options.images:
+            source, provenance = Path(self.options.images), ""
+        else:
+            from fixtures.pictures import write_source_folder
+
+            source, provenance = media_path("demo/drawings"), "drawn by fixtures.pictures"
+            write_source_folder(source, PICTURES_PER_CATEGORY, self.options.seed, progress=report)
+        made = stimuli.import_images(source=source, name="demo", provenance=provenance)
+        self.notes.extend(f"Left out, the same picture as {kept}: {left}" for left, kept in made.duplicates)
+
+    def stimuli(self, report: Report) -> None:
+        """Stimuli over the whole reachable range of visual change."""
+        from humanexp.stimuli.models import SourceSet
+
+        design = self._configuration("demo").design
+        answers = self.options.participants * design.main_trials / len(CORRUPTIONS)
+        made = stimuli.create_stimulus_set(
+            source_set=SourceSet.objects.get(name="demo"),
+            name="demo",
+            corruptions=CORRUPTIONS,
+            count=math.ceil(answers * SPARE),
+            seed=self.options.seed,
+        )
+        self._wait(stimuli.start_generation(stimulus_set=made), report)
+
+    def studies(self, report: Report) -> None:
+        """The scripted study, and a short one for whoever opens the link."""
+        self.study = experiments.create_study(configuration=self._configuration("demo"), by=None)
+        self.notes.extend(self.study.plan_notes)
+        short = experiments.create_study(configuration=self._configuration("try-it"), by=None)
+        recruitment.publish(study=short, to="link")
+        report(1, 1)
+
+    def publish(self, report: Report) -> None:
+        """The HIT type and its HITs, through boto3 over HTTP."""
+        self.campaign = recruitment.publish(study=self.study, to="marketplace", assignments=self.study.planned_sessions)
+        self._until(
+            lambda: not self.campaign.hits.filter(hit_id="").exists(), "The marketplace did not confirm every HIT"
+        )
+        self.campaign.refresh_from_db()
+        report(1, 1)
+
+    def participants(self, report: Report) -> None:
+        """Networks start on the stimuli while scripted participants take part."""
+        for name, file in CLASSIFIERS.items():
+            path = Path(settings.BASE_DIR) / "fixtures" / "classifiers" / f"{file}.pt2"
+            evaluations.evaluate(stimulus_set=self._stimulus_set(), spec=f"export:{path}", name=name)
+
+        def watched(done: int, total: int) -> None:
+            self.watch()
+            report(done, total)
+
+        self.cast = scripted.run_participants(
+            study=self.study,
+            campaign=self.campaign,
+            participants=self.study.planned_sessions,
+            mix=DEFAULT_MIX,
+            seed=self.options.seed,
+            observers=self.observers,
+            progress=watched,
+        )
+
+    def judge_and_pay(self, report: Report) -> None:
+        """Poll the marketplace, judge every session, approve and pay through the ledger."""
+        recruitment.sync(study=self.study)
+        screening.judge_study(study=self.study)
+        recruitment.settle(study=self.study)
+        expected = self.study.planned_sessions
+
+        def paid() -> bool:
+            approved = recruitment_selectors.payment_summary(self.study)["approved"]
+            report(approved, expected)
+            return approved >= expected
+
+        self._until(paid, "Not everybody was paid")
+
+    def classifiers(self, report: Report) -> None:
+        """What is left of the networks' predictions."""
+        jobs = Job.objects.filter(kind=evaluations.JOB_KIND).order_by("pk")
+        for number, job in enumerate(jobs, start=1):
+            self._wait(job, lambda _done, _total, number=number: report(number, len(jobs)))  # type: ignore[misc]
+
+    def analysis(self, report: Report) -> None:
+        """Curves with bands, comparisons, tests: stored for the dashboard."""
+        self._wait(results.request_analysis(study=self.study, seed=self.options.seed), report)
+
+    def _configuration(self, name: str) -> StudyConfiguration:
+        path = Path(settings.BASE_DIR) / STUDIES / f"{name}.toml"
+        configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
+        changes: dict[str, Any] = {"seed": self.options.seed}
+        if name == "demo":
+            changes["design"] = {**configuration.to_dict()["design"], "sessions": self.options.participants}
+        return StudyConfiguration.from_dict({**configuration.to_dict(), **changes})
+
+    def _stimulus_set(self) -> StimulusSet:
+        return StimulusSet.objects.get(name="demo")
+
+    def _wait(self, job: Job, report: Report) -> None:
+        """Until the job runner has done it."""
+        while not job.is_finished:
+            time.sleep(0.1)
+            self.watch()
+            job.refresh_from_db()
+            report(job.done, max(1, job.total))
+        if job.state != JobState.DONE:
+            raise JobError(f"The job {job.kind} ended as {job.state}: {job.error.strip().splitlines()[-1]}")
+
+    def _until(self, holds: Callable[[], bool], complaint: str) -> None:
+        deadline = time.monotonic() + PAYMENTS_S
+        while not holds():
+            self.watch()
+            if time.monotonic() > deadline:
+                raise JobError(f"{complaint} within {PAYMENTS_S} s: see the Recruit page of the study.")
+            time.sleep(0.2)
+
+
+#: What a person reads while each step runs, in order.
+STEPS: tuple[tuple[str, Callable[[Demo, Report], None]], ...] = (
+    ("Pictures of 16 categories", Demo.pictures),
+    ("Stimuli over the whole range of visual change", Demo.stimuli),
+    ("Studies and their plans", Demo.studies),
+    ("HITs on the marketplace", Demo.publish),
+    ("Scripted participants answer", Demo.participants),
+    ("Sessions judged, people paid", Demo.judge_and_pay),
+    ("Networks classify the same stimuli", Demo.classifiers),
+    ("Curves, bands, comparisons", Demo.analysis),
+)

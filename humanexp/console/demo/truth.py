@@ -1,0 +1,62 @@
+"""The personas' true curves beside what the analysis made of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from humanexp.console.scripted import Cast
+from humanexp.simulation.observers import ObserverModel
+from humanexp.simulation.personas import LOOK_ALIKE, Honest, personas
+
+
+def true_area(observers: ObserverModel, cast: Cast, corruption: str, seed: int) -> float:
+    """Area under the marginal accuracy of the honest participants, lapses and misses included."""
+    kinds = personas(observers, seed)
+    area, weights, total = observers.area(corruption), 0, 0.0
+    for name, count in cast.counts().items():
+        persona = kinds[name]
+        if isinstance(persona, Honest):
+            total += count * persona.marginal_share(area)
+            weights += count
+    return total / weights
+
+
+def beside_estimates(
+    findings: Mapping[str, Any], observers: ObserverModel, cast: Cast, excluded: Mapping[str, bool], seed: int
+) -> dict[str, Any]:
+    """The `truth` of the demo's JSON.
+
+    Parameters
+    ----------
+    excluded : mapping
+        Whether each participant's session was excluded, by the participant's name.
+    """
+    kinds = personas(observers, seed)
+    curves = [
+        {
+            "corruption": curve["corruption"],
+            "property": curve["property"],
+            "area": (area := true_area(observers, cast, curve["corruption"], seed)),
+            "estimate": curve["area"],
+            "interval": curve["interval"],
+            "inside": curve["interval"][0] <= area <= curve["interval"][1],
+        }
+        for curve in findings["curves"]
+        if curve["population"] == "humans" and curve["property"] == "accuracy"
+    ]
+    similarity = [
+        {"pair": pair["pair"], "alike": set(pair["pair"]) <= LOOK_ALIKE, "verdict": pair["verdict"]}
+        for pair in findings["similarity"]
+        if pair["property"] == "accuracy"
+    ]
+    honest = {name for name, persona in cast.persona_of.items() if kinds[persona].is_honest}
+    return {
+        "curves": curves,
+        "similarity": similarity,
+        "screening": {
+            "personas": cast.counts(),
+            "honest_excluded": sum(excluded[name] for name in honest if name in excluded),
+            "careless_accepted": sum(not out for name, out in excluded.items() if name not in honest),
+        },
+    }

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from argparse import ArgumentTypeError
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from analysis.errors import AnalysisError
+from humanexp.console import supervisor
+from humanexp.console.demo import ground, report
+from humanexp.console.demo.steps import STEPS, Demo
+from humanexp.console.supervisor import Addresses
+from humanexp.core.errors import ApplicationError
+from humanexp.simulation.connection import ParticipationFailed
+
+
+def whole_number(low: int) -> Any:
+    def parse(text: str) -> int:
+        if not text.isdigit() or int(text) < low:
+            raise ArgumentTypeError(f"{text!r} is not a whole number of at least {low}")
+        return int(text)
+
+    return parse
+
+
+class Command(BaseCommand):
+    help = "The whole loop on fresh data: pictures, stimuli, people, networks, dashboard; then keep serving it."
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--no-serve", action="store_true", help="end with status 0 instead of serving; any free ports")
+        parser.add_argument("--fresh", action="store_true", help="remove what an earlier demo made and make it anew")
+        parser.add_argument("--images", metavar="DIR", default="", help="folders of photographs named by category")
+        parser.add_argument("--participants", metavar="N", type=whole_number(4), default=40)
+        parser.add_argument("--seed", metavar="S", type=whole_number(0), default=1)
+        parser.add_argument("--json", metavar="FILE", type=Path, help="write every number to this file")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.console = Console(file=sys.stderr if options["json"] == Path("-") else sys.stdout)
+        images = str(Path(options["images"]).resolve()) if options["images"] else ""
+        chosen = ground.Options(participants=options["participants"], seed=options["seed"], images=images)
+        signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            self._run(chosen, options)
+        except (ApplicationError, AnalysisError, ParticipationFailed) as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            self.console.print("\nStopped.")
+
+    def _run(self, chosen: ground.Options, options: dict[str, Any]) -> None:
+        addresses = Addresses.free() if options["no_serve"] else Addresses.fixed()
+        call_command("migrate", verbosity=0)
+        if options["fresh"] or not ground.finished_with(chosen):
+            ground.clear()
+        is_there = ground.finished_with(chosen)
+        if is_there and options["no_serve"]:
+            self.console.print("The demo of these options is there already; --fresh makes it anew.")
+            self._tell(options)
+            return
+        with contextlib.ExitStack() as stack:
+            watch = self._start(stack, addresses)
+            if not is_there:
+                started_at = time.monotonic()
+                self._make(Demo(options=chosen, watch=watch))
+                ground.record_finished(chosen)
+                self.console.print(f"Made in {time.monotonic() - started_at:.0f} s.\n")
+            self._tell(options)
+            if not options["no_serve"]:
+                report.print_addresses(self.console, addresses)
+                while True:
+                    watch()
+                    time.sleep(1)
+
+    def _start(self, stack: contextlib.ExitStack, addresses: Addresses) -> Any:
+        """Start the three processes; returns a function that raises when one of them has died."""
+        # This process publishes and simulates: it needs the same addresses and keys as the ones it starts.
+        settings.PUBLIC_URL, settings.MARKETPLACE_URL = addresses.web, addresses.marketplace
+        keys = supervisor.requester_keys(addresses)
+        for name, value in keys.items():
+            setattr(settings, name, value)
+        processes: dict[str, subprocess.Popen[bytes]] = {
+            name: stack.enter_context(supervisor.started(name, addresses, keys))
+            for name in ("marketplace", "web", "run_jobs")
+        }
+        supervisor.wait_until_ready("marketplace", processes["marketplace"], addresses.marketplace)
+        supervisor.wait_until_ready("web", processes["web"], addresses.web)
+
+        def watch() -> None:
+            for name, process in processes.items():
+                supervisor.check_alive(name, process)
+
+        return watch
+
+    def _make(self, demo: Demo) -> None:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+        with Progress(*columns, TimeElapsedColumn(), console=self.console) as progress:
+            for title, step in STEPS:
+                task = progress.add_task(title, total=None)
+
+                def told(done: int, total: int, task: Any = task) -> None:
+                    progress.update(task, completed=done, total=total)
+
+                step(demo, told)
+                finished = progress.tasks[task]
+                progress.update(task, total=finished.total or 1, completed=finished.total or 1)
+        numbers = report.collect(demo)
+        report.store(numbers)
+        for note in demo.notes:
+            self.console.print(f"Note: {note}")
+
+    def _tell(self, options: dict[str, Any]) -> None:
+        numbers = report.stored()
+        if options["json"]:
+            text = json.dumps(numbers, indent=1, sort_keys=True, allow_nan=False) + "\n"
+            if options["json"] == Path("-"):
+                self.stdout.write(text)
+            else:
+                options["json"].write_text(text, encoding="utf-8")
+        report.print_summary(self.console, numbers)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+os.environ.setdefault("PYTHONUNBUFFERED", "1")

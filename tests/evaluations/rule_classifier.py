@@ -1,0 +1,26 @@
+"""A classifier whose answers are known beforehand: the brighter the picture, the later its label."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.categories import CATEGORIES
+
+
+class BrightnessClassifier:
+    name = "brightness"
+    labels = CATEGORIES
+    label_space = len(CATEGORIES)
+    digest = "0" * 64
+    preprocessing = "mean of all pixels"
+    #: batches that were predicted, for the test of resuming
+    batches = 0
+
+    def predict(self, images: np.ndarray) -> np.ndarray:
+        type(self).batches += 1
+        labels = (images.mean(axis=(1, 2, 3)) / 256 * 16).astype(int)
+        return np.eye(16, dtype=np.float32)[labels]
+
+
+def make(device: str) -> BrightnessClassifier:
+    return BrightnessClassifier()
