@@ -1,0 +1,19 @@
+"""Whether a session counts: ``judge(record, rules) -> Verdict``, pure, versioned, blind to the outcome."""
+
+from __future__ import annotations
+
+from analysis.acceptance.record import AnsweredTrial, SessionRecord
+from analysis.acceptance.rule_sets import RULE_SETS, Rule, RuleSet, load_rule_set
+from analysis.acceptance.verdict import RuleOutcome, Verdict, judge
+
+__all__ = [
+    "RULE_SETS",
+    "AnsweredTrial",
+    "Rule",
+    "RuleOutcome",
+    "RuleSet",
+    "SessionRecord",
+    "Verdict",
+    "judge",
+    "load_rule_set",
+]

@@ -1,0 +1,91 @@
+"""What a session's trials say to the rules: everything about sentinels, nothing about right or wrong elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from analysis.corruptions import NO_CORRUPTION
+
+#: Up to here an attentive person knows what a picture shows; beyond, honest guessing looks like careless answering.
+LIGHT_VISUAL_CHANGE = 0.3
+#: Roles whose right answer the rules may know.
+SENTINEL_ROLES = frozenset({"gold", "negative", "qualification"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnsweredTrial:
+    """The columns of ``analysis.tables.TRIALS`` that rules read. None = hidden from the rules, or not measured."""
+
+    position: int
+    task: str
+    role: str
+    stimulus: str
+    category: str | None
+    corruption: str
+    visual_change: float
+    response: str | None
+    correct: bool | None
+    rt_ms: float | None
+    timing_ok: bool | None
+
+
+@dataclass(frozen=True)
+class SessionRecord:
+    """One session's answers in the order of their positions, however they were given.
+
+    On construction everything that no rule may read is removed: for corrupted pictures the category and whether the
+    answer was right, beyond LIGHT_VISUAL_CHANGE the answer and its time as well. What is left of such a trial is its
+    place and its timing. So no rule, present or future, can select on the outcome.
+    """
+
+    trials: tuple[AnsweredTrial, ...]
+
+    def __post_init__(self) -> None:
+        ordered = sorted(self.trials, key=lambda trial: trial.position)
+        object.__setattr__(self, "trials", tuple(_readable(trial) for trial in ordered))
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Mapping[str, Any]]) -> SessionRecord:
+        """From rows with the columns of ``analysis.tables.TRIALS``."""
+        return cls(
+            tuple(
+                AnsweredTrial(
+                    position=int(row["position"]),
+                    task=str(row["task"]),
+                    role=str(row["role"]),
+                    stimulus=str(row["stimulus"]),
+                    category=str(row["category"]),
+                    corruption=str(row["corruption"]),
+                    visual_change=1.0 if row["visual_change"] is None else float(row["visual_change"]),
+                    response=str(row["response"]),
+                    correct=bool(row["correct"]),
+                    rt_ms=None if row["rt_ms"] is None else float(row["rt_ms"]),
+                    timing_ok=None if row["timing_ok"] is None else bool(row["timing_ok"]),
+                )
+                for row in rows
+            )
+        )
+
+    def with_role(self, role: str, task: str | None = None) -> list[AnsweredTrial]:
+        return [trial for trial in self.trials if trial.role == role and task in (None, trial.task)]
+
+    def shape_trials(self) -> list[AnsweredTrial]:
+        """Trials on which the shape of answering is judged: categorisation, clean or light, after practice."""
+        return [
+            trial
+            for trial in self.trials
+            if trial.task == "categorisation" and trial.role != "practice" and trial.response is not None
+        ]
+
+
+def _readable(trial: AnsweredTrial) -> AnsweredTrial:
+    if trial.role in SENTINEL_ROLES or trial.role == "practice":
+        return trial
+    if trial.corruption == NO_CORRUPTION and trial.task != "discrimination":
+        return trial
+    hidden = replace(trial, category=None, correct=None)
+    if trial.task == "discrimination" or trial.visual_change > LIGHT_VISUAL_CHANGE:
+        hidden = replace(hidden, response=None, rt_ms=None)
+    return hidden

@@ -1,0 +1,234 @@
+"""The kinds of rules. A kind is a function ``(record, settings) -> Measured``, registered by name."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.acceptance.record import AnsweredTrial, SessionRecord
+from analysis.categories import NO_ANSWER, superordinate
+from analysis.errors import InvalidInput
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What a rule found.
+
+    Parameters
+    ----------
+    passed : bool or None
+        None when there are too few trials to judge by.
+    value : float
+        The measured quantity.
+    threshold : float
+        What it was compared with.
+    trials : int
+        Trials read.
+    positions : tuple of int
+        The trials that speak against the session.
+    """
+
+    passed: bool | None
+    value: float
+    threshold: float
+    trials: int
+    positions: tuple[int, ...] = ()
+
+
+RuleKind = Callable[[SessionRecord, Settings], Measured]
+#: Kind by name, with the settings it takes.
+KINDS: dict[str, tuple[RuleKind, frozenset[str]]] = {}
+
+
+def kind(name: str, *settings: str) -> Callable[[RuleKind], RuleKind]:
+    def register(function: RuleKind) -> RuleKind:
+        KINDS[name] = (function, frozenset(settings))
+        return function
+
+    return register
+
+
+@kind("sentinels", "role", "task", "pass_of")
+def sentinels(record: SessionRecord, settings: Settings) -> Measured:
+    """At least m of K sentinels of a role answered rightly; `pass_of` maps K to m."""
+    trials = record.with_role(settings["role"], settings.get("task"))
+    wrong = [trial for trial in trials if not trial.correct]
+    needed = _needed(len(trials), settings["pass_of"])
+    right = len(trials) - len(wrong)
+    return Measured(
+        passed=None if needed is None else right >= needed,
+        value=right,
+        threshold=0 if needed is None else needed,
+        trials=len(trials),
+        positions=_positions(wrong),
+    )
+
+
+def _needed(count: int, pass_of: Mapping[str, int]) -> int | None:
+    """How many of so many must be right; between two entries the share of the smaller, below the smallest None."""
+    table = {int(k): int(m) for k, m in pass_of.items()}
+    known = [k for k in table if k <= count]
+    if not known or not count:
+        return None
+    return math.ceil(count * table[max(known)] / max(known))
+
+
+@kind("consistency", "allowed", "minimum")
+def consistency(record: SessionRecord, settings: Settings) -> Measured:
+    """At most `allowed` of the pictures shown twice were answered differently."""
+    firsts = {trial.stimulus: trial for trial in record.with_role("consistency_first")}
+    seconds = {trial.stimulus: trial for trial in record.with_role("consistency_second")}
+    both = [(firsts[name], seconds[name]) for name in firsts if name in seconds]
+    changed = [second for first, second in both if first.response != second.response]
+    return Measured(
+        passed=None if len(both) < settings["minimum"] else len(changed) <= settings["allowed"],
+        value=len(changed),
+        threshold=settings["allowed"],
+        trials=2 * len(both),
+        positions=_positions(changed),
+    )
+
+
+@kind("other_group", "allowed", "minimum")
+def other_group(record: SessionRecord, settings: Settings) -> Measured:
+    """At most `allowed` negatives answered with a category of the other superordinate group."""
+    trials = record.with_role("negative", "categorisation")
+    failed = [
+        trial
+        for trial in trials
+        if trial.response not in (None, NO_ANSWER)
+        and superordinate(str(trial.response)) != superordinate(str(trial.category))
+    ]
+    return Measured(
+        passed=None if len(trials) < settings["minimum"] else len(failed) <= settings["allowed"],
+        value=len(failed),
+        threshold=settings["allowed"],
+        trials=len(trials),
+        positions=_positions(failed),
+    )
+
+
+@kind("timing", "most", "minimum")
+def timing(record: SessionRecord, settings: Settings) -> Measured:
+    """At most this share of the trials after practice was shown otherwise than planned."""
+    trials = [trial for trial in record.trials if trial.role != "practice" and trial.timing_ok is not None]
+    bad = [trial for trial in trials if not trial.timing_ok]
+    return _share(bad, trials, settings)
+
+
+@kind("timing_unknown", "most", "minimum")
+def timing_unknown(record: SessionRecord, settings: Settings) -> Measured:
+    """At most this share of the trials after practice came without a timing record."""
+    trials = [trial for trial in record.trials if trial.role != "practice"]
+    return _share([trial for trial in trials if trial.timing_ok is None], trials, settings)
+
+
+@kind("one_key", "most", "minimum")
+def one_key(record: SessionRecord, settings: Settings) -> Measured:
+    """No single answer makes up more than this share."""
+    trials = _answered(record)
+    counts = Counter(trial.response for trial in trials)
+    favourite = max(sorted(counts, key=str), key=lambda response: counts[response]) if counts else None
+    return _share([trial for trial in trials if trial.response == favourite], trials, settings, shown=False)
+
+
+@kind("entropy", "least_bits", "minimum")
+def entropy(record: SessionRecord, settings: Settings) -> Measured:
+    """Entropy of the answers over balanced trials, at least `least_bits` (16 equally frequent answers: 4 bits)."""
+    trials = _answered(record)
+    counts = Counter(trial.response for trial in trials)
+    total = len(trials)
+    bits = -sum(n / total * math.log2(n / total) for n in counts.values()) if total else 0.0
+    return Measured(
+        passed=None if total < settings["minimum"] else bits >= settings["least_bits"],
+        value=bits,
+        threshold=settings["least_bits"],
+        trials=total,
+    )
+
+
+@kind("run", "longest", "minimum")
+def run(record: SessionRecord, settings: Settings) -> Measured:
+    """No answer is given more than `longest` times in a row, among the trials read."""
+    trials = _answered(record)
+    best: list[AnsweredTrial] = []
+    present: list[AnsweredTrial] = []
+    for trial in trials:
+        present = [*present, trial] if present and present[-1].response == trial.response else [trial]
+        best = max(best, present, key=len)
+    return Measured(
+        passed=None if len(trials) < settings["minimum"] else len(best) <= settings["longest"],
+        value=len(best),
+        threshold=settings["longest"],
+        trials=len(trials),
+        positions=_positions(best) if len(best) > settings["longest"] else (),
+    )
+
+
+@kind("fast", "under_ms", "most", "minimum")
+def fast(record: SessionRecord, settings: Settings) -> Measured:
+    """At most this share of the answers came faster than anybody can see and decide."""
+    trials = [trial for trial in _answered(record) if trial.rt_ms is not None]
+    quick = [trial for trial in trials if trial.rt_ms is not None and trial.rt_ms < settings["under_ms"]]
+    return _share(quick, trials, settings)
+
+
+@kind("misses", "most", "minimum")
+def misses(record: SessionRecord, settings: Settings) -> Measured:
+    """At most this share of the trials passed without an answer."""
+    trials = record.shape_trials()
+    return _share([trial for trial in trials if trial.response == NO_ANSWER], trials, settings)
+
+
+def _answered(record: SessionRecord) -> list[AnsweredTrial]:
+    return [trial for trial in record.shape_trials() if trial.response != NO_ANSWER]
+
+
+def _share(
+    against: list[AnsweredTrial], trials: list[AnsweredTrial], settings: Settings, *, shown: bool = True
+) -> Measured:
+    share = len(against) / len(trials) if trials else 0.0
+    return Measured(
+        passed=None if len(trials) < max(1, settings["minimum"]) else share <= settings["most"],
+        value=share,
+        threshold=settings["most"],
+        trials=len(trials),
+        positions=_positions(against) if shown else (),
+    )
+
+
+def _positions(trials: list[AnsweredTrial]) -> tuple[int, ...]:
+    return tuple(trial.position for trial in trials)
+
+
+def check_settings(name: str, settings: Settings) -> None:
+    """Refuse settings that a kind does not take, lacks, or cannot use."""
+    if name not in KINDS:
+        raise InvalidInput(f"There is no kind of rule {name!r}; there are: {', '.join(sorted(KINDS))}.")
+    taken = KINDS[name][1]
+    unknown, missing = sorted(set(settings) - taken), sorted(taken - set(settings) - {"task"})
+    if unknown:
+        raise InvalidInput(
+            f"A rule of kind {name!r} has no setting {unknown[0]!r}; it has: {', '.join(sorted(taken))}."
+        )
+    if missing:
+        raise InvalidInput(f"A rule of kind {name!r} needs the setting {missing[0]!r}.")
+    for setting, value in settings.items():
+        match setting:
+            case "role" | "task":
+                usable = isinstance(value, str)
+            case "pass_of":
+                usable = (
+                    isinstance(value, Mapping)
+                    and bool(value)
+                    and all(str(k).isdecimal() and isinstance(m, int) and 0 < m <= int(k) for k, m in value.items())
+                )
+            case _:
+                usable = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        if not usable:
+            raise InvalidInput(f"The setting {setting!r} of a rule of kind {name!r} cannot be {value!r}.")

@@ -1,0 +1,95 @@
+"""The decision itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.acceptance.record import SessionRecord
+from analysis.acceptance.rule_sets import RuleSet, Severity
+from analysis.acceptance.rules import KINDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleOutcome:
+    """What one rule found in one session; `passed` is None when there were too few trials to judge by."""
+
+    kind: str
+    severity: Severity
+    reason: str
+    passed: bool | None
+    value: float
+    threshold: float
+    trials: int
+    positions: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**dataclasses.asdict(self), "positions": list(self.positions)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Whether a session counts, and why.
+
+    Parameters
+    ----------
+    accepted : bool
+        No gate failed.
+    reasons : tuple of str
+        Reasons of the gates that failed, in the order of the rules.
+    flags : tuple of str
+        Reasons of the flags that were raised.
+    evidence : tuple of RuleOutcome
+        One for every rule.
+    rule_set, rule_version : str
+    """
+
+    accepted: bool
+    reasons: tuple[str, ...]
+    flags: tuple[str, ...]
+    evidence: tuple[RuleOutcome, ...]
+    rule_set: str
+    rule_version: str
+
+
+def judge(record: SessionRecord, rules: RuleSet) -> Verdict:
+    """Judge one session.
+
+    Parameters
+    ----------
+    record : SessionRecord
+        Its answers, in any order; what no rule may read has been removed from it on construction.
+    rules : RuleSet
+
+    Returns
+    -------
+    Verdict
+        A function of its arguments alone. Payment is decided elsewhere and never by a rule.
+    """
+    evidence = []
+    for rule in rules.rules:
+        measured = KINDS[rule.kind][0](record, rule.settings)
+        evidence.append(
+            RuleOutcome(
+                kind=rule.kind,
+                severity=rule.severity,
+                reason=rule.reason,
+                passed=measured.passed,
+                value=float(measured.value),
+                threshold=float(measured.threshold),
+                trials=measured.trials,
+                positions=measured.positions,
+            )
+        )
+    failed = [outcome for outcome in evidence if outcome.passed is False]
+    reasons = tuple(dict.fromkeys(outcome.reason for outcome in failed if outcome.severity == "gate"))
+    flags = tuple(dict.fromkeys(outcome.reason for outcome in failed if outcome.severity == "flag"))
+    return Verdict(
+        accepted=not reasons,
+        reasons=reasons,
+        flags=flags,
+        evidence=tuple(evidence),
+        rule_set=rules.name,
+        rule_version=rules.version,
+    )

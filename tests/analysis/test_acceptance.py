@@ -1,0 +1,339 @@
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.acceptance import RULE_SETS, RuleSet, SessionRecord, judge, load_rule_set
+from analysis.categories import CATEGORIES, NO_ANSWER
+from analysis.errors import InvalidInput, UnknownName
+
+VCR = load_rule_set("vcr")
+
+
+def row(position, role, category, *, response=None, change=0.0, rt_ms=800.0, timing_ok=True, stimulus=None, task=None):
+    response = category if response is None else response
+    return {
+        "position": position,
+        "task": task or "categorisation",
+        "role": role,
+        "stimulus": stimulus or f"s{position}",
+        "category": category,
+        "corruption": "none" if change == 0 else "gaussian_noise",
+        "visual_change": change,
+        "response": response,
+        "correct": response == category,
+        "rt_ms": None if response == NO_ANSWER else rt_ms,
+        "timing_ok": timing_ok,
+    }
+
+
+def session(**changes):
+    """An attentive person's session: 10 practice, 40 main, 9 clean, 8 golds, 6 negatives, 4 pairs."""
+    rows = []
+    roles = ["practice"] * 10 + (["main"] * 5 + ["gold"]) * 8 + ["clean"] * 9 + ["negative"] * 6
+    for number, role in enumerate(roles):
+        change = (number % 20) / 20 + 0.02 if role == "main" else 0.0
+        rows.append(row(number, role, CATEGORIES[number % 16], change=change))
+    for number in range(4):
+        for role in ("consistency_first", "consistency_second"):
+            rows.append(row(len(rows), role, CATEGORIES[3 * number], stimulus=f"pair{number}"))
+    for name, change_row in changes.items():
+        role = name
+        for entry in rows:
+            if entry["role"] == role:
+                change_row(entry)
+    return rows
+
+
+def verdict(rows, rules=VCR):
+    return judge(SessionRecord.from_rows(rows), rules)
+
+
+def answer(entry, response):
+    entry.update(response=response, correct=response == entry["category"])
+
+
+def of_role(rows, role):
+    return [entry for entry in rows if entry["role"] == role]
+
+
+def outcome(judged, reason):
+    return next(found for found in judged.evidence if found.reason == reason)
+
+
+def test_an_attentive_session_is_accepted_without_a_flag():
+    judged = verdict(session())
+    assert judged.accepted and judged.reasons == () and judged.flags == ()
+    assert (judged.rule_set, judged.rule_version) == ("vcr", VCR.version)
+    assert len(judged.evidence) == len(VCR.rules)
+
+
+@pytest.mark.parametrize(("wrong", "accepted"), [(0, True), (2, True), (3, False), (8, False)])
+def test_six_of_eight_golds(wrong, accepted):
+    rows = session()
+    for entry in of_role(rows, "gold")[:wrong]:
+        answer(entry, "oven" if entry["category"] != "oven" else "knife")
+    judged = verdict(rows)
+    assert judged.accepted is accepted
+    assert ("gold trials failed" in judged.reasons) is not accepted
+    found = outcome(judged, "gold trials failed")
+    assert (found.value, found.threshold, found.trials) == (8 - wrong, 6, 8)
+    assert found.positions == tuple(entry["position"] for entry in of_role(rows, "gold")[:wrong])
+
+
+@pytest.mark.parametrize(("golds", "right", "accepted"), [(5, 4, True), (5, 3, False), (16, 13, True), (16, 12, False),
+                                                          (6, 5, True), (6, 4, False), (4, 0, True)])  # fmt: skip
+def test_other_numbers_of_golds(golds, right, accepted):
+    rows = [entry for entry in session() if entry["role"] != "gold"]
+    for number in range(golds):
+        category = CATEGORIES[number % 16]
+        rows.append(row(1000 + number, "gold", category, response=category if number < right else NO_ANSWER))
+    judged = verdict(rows)
+    assert ("gold trials failed" not in judged.reasons) is accepted
+
+
+@pytest.mark.parametrize(("changed", "accepted"), [(1, True), (2, False)])
+def test_one_changed_answer_of_four_pairs_is_allowed(changed, accepted):
+    rows = session()
+    for entry in of_role(rows, "consistency_second")[:changed]:
+        answer(entry, "truck")
+    judged = verdict(rows)
+    assert judged.accepted is accepted
+    assert ("inconsistent answers" in judged.reasons) is not accepted
+
+
+def test_two_wrong_but_equal_answers_are_consistent():
+    rows = session()
+    for role in ("consistency_first", "consistency_second"):
+        for entry in of_role(rows, role):
+            answer(entry, "truck")
+    assert outcome(verdict(rows), "inconsistent answers").value == 0
+
+
+def test_timing_is_a_gate_on_the_share_of_bad_trials():
+    rows = session()
+    after = [entry for entry in rows if entry["role"] != "practice"]
+    for entry in after[: int(0.2 * len(after))]:
+        entry["timing_ok"] = False
+    assert verdict(rows).accepted
+    for entry in after[: int(0.2 * len(after)) + 1]:
+        entry["timing_ok"] = False
+    assert verdict(rows).reasons == ("timing",)
+
+
+def test_missing_timing_is_a_flag_and_no_gate():
+    rows = session()
+    for entry in rows:
+        entry["timing_ok"] = None
+    judged = verdict(rows)
+    assert judged.accepted and judged.flags == ("no timing record",)
+
+
+def test_one_key_answers_fast_answers_and_misses():
+    rows = session()
+    for entry in rows:
+        if entry["role"] in ("clean", "consistency_first", "consistency_second"):
+            answer(entry, "dog")
+        if entry["role"] == "main" and entry["visual_change"] <= 0.3:
+            answer(entry, "dog")
+    assert "one-key answers" in verdict(rows).reasons
+    rows = session()
+    for entry in rows:
+        entry["rt_ms"] = 200.0
+    assert verdict(rows).reasons == ("too fast",)
+    rows = session()
+    for entry in of_role(rows, "clean") + of_role(rows, "negative"):
+        answer(entry, NO_ANSWER)
+        entry["rt_ms"] = None
+    judged = verdict(rows)
+    assert judged.accepted and "many misses" in judged.flags
+
+
+def test_a_run_of_one_answer_and_few_answers_are_flags():
+    rows = session()
+    for entry in of_role(rows, "clean"):
+        answer(entry, "clock")
+    judged = verdict(rows)
+    assert judged.accepted and "long run of one answer" in judged.flags
+    rows = session()
+    for number, entry in enumerate(rows):
+        if entry["role"] in ("clean", "negative") or (entry["role"] == "main" and entry["visual_change"] <= 0.3):
+            answer(entry, ("dog", "cat", "bear")[number % 3])
+    found = outcome(
+        verdict([r for r in rows if r["role"] not in ("gold",)] + session()[15:16]), "few different answers"
+    )
+    assert found.trials < 48 and found.passed is None
+
+
+def test_entropy_by_hand():
+    rows = [row(number, "clean", CATEGORIES[number % 16], response=("dog", "cat")[number % 2]) for number in range(48)]
+    found = outcome(verdict(rows), "few different answers")
+    assert found.value == pytest.approx(1.0) and found.passed is False
+
+
+def test_negatives_are_a_flag_that_needs_six():
+    rows = session()
+    for entry in of_role(rows, "negative")[:2]:
+        answer(entry, "knife" if entry["category"] in ("bear", "bird", "cat", "dog", "elephant") else "cat")
+    judged = verdict(rows)
+    assert judged.accepted and "animals and artefacts confused" in judged.flags
+    few = [entry for entry in rows if entry["role"] != "negative"] + of_role(rows, "negative")[:5]
+    assert outcome(verdict(few), "animals and artefacts confused").passed is None
+
+
+def test_a_wrong_answer_of_the_same_group_is_no_failed_negative():
+    rows = session()
+    for entry in of_role(rows, "negative"):
+        answer(entry, "dog" if entry["category"] in ("bear", "bird", "cat", "dog", "elephant") else "oven")
+    assert outcome(verdict(rows), "animals and artefacts confused").value == 0
+
+
+def test_plain_pairs_gate_the_discrimination_block():
+    rows = session()
+    for number in range(4):
+        answer_given = "same" if number < 2 else "different"
+        rows.append(row(2000 + number, "negative", "same", response=answer_given, task="discrimination", change=0.6))
+    judged = verdict(rows)
+    assert judged.reasons == ("plain pairs failed",)
+    assert outcome(judged, "animals and artefacts confused").trials == 6
+
+
+def test_qualification_gates_when_it_was_asked():
+    rows = session() + [row(3000 + n, "qualification", CATEGORIES[n], response="dog") for n in range(16)]
+    assert "qualification failed" in verdict(rows).reasons
+    assert outcome(verdict(session()), "qualification failed").passed is None
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_order_of_the_rows_does_not_matter(shuffler: random.Random):
+    rows = session()
+    for entry in of_role(rows, "clean")[:4]:
+        answer(entry, "clock")
+    mixed = list(rows)
+    shuffler.shuffle(mixed)
+    assert verdict(mixed) == verdict(rows)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_no_rule_can_read_whether_corrupted_main_answers_were_right(data):
+    rows = session()
+    changed = [dict(entry) for entry in rows]
+    for entry in of_role(changed, "main"):
+        entry["correct"] = data.draw(st.booleans())
+        entry["category"] = data.draw(st.sampled_from(CATEGORIES))
+        if entry["visual_change"] > 0.3:
+            entry["response"] = data.draw(st.sampled_from([*CATEGORIES, NO_ANSWER]))
+            entry["rt_ms"] = data.draw(st.sampled_from([None, 50.0, 900.0]))
+    assert SessionRecord.from_rows(changed) == SessionRecord.from_rows(rows)
+    assert verdict(changed) == verdict(rows)
+
+
+def test_the_record_holds_no_answer_to_a_strongly_corrupted_picture():
+    record = SessionRecord.from_rows(session())
+    for trial in record.trials:
+        if trial.corruption != "none" and trial.role not in ("gold", "negative", "qualification", "practice"):
+            assert trial.correct is None and trial.category is None
+            if trial.visual_change > 0.3:
+                assert trial.response is None and trial.rt_ms is None
+
+
+def test_answers_to_main_pairs_are_hidden():
+    record = SessionRecord.from_rows([row(0, "main", "same", task="discrimination", change=0.1)])
+    assert record.trials[0].response is None and record.trials[0].correct is None
+
+
+def test_none_accepts_everything_and_imagenet_d_wants_every_check():
+    rows = session()
+    for entry in rows:
+        answer(entry, "dog")
+    assert verdict(rows, load_rule_set("none")).accepted
+    screens = [row(n, "main", "chair", response="no-no", task="validation", change=0.0) for n in range(16)]
+    screens += [
+        row(16, "gold", "yes-yes", task="validation"),
+        row(17, "negative", "no-no", task="validation"),
+    ]
+    for number in range(2):
+        screens.append(row(20 + number, "consistency_first", "yes-yes", task="validation", stimulus=f"p{number}"))
+        screens.append(row(30 + number, "consistency_second", "yes-yes", task="validation", stimulus=f"p{number}"))
+    rules = load_rule_set("imagenet-d")
+    assert verdict(screens, rules).accepted
+    answer(screens[-1], "yes-no")
+    assert verdict(screens, rules).reasons == ("inconsistent answers",)
+    answer(screens[17], "yes-no")
+    assert verdict(screens, rules).reasons == ("negative trials failed", "inconsistent answers")
+
+
+@pytest.mark.parametrize("name", RULE_SETS)
+def test_shipped_rule_sets_say_what_they_read_and_catch_and_survive_a_round_trip(name):
+    rules = load_rule_set(name)
+    assert RuleSet.from_dict(rules.to_dict()) == rules
+    assert all(rule.reads and rule.honest and rule.careless and rule.reason for rule in rules.rules)
+
+
+def test_a_lab_brings_its_own_file(tmp_path):
+    path = tmp_path / "lab.toml"
+    path.write_text(
+        'name = "lab"\nversion = "3"\ndescription = "ours"\n[[rule]]\nkind = "fast"\nseverity = "gate"\n'
+        'reason = "too fast"\nreads = "all"\nhonest = "0"\ncareless = "most"\n'
+        "settings = { under_ms = 500, most = 0.0, minimum = 1 }\n"
+    )
+    rows = session()
+    rows[15]["rt_ms"] = 450.0  # a gold trial
+    judged = verdict(rows, load_rule_set(path))
+    assert (judged.rule_set, judged.rule_version, judged.reasons) == ("lab", "3", ("too fast",))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name = 1", "needs the text 'name'"),
+        ('name = "a"\nversion = "1"\ndescription = "d"\n[[rule]]\nkind = "fast"', "Rule 1 lacks 'careless'"),
+        ("name =", "no valid TOML"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_name(tmp_path, text, sentence):
+    path = tmp_path / "lab.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=f"lab.toml.*{sentence}"):
+        load_rule_set(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"kind": "quick"}, "no kind of rule 'quick'"),
+        ({"severity": "wall"}, "severity is gate or flag"),
+        ({"settings": {"under_ms": 1, "most": 0.1}}, "needs the setting 'minimum'"),
+        ({"settings": {"under_ms": 1, "most": 0.1, "minimum": 1, "x": 1}}, "no setting 'x'"),
+        ({"settings": {"under_ms": "a", "most": 0.1, "minimum": 1}}, "'under_ms' of a rule of kind 'fast' cannot be"),
+    ],
+)
+def test_a_rule_that_cannot_be_applied_is_refused(changes, sentence):
+    rule = next(rule for rule in VCR.to_dict()["rule"] if rule["kind"] == "fast")
+    with pytest.raises(InvalidInput, match=sentence):
+        RuleSet.from_dict({"name": "x", "version": "1", "description": "d", "rule": [{**rule, **changes}]})
+
+
+def test_unknown_rule_sets_are_named():
+    with pytest.raises(UnknownName, match="there are: imagenet-d, none, vcr"):
+        load_rule_set("vrc")
+
+
+def test_the_error_shares_in_vcr_are_true():
+    """8 golds, pass 6, and the other shares that the file states: exact binomials."""
+    from math import comb
+
+    def fails(n, m, p):
+        return sum(comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(m))
+
+    half = 0.5 + 0.5 / 16
+    assert fails(8, 6, 0.92) == pytest.approx(0.021, abs=0.001) and fails(8, 6, 0.97) == pytest.approx(0.001, abs=5e-4)
+    assert 1 - fails(8, 6, half) == pytest.approx(0.17, abs=0.03)
+    assert fails(5, 4, 0.92) == pytest.approx(0.054, abs=0.001) and fails(5, 4, 0.97) == pytest.approx(0.009, abs=0.001)
+    assert fails(16, 13, 0.97) < 0.01 and fails(16, 13, 0.92) == pytest.approx(0.034, abs=0.002)
+    assert 1 - fails(4, 3, 0.5) == pytest.approx(0.3125) and 1 - fails(16, 13, 0.5) == pytest.approx(0.0106, abs=1e-3)
