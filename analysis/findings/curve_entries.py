@@ -1,0 +1,149 @@
+"""Curves as plain entries of the results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analysis.categories import NO_ANSWER
+from analysis.curves import CurveFit, threshold
+from analysis.curves.bands import normal_quantile
+from analysis.errors import FitError
+from analysis.findings.fits import HUMANS, WITHHOLD_ABOVE, CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
+from analysis.metrics import compare
+
+#: Random halves of the people, for the human ceiling.
+SPLITS = 10
+
+
+def curve_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, Any]]:
+    """One entry a curve, in the order of the fits."""
+    entries = []
+    for key, curve in study.curves.items():
+        entry = _curve_entry(key, curve, study)
+        if key.population == HUMANS:
+            entry["misses"] = _misses(curve)
+            entry["all_sessions"] = _size_and_area(curve.all_sessions)
+            entry["ceiling"] = _ceiling(curve, settings)
+        else:
+            entry["full_set"] = _size_and_area(curve.full_set)
+        entries.append(entry)
+    return entries
+
+
+def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves) -> dict[str, Any]:
+    fit = curve.fit
+    withheld = fit.extrapolated > WITHHOLD_ABOVE
+    return {
+        "population": key.population,
+        "corruption": key.corruption,
+        "property": key.property,
+        "area": fit.area,
+        "interval": None if fit.area_interval is None else list(fit.area_interval),
+        "level": fit.config.level,
+        "standard_error": fit.area_standard_error,
+        "extrapolated": fit.extrapolated,
+        "area_bounds": list(fit.area_bounds),
+        "withheld": withheld,
+        "measured": _measured_entry(fit),
+        "abscissa": "condition" if key.corruption in study.scales else "visual_change",
+        "label_space": fit.config.label_space,
+        "same_stimuli": curve.seen_by_people,
+        "anchor": {"kind": fit.anchor.kind, "value": fit.anchor.value, "n": fit.anchor.n},
+        "n": fit.n_trials,
+        "originals": fit.n_originals,
+        "participants": fit.n_participants,
+        "scheme": fit.config.scheme,
+        "dispersion": fit.dispersion,
+        "smoothness": fit.smoothness,
+        "bins": [
+            {"v": one.v, "n": one.n, "rate": one.rate, "originals": one.originals, "thin": one.n < 20}
+            for one in fit.bins
+        ],
+        "thresholds": [_threshold_entry(fit, rate) for rate in (0.75, 0.5)],
+        "band": _band_entry(fit),
+        "data_digest": fit.data_digest,
+    }
+
+
+def _measured_entry(fit: CurveFit) -> dict[str, Any]:
+    """Mean height on the measured range, with its interval: the headline where the area is withheld."""
+    lower, upper = fit.measured
+    spread = fit.spread(fit.basis.integral_design(lower, upper)[None, :] / (upper - lower))
+    interval = None
+    if spread is not None:
+        reach = normal_quantile(fit.config.level) * float(spread.standard_error[0])
+        middle = float(spread.estimate[0])
+        interval = [max(middle - reach, 0.0), min(middle + reach, 1.0)]
+    return {"range": [lower, upper], "mean": fit.mean_between(lower, upper), "interval": interval}
+
+
+def _threshold_entry(fit: CurveFit, rate: float) -> dict[str, Any]:
+    found = threshold(fit, rate)
+    return {
+        "rate": rate,
+        "v": found.v,
+        "interval": None if found.interval is None else list(found.interval),
+        "extrapolated": found.extrapolated,
+    }
+
+
+def _band_entry(fit: CurveFit) -> dict[str, Any]:
+    """The curve and its bands at every hundredth."""
+    if fit.bands is None:
+        v = np.linspace(0.0, 1.0, 101)
+        return {"v": v.tolist(), "estimate": fit.predict(v).tolist()}
+    names = ("v", "estimate", "lower", "upper", "simultaneous_lower", "simultaneous_upper")
+    entry: dict[str, Any] = {name: getattr(fit.bands, name)[::2].tolist() for name in names}
+    return {**entry, "level": fit.bands.level, "simultaneous_level": fit.bands.simultaneous_level}
+
+
+def _misses(curve: FittedCurve) -> dict[str, Any]:
+    """Answers that did not come in time, wrong in the headline, and the area without them."""
+    missed = int(np.sum(curve.outcomes.answers.response == NO_ANSWER))
+    return {
+        "n": missed,
+        "share": missed / len(curve.outcomes.answers),
+        "dropped": _size_and_area(curve.without_misses),
+    }
+
+
+def _size_and_area(fit: CurveFit | None) -> dict[str, Any] | None:
+    return None if fit is None else {"n": fit.n_trials, "area": fit.area}
+
+
+def _ceiling(curve: FittedCurve, settings: FitSettings) -> dict[str, Any] | None:
+    """Mean HMRI and MRSI of random halves of the people: what an observer as good as people would score."""
+    outcomes = curve.outcomes
+    names = np.unique(outcomes.answers.observer)
+    if len(names) < 2:
+        return None
+    rng = np.random.default_rng(settings.seed)
+    quiet = replace(settings, n_bootstrap=0)
+    indices = []
+    for _ in range(SPLITS):
+        chosen = rng.permutation(names)[: len(names) // 2]
+        rows = np.isin(outcomes.answers.observer, chosen)
+        try:
+            halves = [
+                fit_outcomes(
+                    replace(
+                        outcomes,
+                        place=outcomes.place[part],
+                        outcome=outcomes.outcome[part],
+                        answers=outcomes.answers.select(part),
+                    ),
+                    quiet,
+                )
+                for part in (rows, ~rows)
+            ]
+        except FitError:
+            continue
+        found = compare(halves[0], halves[1])
+        indices.append((found.hmri, found.mrsi))
+    if not indices:
+        return None
+    hmri, mrsi = np.mean(indices, axis=0)
+    return {"splits": len(indices), "hmri": float(hmri), "mrsi": float(mrsi)}

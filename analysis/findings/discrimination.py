@@ -1,0 +1,114 @@
+"""Same/different trials sorted into the pairs of corruptions that they compare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.errors import TableRefused
+from analysis.similarity import DiscriminationTest, discrimination_test, holm, verdict_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COLUMNS = ("participant", "task", "role", "corruption", "second_corruption", "response", "correct", "accepted")
+
+
+def discrimination_entries(frame: pd.DataFrame, *, margin: float, level: float) -> list[dict[str, Any]]:
+    """Test every pair of corruptions that was compared.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of `analysis.tables.TRIALS`; other tasks than discrimination, other roles than main and sessions that
+        were not accepted are left out.
+    margin, level : float
+        As in `discrimination_test`.
+
+    Returns
+    -------
+    list of dict
+        One entry a pair, by name; tests are corrected by Holm's rule over pairs.
+
+    Raises
+    ------
+    TableRefused
+        If a column is missing.
+
+    Notes
+    -----
+    A different pair names its comparison. A same pair belongs to any comparison with its corruption: it goes to the
+    one that has the fewest same pairs for its different ones, so that each trial counts once and guessing scores 1/2.
+    """
+    if "task" not in frame.columns or not (frame["task"] == "discrimination").any():
+        return []
+    missing = [name for name in _COLUMNS if name not in frame.columns]
+    if missing:
+        raise TableRefused(f"discrimination trials: column {missing[0]!r} is missing.")
+    keep = (frame["task"] == "discrimination") & (frame["role"] == "main") & frame["accepted"].astype("boolean")
+    rows = frame.loc[keep.fillna(False).to_numpy(dtype=bool)]
+    order = [name for name in ("participant", "session", "position") if name in rows.columns]
+    rows = rows.sort_values(order, kind="stable")
+    if rows.empty:
+        return []
+    first = rows["corruption"].astype(str).tolist()
+    second = rows["second_corruption"].astype(str).tolist()
+    correct = rows["correct"].astype("boolean").fillna(False).to_numpy(dtype=bool)
+    people = np.asarray(rows["participant"].astype(str).tolist())
+    response = np.asarray(rows["response"].astype(str).tolist())
+    pairs = _compared(first, second)
+    results: list[tuple[tuple[str, str], DiscriminationTest, int]] = []
+    for pair in sorted({pair for pair in pairs if pair is not None}):
+        chosen = np.array([other == pair for other in pairs])
+        same = np.array([a == b for a, b in zip(first, second, strict=True)])[chosen]
+        test = discrimination_test(correct[chosen], same=same, participants=people[chosen], margin=margin, level=level)
+        results.append((pair, test, int(np.sum(response[chosen] == "na"))))
+    adjusted = holm([test.p for _, test, _ in results])
+    return [_entry(pair, test, p, misses) for (pair, test, misses), p in zip(results, adjusted, strict=True)]
+
+
+def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | None]:
+    """Return the comparison of each trial; None for a same pair whose corruption was compared with nothing."""
+    pairs: list[tuple[str, str] | None] = []
+    owing: dict[tuple[str, str], int] = {}
+    for one, two in zip(first, second, strict=True):
+        pair = (min(one, two), max(one, two))
+        pairs.append(pair if one != two else None)
+        if one != two:
+            owing[pair] = owing.get(pair, 0) + 1
+    for position, (one, two) in enumerate(zip(first, second, strict=True)):
+        if one != two:
+            continue
+        candidates = sorted(pair for pair in owing if one in pair)
+        if candidates:
+            chosen = max(candidates, key=lambda pair: owing[pair])
+            owing[chosen] -= 1
+            pairs[position] = chosen
+    return pairs
+
+
+def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, misses: int) -> dict[str, Any]:
+    different = p_adjusted < 0.05
+    return {
+        "pair": list(pair),
+        "trials": test.trials,
+        "correct": test.correct,
+        "accuracy": test.accuracy,
+        "interval": list(test.interval),
+        "upper_bound": test.upper_bound,
+        "p": test.p,
+        "p_adjusted": p_adjusted,
+        "margin": test.margin,
+        "margin_d_prime": test.margin_d_prime,
+        "equivalent": test.equivalent,
+        "different": different,
+        "verdict": verdict_of(equivalent=test.equivalent, different=different),
+        "design_effect": test.design_effect,
+        "d_prime": test.d_prime,
+        "d_prime_upper": test.d_prime_upper,
+        "hit_rate": test.hit_rate,
+        "false_alarm_rate": test.false_alarm_rate,
+        "criterion": test.criterion,
+        "misses": misses,
+    }

@@ -1,0 +1,228 @@
+"""Trials and predictions as plain columns: what enters curves, and what stays out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.categories import NO_ANSWER
+from analysis.errors import TableRefused
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+TextArray = NDArray[np.str_]
+BoolArray = NDArray[np.bool_]
+
+#: Roles whose answers may enter a curve. Golds, negatives, practice and second showings never do.
+CURVE_ROLES = ("main", "clean", "consistency_first")
+CLEAN = "none"
+
+_TRIAL_COLUMNS = (
+    "participant",
+    "task",
+    "role",
+    "original",
+    "stimulus",
+    "corruption",
+    "visual_change",
+    "condition",
+    "response",
+    "correct",
+    "accepted",
+)
+_PREDICTION_COLUMNS = (
+    "classifier",
+    "original",
+    "stimulus",
+    "corruption",
+    "visual_change",
+    "condition",
+    "response",
+    "correct",
+    "label_space",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Answers of observers to pictures, one entry an answer.
+
+    Parameters
+    ----------
+    observer, original, stimulus, corruption, condition, response : ndarray of str, shape (n,)
+        ``condition`` is the imported condition, or the corruption where there is none.
+    visual_change : ndarray, shape (n,)
+        NaN where it was not measured.
+    correct : ndarray, shape (n,)
+        1 or 0.
+    imported : ndarray of bool, shape (n,)
+        True where the trial has a condition instead of a visual change.
+    """
+
+    observer: TextArray
+    original: TextArray
+    stimulus: TextArray
+    corruption: TextArray
+    condition: TextArray
+    response: TextArray
+    visual_change: FloatArray
+    correct: FloatArray
+    imported: BoolArray
+
+    def __len__(self) -> int:
+        """Number of answers."""
+        return len(self.observer)
+
+    def select(self, rows: BoolArray) -> Observations:
+        """Keep these answers."""
+        return Observations(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
+
+    @property
+    def clean(self) -> Observations:
+        """Answers to clean pictures of a study with measured visual change."""
+        return self.select((self.corruption == CLEAN) & ~self.imported)
+
+    @property
+    def answered(self) -> Observations:
+        """Answers without misses."""
+        return self.select(self.response != NO_ANSWER)
+
+    def of(self, corruption: str) -> Observations:
+        """Answers to one corruption."""
+        return self.select(self.corruption == corruption)
+
+
+def read_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> Observations:
+    """Categorisation trials that may enter curves.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of `analysis.tables.TRIALS`.
+    accepted_only : bool
+        Leave out sessions that were not accepted.
+
+    Returns
+    -------
+    Observations
+        In the order of session and position.
+
+    Raises
+    ------
+    TableRefused
+        If a column is missing, or an accepted trial lacks what it needs.
+    """
+    _need(frame, _TRIAL_COLUMNS, "trials")
+    keep = (_text(frame, "task") == "categorisation") & np.isin(_text(frame, "role"), CURVE_ROLES)
+    if accepted_only:
+        keep &= _truth(frame, "accepted", "trials")
+    part = frame.loc[keep]
+    order = [name for name in ("participant", "session", "position") if name in part.columns]
+    return _observations(part.sort_values(order, kind="stable"), "participant", "trials")
+
+
+def read_predictions(frame: pd.DataFrame | None) -> tuple[Observations, dict[str, int]]:
+    """Predictions of classifiers, and the label space of each.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or None
+        Columns of `analysis.tables.PREDICTIONS`.
+
+    Returns
+    -------
+    Observations
+        Sorted by classifier and stimulus.
+    dict of classifier to int
+
+    Raises
+    ------
+    TableRefused
+        If a column is missing, a value is missing, or a classifier has two label spaces.
+    """
+    import pandas as pd
+
+    if frame is None:
+        frame = pd.DataFrame({name: pd.Series(dtype="object") for name in _PREDICTION_COLUMNS})
+    _need(frame, tuple(name for name in _PREDICTION_COLUMNS if name != "condition"), "predictions")
+    if "condition" not in frame.columns:
+        frame = frame.assign(condition="")
+    spaces: dict[str, int] = {}
+    for name, values in frame.groupby(frame["classifier"].astype(str), sort=True)["label_space"]:
+        different = sorted({int(value) for value in values})
+        if len(different) != 1:
+            raise TableRefused(f"predictions: {name} has predictions in label spaces {different}; keep one of them.")
+        spaces[str(name)] = different[0]
+    return _observations(
+        frame.sort_values(["classifier", "stimulus"], kind="stable"), "classifier", "predictions"
+    ), spaces
+
+
+def sentinel_originals(frame: pd.DataFrame) -> list[str]:
+    """Originals that people saw only as golds, negatives, in qualification or practice, sorted."""
+    original, role = _text(frame, "original"), _text(frame, "role")
+    categorised = _text(frame, "task") == "categorisation"
+    other = set(original[categorised & np.isin(role, ("practice", "qualification", "gold", "negative"))].tolist())
+    return sorted(other - set(original[categorised & np.isin(role, CURVE_ROLES)].tolist()))
+
+
+def digest_of(*tables: pd.DataFrame | None) -> str:
+    """sha256 of the tables' contents, independent of the order of rows and columns."""
+    running = hashlib.sha256()
+    for table in tables:
+        if table is None:
+            running.update(b"absent\x00")
+            continue
+        names = sorted(map(str, table.columns))
+        columns = [table[name].astype("string").fillna("\x01").tolist() for name in names]
+        rows = sorted("\x1f".join(row) for row in zip(*columns, strict=True)) if columns else []
+        running.update("\x1f".join(names).encode() + b"\x00")
+        running.update("\x1e".join(rows).encode() + b"\x00")
+    return running.hexdigest()
+
+
+def _observations(frame: pd.DataFrame, observer: str, table: str) -> Observations:
+    visual_change = np.asarray(frame["visual_change"].astype("Float64").to_numpy(dtype="float64", na_value=np.nan))
+    corruption, condition = _text(frame, "corruption"), _text(frame, "condition")
+    imported = np.isnan(visual_change)
+    unknown = imported & (condition == "")
+    if unknown.any():
+        row = frame.index[int(np.argmax(unknown))]
+        raise TableRefused(f"{table}, row {row}: neither visual_change nor condition is given; one of them is needed.")
+    return Observations(
+        observer=_text(frame, observer),
+        original=_text(frame, "original"),
+        stimulus=_text(frame, "stimulus"),
+        corruption=corruption,
+        condition=np.where(condition == "", corruption, condition),
+        response=_text(frame, "response"),
+        visual_change=visual_change,
+        correct=_truth(frame, "correct", table).astype(np.float64),
+        imported=imported,
+    )
+
+
+def _need(frame: pd.DataFrame, names: Sequence[str], table: str) -> None:
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise TableRefused(f"{table}: column {missing[0]!r} is missing; the table has {', '.join(map(str, frame))}.")
+
+
+def _text(frame: pd.DataFrame, name: str) -> TextArray:
+    """Column as text, empty where there is none."""
+    return np.asarray(frame[name].astype("string").fillna("").tolist(), dtype=np.str_)
+
+
+def _truth(frame: pd.DataFrame, name: str, table: str) -> BoolArray:
+    values = frame[name].astype("boolean")
+    if values.isna().any():
+        row = frame.index[int(np.argmax(values.isna().to_numpy()))]
+        raise TableRefused(f"{table}, row {row}: {name} is empty; it is true or false.")
+    return np.asarray(values.to_numpy(dtype=bool), dtype=np.bool_)

@@ -1,0 +1,116 @@
+"""What is scored on each answer, and which clean answers hold the curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.curves import CleanTrials
+from analysis.findings.abscissa import ConditionScale
+from analysis.findings.consistency import classifier_agreement, human_agreement
+from analysis.findings.observations import Observations
+from analysis.similarity import CurveTrials
+
+FloatArray = NDArray[np.float64]
+Property = Literal["accuracy", "consistency"]
+PROPERTIES: tuple[Property, ...] = ("accuracy", "consistency")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """Answers with what is scored on them, and the clean answers that hold the curve.
+
+    Parameters
+    ----------
+    place, outcome : ndarray, shape (n,)
+        Visual change (or rescaled condition) and outcome in [0, 1].
+    answers : Observations
+        The answers, in the same order.
+    clean : CleanTrials or None
+        Clean answers of a soft anchor.
+    fixed : float or None
+        Value of a fixed anchor.
+    left_out : int
+        Answers that could not be scored.
+    """
+
+    place: FloatArray
+    outcome: FloatArray
+    answers: Observations
+    clean: CleanTrials | None = None
+    fixed: float | None = None
+    left_out: int = 0
+
+    def trials(self) -> CurveTrials:
+        """The same for the permutation test."""
+        return CurveTrials(self.place, self.outcome, self.answers.original, self.answers.observer)
+
+
+def human_outcomes(
+    people: Observations, corruption: str, subject: Property, scale: ConditionScale | None
+) -> Outcomes | None:
+    """Scored answers of people to one corruption; None when there are none."""
+    answers, place = _placed(people.of(corruption), scale)
+    if not len(answers):
+        return None
+    clean = people.clean if scale is None else people.select(np.zeros(len(people), dtype=bool))
+    if subject == "accuracy":
+        held = CleanTrials(clean.correct, clean.observer, clean.original) if len(clean) else None
+        return Outcomes(place, answers.correct, answers, held)
+    if not len(clean):
+        return None
+    outcome, base = human_agreement(answers, clean), human_agreement(clean, clean)
+    known, known_base = np.isfinite(outcome), np.isfinite(base)
+    if not known.any():
+        return None
+    held = None
+    if known_base.any():
+        held = CleanTrials(base[known_base], clean.observer[known_base], clean.original[known_base])
+    return Outcomes(place[known], outcome[known], answers.select(known), held, left_out=int(len(known) - known.sum()))
+
+
+def classifier_outcomes(
+    own: Observations, everything: Observations, corruption: str, subject: Property, scale: ConditionScale | None
+) -> Outcomes | None:
+    """Scored predictions of one classifier for one corruption; None when there are none.
+
+    Parameters
+    ----------
+    own : Observations
+        The predictions to score (those for pictures that people saw, or all).
+    everything : Observations
+        All its predictions: clean ones are looked up here for consistency, and for the anchor where ``own`` has none.
+    corruption, subject, scale
+        As in `human_outcomes`.
+    """
+    answers, place = _placed(own.of(corruption), scale)
+    if not len(answers):
+        return None
+    if subject == "consistency":
+        if scale is not None:
+            return None
+        outcome = classifier_agreement(answers, everything.clean)
+        known = np.isfinite(outcome)
+        if not known.any():
+            return None
+        return Outcomes(
+            place[known], outcome[known], answers.select(known), fixed=1.0, left_out=int(len(known) - known.sum())
+        )
+    clean = own.clean
+    if not len(clean):
+        clean = everything.clean
+        clean = clean.select(np.isin(clean.original, answers.original))
+    held = CleanTrials(clean.correct, images=clean.original) if len(clean) and scale is None else None
+    return Outcomes(place, answers.correct, answers, held)
+
+
+def _placed(answers: Observations, scale: ConditionScale | None) -> tuple[Observations, FloatArray]:
+    """Answers that have a place on the axis, and the place."""
+    place = answers.visual_change
+    if scale is not None:
+        place = np.clip(scale.place(answers.condition), 0.0, 1.0)
+    known = np.isfinite(place)
+    return answers.select(known), place[known]

@@ -1,0 +1,135 @@
+"""Comparisons and similarities as plain entries of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.errors import LabelSpaceMismatch
+from analysis.findings.fits import (
+    HUMANS,
+    WITHHOLD_ABOVE,
+    CurveKey,
+    FitSettings,
+    FittedCurve,
+    StudyCurves,
+)
+from analysis.findings.outcomes import PROPERTIES, Property
+from analysis.metrics import compare
+from analysis.similarity import CurveSimilarity, alike_classes, compare_all
+
+
+def comparison_entries(study: StudyCurves, borrow: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Every classifier beside people, corruption by corruption; borrowed human curves are labelled.
+
+    Parameters
+    ----------
+    study : StudyCurves
+    borrow : mapping of corruption to corruption
+        Also compare the first with the human curve of the second.
+    """
+    entries = []
+    for key, curve in study.curves.items():
+        if key.population == HUMANS:
+            continue
+        sources = [key.corruption]
+        if borrow.get(key.corruption, key.corruption) != key.corruption:
+            sources.append(borrow[key.corruption])
+        for source in sources:
+            human_key = CurveKey(HUMANS, source, key.property)
+            if human_key in study.curves:
+                entry = _comparison_entry(study, human_key, key, curve)
+                if entry is not None:
+                    entries.append(entry)
+    return entries
+
+
+def _comparison_entry(
+    study: StudyCurves,
+    human_key: CurveKey,
+    key: CurveKey,
+    curve: FittedCurve,
+) -> dict[str, Any] | None:
+    human = study.curves[human_key].fit
+    try:
+        found = compare(human, curve.fit)
+    except LabelSpaceMismatch as error:
+        study.notes.append(f"{key.population}, {key.corruption}, {key.property}: no comparison. {error}")
+        return None
+    dropped = None
+    without = study.curves[human_key].without_misses
+    if without is not None:
+        other = compare(without, curve.fit)
+        dropped = {"hmri": other.hmri, "mrsi": other.mrsi}
+    span = human.common_range(curve.fit)
+    common = None
+    if span is not None:
+        common = {"range": list(span), **compare(human, curve.fit, span=span).to_dict()}
+    return {
+        "classifier": key.population,
+        "corruption": key.corruption,
+        "property": key.property,
+        **found.to_dict(),
+        "withheld": max(human.extrapolated, curve.fit.extrapolated) > WITHHOLD_ABOVE,
+        "common_range": common,
+        "same_stimuli": curve.seen_by_people and human_key.corruption == key.corruption,
+        "borrowed": human_key.corruption != key.corruption,
+        "human_curve": human_key.corruption,
+        "misses_dropped": dropped,
+    }
+
+
+def similarity_entries(
+    study: StudyCurves, population: str, settings: FitSettings, *, margin: float, band_margin: float
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Similarity of every pair of corruptions for one population, and the classes of alike ones, per property."""
+    pairs: list[dict[str, Any]] = []
+    classes: list[dict[str, Any]] = []
+    if not settings.n_bootstrap:
+        return pairs, classes
+    for subject in PROPERTIES:
+        chosen = {
+            key.corruption: curve
+            for key, curve in study.curves.items()
+            if key.population == population and key.property == subject and key.corruption not in study.scales
+        }
+        if len(chosen) < 2:
+            continue
+        found = compare_all(
+            {name: curve.fit for name, curve in chosen.items()},
+            trials={name: curve.outcomes.trials() for name, curve in chosen.items()} if population == HUMANS else None,
+            rng=settings.seed,
+            margin=margin,
+            band_margin=band_margin,
+        )
+        pairs.extend(_similarity_entry(population, subject, pair, outcome) for pair, outcome in found.items())
+        groups = alike_classes(list(chosen), found)
+        classes.append({"population": population, "property": subject, "classes": groups})
+    return pairs, classes
+
+
+def _similarity_entry(
+    population: str, subject: Property, pair: tuple[str, str], outcome: CurveSimilarity
+) -> dict[str, Any]:
+    return {
+        "population": population,
+        "pair": list(pair),
+        "property": subject,
+        "difference": outcome.difference,
+        "interval": list(outcome.interval),
+        "band": list(outcome.band),
+        "range": list(outcome.span),
+        "p": outcome.p,
+        "p_adjusted": outcome.p_adjusted,
+        "test": outcome.test,
+        "overlap_83": outcome.overlap_83,
+        "overlap_83_pointwise": outcome.overlap_83_pointwise,
+        "equivalent": outcome.equivalent,
+        "different": outcome.different,
+        "verdict": outcome.verdict,
+        "statement": outcome.statement,
+        "margin": outcome.margin,
+        "band_margin": outcome.band_margin,
+        "answers": outcome.answers,
+        "answers_to_decide": outcome.answers_to_decide,
+    }

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.errors import TableRefused
+from analysis.findings.discrimination import discrimination_entries
+
+
+def pairs(rows: list[tuple[str, str, bool]], **columns: object) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["corruption", "second_corruption", "correct"])
+    return frame.assign(
+        **{
+            "participant": [f"P-{k % 7}" for k in range(len(frame))],
+            "session": "S",
+            "position": np.arange(len(frame)),
+            "task": "discrimination",
+            "role": "main",
+            "accepted": True,
+            "response": "same",
+            **columns,
+        }
+    )
+
+
+def test_one_pair_in_either_order_with_its_same_pairs() -> None:
+    rows = [("b", "a", True), ("a", "b", False), ("a", "a", True), ("b", "b", True)] * 10
+    found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)
+    assert len(found) == 1
+    assert found[0]["pair"] == ["a", "b"] and found[0]["trials"] == 40 and found[0]["correct"] == 30
+    assert found[0]["hit_rate"] == 0.5 and found[0]["false_alarm_rate"] == 0.0
+    assert found[0]["verdict"] == "different"
+
+
+def test_same_pairs_are_shared_out_so_that_each_trial_counts_once() -> None:
+    rows = [("a", "b", True)] * 10 + [("a", "c", True)] * 10 + [("a", "a", True)] * 12 + [("c", "c", False)] * 8
+    found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)
+    assert {tuple(entry["pair"]): entry["trials"] for entry in found} == {("a", "b"): 20, ("a", "c"): 20}
+    assert sum(entry["trials"] for entry in found) == 40
+
+
+def test_sentinels_other_tasks_and_rejected_sessions_stay_out() -> None:
+    base = [("a", "b", True), ("a", "a", False)] * 20
+    frame = pd.concat(
+        [
+            pairs(base),
+            pairs(base, role="gold"),
+            pairs(base, accepted=False),
+            pairs(base, task="categorisation"),
+            pairs([("z", "z", True)]),
+        ]
+    )
+    found = discrimination_entries(frame, margin=0.1, level=0.95)
+    assert [(entry["trials"], entry["correct"]) for entry in found] == [(40, 20)]
+
+
+def test_several_pairs_are_corrected_together() -> None:
+    # 60 of 100 alone has p = 0.028; of two such tests none is below 0.05.
+    rows = [("a", "b", k < 60) for k in range(100)] + [("c", "d", k < 60) for k in range(100)]
+    found = discrimination_entries(pairs(rows, participant="P"), margin=0.1, level=0.95)
+    assert [entry["p"] < 0.05 for entry in found] == [True, True]
+    assert [entry["different"] for entry in found] == [False, False]
+
+
+def test_nothing_asked_gives_nothing_and_a_missing_column_is_named() -> None:
+    assert discrimination_entries(pairs([], task="categorisation"), margin=0.1, level=0.95) == []
+    with pytest.raises(TableRefused, match="second_corruption"):
+        discrimination_entries(pairs([("a", "b", True)]).drop(columns="second_corruption"), margin=0.1, level=0.95)
