@@ -255,10 +255,8 @@ REFERENCE_DATA = os.environ.get("REFERENCE_DATA", "")
 def test_published_noise_experiment() -> None:
     """Published accuracies to 5e-5 percentage points; human mean over observers at width 0.10: 75.125 %."""
     folder = Path(REFERENCE_DATA) / "published" / "noise-experiment"
-    raw = pd.concat(
-        [pd.read_csv(path, dtype=str, keep_default_na=False) for path in sorted(folder.glob("*.csv"))],
-        ignore_index=True,
-    )
+    files = [pd.read_csv(path, dtype=str, keep_default_na=False) for path in sorted(folder.glob("*.csv"))]
+    raw = pd.concat(files, ignore_index=True)
     parts = raw["imagename"].str.split("_")
     image = ["_".join(part[-2:]) if part[-2].startswith("n0") else part[-1] for part in parts]
     human = raw["subj"].str.startswith("subject")
@@ -286,9 +284,8 @@ def test_published_noise_experiment() -> None:
         0.192857, abs=1e-6
     )
     assert find(found["accuracy"], observer="vgg", condition="0.60")["accuracy"] == pytest.approx(0.066964, abs=1e-6)
-    table = pd.read_csv(
-        Path(REFERENCE_DATA) / "published" / "noise-experiment_accuracies.txt", sep=None, engine="python"
-    )
+    published = Path(REFERENCE_DATA) / "published" / "noise-experiment_accuracies.txt"
+    table = pd.read_csv(published, sep=" ")
     for _, row in table.iterrows():
         numbers = [float(value) for value in row if isinstance(value, int | float)]
         condition = next(name for name in means if float(name) == pytest.approx(numbers[0]))

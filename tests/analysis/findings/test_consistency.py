@@ -32,7 +32,7 @@ def small(answers: list[tuple[str, str, str, str]]) -> pd.DataFrame:
 
 
 def test_hand_computed() -> None:
-    """a's "cat" meets the clean answers cat, dog of b, c: 1/2; nobody else saw y clean: unknown; a miss agrees never."""
+    """a's "cat" meets b's cat and c's dog: 1/2; nobody else saw y clean: unknown; a miss agrees with nothing."""
     rows = read_trials(
         small(
             [
@@ -45,13 +45,8 @@ def test_hand_computed() -> None:
             ]
         )
     )
-    found = dict(
-        zip(
-            zip(rows.observer, rows.original, rows.corruption, strict=True),
-            human_agreement(rows, rows.clean),
-            strict=True,
-        )
-    )
+    names = zip(rows.observer, rows.original, rows.corruption, strict=True)
+    found = dict(zip(names, human_agreement(rows, rows.clean), strict=True))
     assert found["a", "x", "blur"] == 0.5
     assert np.isnan(found["a", "y", "blur"]) and np.isnan(found["a", "y", "none"])
     assert found["d", "x", "blur"] == 0.0
@@ -77,13 +72,15 @@ def test_the_statistic_is_unbiased_whatever_the_number_of_clean_answers() -> Non
     """Two people who answer "cat" 70 % and "dog" 30 % of the time agree with probability 0.58."""
     rng = np.random.default_rng(0)
     rows = []
+
+    def guess() -> str:
+        return "cat" if rng.random() < 0.7 else "dog"
+
     for number in (1, 2, 6):
         for k in range(700):
             original = f"{number}-{k}"
-            rows.append(("judge", original, "blur", str(rng.choice(["cat", "dog"], p=[0.7, 0.3]))))
-            rows.extend(
-                (f"p{j}", original, "none", str(rng.choice(["cat", "dog"], p=[0.7, 0.3]))) for j in range(number)
-            )
+            rows.append(("judge", original, "blur", guess()))
+            rows.extend((f"p{j}", original, "none", guess()) for j in range(number))
     people = read_trials(small(rows))
     blurred = people.of("blur")
     found = human_agreement(blurred, people.clean)
