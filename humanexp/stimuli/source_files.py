@@ -10,6 +10,8 @@ from analysis.categories import CATEGORIES, IMAGENET_WNIDS, WNID_TO_CATEGORY
 from humanexp.core.errors import InputRefused
 
 _PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
+#: Left behind by file browsers in any folder that was looked at.
+_LITTER = frozenset({"thumbs.db", "desktop.ini"})
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def _from_folders(source: Path) -> FoundFiles:
     files: list[LabelledFile] = []
     ignored: list[str] = []
     for entry in sorted(source.iterdir()):
-        if entry.name.startswith("."):
+        if _is_litter(entry):
             continue
         if not entry.is_dir():
             if entry.suffix.lower() in _PICTURE_SUFFIXES:
@@ -64,9 +66,7 @@ def _from_folders(source: Path) -> FoundFiles:
             ignored.append(f"{entry.name}: belongs to none of the 16 categories")
             continue
         files += [
-            LabelledFile(path, category)
-            for path in sorted(entry.rglob("*"))
-            if path.is_file() and not path.name.startswith(".")
+            LabelledFile(path, category) for path in sorted(entry.rglob("*")) if path.is_file() and not _is_litter(path)
         ]
     return FoundFiles(files, ignored)
 
@@ -95,6 +95,10 @@ def _from_csv(source: Path) -> FoundFiles:
     if not files:
         raise InputRefused(f"{source}: the file names no picture. It needs a header path,category and a row a picture.")
     return FoundFiles(files, [])
+
+
+def _is_litter(path: Path) -> bool:
+    return path.name.startswith(".") or path.name.lower() in _LITTER
 
 
 def _category(name: str) -> str | None:

@@ -94,6 +94,13 @@ def test_one_bad_picture_refuses_everything_and_nothing_is_written(picture_folde
     assert files_under_media(settings) == []
 
 
+def test_what_file_browsers_leave_behind_is_no_picture(picture_folder: Path) -> None:
+    for name in (".DS_Store", "Thumbs.db"):
+        (picture_folder / "cat" / name).write_bytes(b"icons")
+        (picture_folder / name).write_bytes(b"icons")
+    assert services.import_images(source=picture_folder, name="pets").n_images == 8
+
+
 def test_duplicates_are_left_out_and_reported(picture_folder: Path) -> None:
     shutil.copy(picture_folder / "cat" / "cat-0.png", picture_folder / "cat" / "copy.png")
     report = services.import_images(source=picture_folder, name="pets")
