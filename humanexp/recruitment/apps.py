@@ -1,8 +1,17 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.navigation import StudyTab, register_study_tab
 
 
 class RecruitmentConfig(AppConfig):
     name = "humanexp.recruitment"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from humanexp.recruitment import handlers  # noqa: F401  (registers)
+
+        register_study_tab(StudyTab(key="recruit", label=_("Recruit"), url_name="recruitment:recruit", order=30))
+        register_study_tab(StudyTab(key="monitor", label=_("Monitor"), url_name="recruitment:monitor", order=40))

@@ -1,6 +1,23 @@
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
+
+from humanexp.recruitment import api
+from humanexp.recruitment.views import monitor, recruit, review, take
 
 app_name = "recruitment"
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("take/<str:entry>/", take.take, name="take"),
+    path("take/<str:entry>/open/", api.Open.as_view(), name="open"),
+    path("take/<str:entry>/handoff/", api.Handoff.as_view(), name="handoff"),
+    path("take/<str:entry>/finish/", api.Finish.as_view(), name="finish"),
+    path("studies/<slug:slug>/recruit/", recruit.recruit, name="recruit"),
+    path("studies/<slug:slug>/recruit/price/", recruit.price, name="price"),
+    path("studies/<slug:slug>/recruit/stop/", recruit.stop, name="stop"),
+    path("studies/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
+    path("studies/<slug:slug>/monitor/ledger/", monitor.ledger, name="ledger"),
+    path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
+    path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),
+    path("studies/<slug:slug>/monitor/payments/<int:pk>/again/", monitor.try_again, name="try-again"),
+    path("studies/<slug:slug>/assignments/<int:pk>/", review.assignment, name="assignment"),
+]

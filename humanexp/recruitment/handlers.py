@@ -1,0 +1,26 @@
+"""Jobs of recruitment. Both repeat by themselves: a lost run is made good by the next one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from humanexp.jobs.registry import Progress, handler
+from humanexp.recruitment import services
+
+
+@handler("recruitment.sync", every_s=60)
+def run_sync(progress: Progress) -> dict[str, Any]:
+    """Ask every recruiter what has been submitted, and put right what was left in the outbox."""
+    report = services.sync()
+    sent = services.send()
+    progress(1, 1, "; ".join(report.remarks + sent.remarks)[:300])
+    return {"sync": asdict(report), "send": asdict(sent)}
+
+
+@handler("recruitment.send")
+def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
+    """Carry the outbox of one environment to its recruiter."""
+    report = services.send(environment=environment)
+    progress(1, 1, "; ".join(report.remarks)[:300])
+    return asdict(report)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from humanexp.core.errors import ApplicationError
+from humanexp.experiments import selectors as experiments
+from humanexp.experiments.models import Study
+from humanexp.recruitment.services.sending import SendReport
+
+
+class RecruitmentCommand(BaseCommand):
+    """A refusal becomes a sentence and a non-zero exit status."""
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+
+    def study(self, slug: str) -> Study:
+        return experiments.study_by_slug(slug)
+
+    def report_sending(self, report: SendReport) -> None:
+        """Say what was sent; what waits is a failure of the command, because somebody has to come back to it."""
+        for remark in report.remarks:
+            self.stderr.write(remark)
+        self.stdout.write(f"sent: {report.confirmed} confirmed, {report.refused} refused, {report.waiting} waiting")
+        if report.refused or report.waiting:
+            raise CommandError("Not everything was sent. Run the command again; nothing is sent twice.")

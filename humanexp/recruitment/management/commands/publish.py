@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.models import Environment
+from humanexp.recruitment.services.deliveries import entry_url
+
+
+class Command(RecruitmentCommand):
+    help = "Launch a study: show the exact cost, then publish its HITs, or open its link."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+        parser.add_argument("--to", required=True, choices=Environment.values, help="where people are found")
+        parser.add_argument("--assignments", metavar="N", type=int, help="places (default: every free session)")
+        parser.add_argument("--reward", metavar="DOLLARS", help="reward of one assignment, like 1.20")
+        parser.add_argument("--per-hit", metavar="N", type=int, help="places of one HIT (default 9: lower fee)")
+        parser.add_argument("--minutes", metavar="N", type=int, help="what people are told it takes")
+        parser.add_argument("--cap", metavar="DOLLARS", help="most the campaign may ever cost (default: its price)")
+        parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study, to = self.study(options["study"]), options["to"]
+        suggested = selectors.suggested_terms(study)
+        assignments = suggested.assignments if options["assignments"] is None else options["assignments"]
+        reward = money.cents(options["reward"]) if options["reward"] else suggested.reward_cents
+        reward = 0 if to == Environment.LINK and not options["reward"] else reward
+        terms = {
+            "to": to,
+            "assignments": assignments,
+            "reward_cents": reward,
+            "assignments_per_hit": options["per_hit"],
+        }
+        price = services.quote(**terms)
+        self.stdout.write(
+            f"{assignments} places in {len(price.hit_sizes)} HITs at ${money.dollars(reward)}: rewards "
+            f"${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
+            f"= ${money.dollars(price.total_cents)}"
+        )
+        campaign = services.publish(
+            study=study,
+            **terms,
+            estimated_minutes=options["minutes"],
+            cap_cents=money.cents(options["cap"]) if options["cap"] else None,
+            confirm_total_cents=money.cents(options["confirm_total"]) if options["confirm_total"] else None,
+        )
+        self.stdout.write(f"entry: {entry_url(campaign)}")
+        self.report_sending(services.send(environment=to, wait_s=60))

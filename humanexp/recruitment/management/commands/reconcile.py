@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from humanexp.recruitment import money, services
+from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.models import Environment
+
+
+class Command(RecruitmentCommand):
+    help = "Compare the ledger with what the recruiters say was paid; a difference stops the sender until it is gone."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--environment", choices=Environment.values, help="default: all that were used")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        books = services.reconcile(environment=options["environment"])
+        for book in books:
+            self.stdout.write(
+                f"{book.environment}: {book.payments} payments, ledger ${money.dollars(book.ledger_cents)}, recruiter "
+                f"${money.dollars(book.theirs_cents)}, {book.on_the_way} on their way"
+            )
+            for difference in book.differences:
+                self.stderr.write(f"{book.environment}: {difference}")
+        if not books:
+            self.stdout.write("nothing was ever paid through a recruiter")
+        if any(not book.adds_up for book in books):
+            raise CommandError("The books differ.")

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from humanexp.recruitment import services
+from humanexp.recruitment.management.base import RecruitmentCommand
+
+
+class Command(RecruitmentCommand):
+    help = "Ask the recruiters what has been submitted, approved or rejected. run_jobs does this every minute."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        report = services.sync(study=self.study(options["study"]))
+        self.stdout.write(
+            f"{report.hits} HITs: {report.submitted} newly submitted ({report.unmatched} without a session of ours), "
+            f"{report.approved} approved, {report.rejected} rejected, {report.returned} given up"
+        )
+        if report.remarks:
+            raise CommandError(" ".join(report.remarks))

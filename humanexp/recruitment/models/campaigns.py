@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.experiments.models import Session, Study
+from humanexp.recruitment.models.people import Environment, RecruitedPerson
+from humanexp.recruitment.states import (
+    ASSIGNMENT_TRANSITIONS,
+    CAMPAIGN_TRANSITIONS,
+    HIT_TRANSITIONS,
+    LISTED,
+    AssignmentState,
+    CampaignState,
+    HitState,
+)
+
+DAY_S = 86_400
+YEAR_S = 365 * DAY_S
+
+
+class Campaign(models.Model):
+    """One call for participants of a study through one recruiter, with the terms it was launched on."""
+
+    TRANSITIONS = CAMPAIGN_TRANSITIONS
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="campaigns")
+    environment = models.CharField(max_length=12, choices=Environment.choices)
+    #: the public name of the entry page; it is no credential
+    entry = models.CharField(max_length=32, unique=True)
+    state = models.CharField(max_length=10, choices=CampaignState.choices, default=CampaignState.LIVE)
+
+    title = models.CharField(max_length=128)
+    description = models.TextField(max_length=2_000)
+    keywords = models.CharField(max_length=1_000, blank=True)
+    reward_cents = models.PositiveIntegerField()
+    #: places, over all HITs
+    assignments = models.PositiveIntegerField()
+    assignments_per_hit = models.PositiveIntegerField()
+    #: what people are told it takes
+    estimated_minutes = models.PositiveSmallIntegerField()
+    assignment_duration_s = models.PositiveIntegerField()
+    lifetime_s = models.PositiveIntegerField()
+    #: if our side dies, everyone is paid after this time
+    auto_approval_s = models.PositiveIntegerField(default=3 * DAY_S)
+    #: rewards and fees of every place, as shown before the launch
+    quoted_cents = models.PositiveIntegerField()
+    #: rewards, bonuses and fees together never exceed this
+    cap_cents = models.PositiveIntegerField()
+    #: whom a participant can write to
+    contact = models.CharField(max_length=200, blank=True)
+
+    hit_type_id = models.CharField(max_length=64, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    launched_at = models.DateTimeField()
+    stopped_at = models.DateTimeField(null=True, blank=True)
+    synced_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(assignments__gte=1) & Q(assignments_per_hit__gte=1), name="campaign_has_places"
+            ),
+            models.CheckConstraint(condition=Q(cap_cents__gte=models.F("quoted_cents")), name="campaign_cap_covers"),
+            models.CheckConstraint(
+                condition=Q(assignment_duration_s__gte=30, assignment_duration_s__lte=YEAR_S)
+                & Q(lifetime_s__gte=30, lifetime_s__lte=YEAR_S)
+                & Q(auto_approval_s__lte=30 * DAY_S),
+                name="campaign_durations_in_range",
+            ),
+            models.CheckConstraint(
+                condition=~Q(environment=Environment.LINK) | Q(reward_cents=0), name="campaign_link_pays_nobody"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study.slug} on {self.environment}"
+
+    @property
+    def is_link(self) -> bool:
+        return self.environment == Environment.LINK
+
+    @property
+    def assignment_duration(self) -> timedelta:
+        return timedelta(seconds=self.assignment_duration_s)
+
+
+class Hit(models.Model):
+    """A HIT as the recruiter last described it. How it came to be there stands in HitWrite."""
+
+    TRANSITIONS = HIT_TRANSITIONS
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="hits")
+    number = models.PositiveIntegerField()
+    environment = models.CharField(max_length=12, choices=Environment.choices)
+    #: blank until the recruiter has named it
+    hit_id = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=10, choices=HitState.choices, default=HitState.PLANNED)
+    max_assignments = models.PositiveIntegerField()
+    available = models.PositiveIntegerField(default=0)
+    #: previewed or accepted, in the recruiter's count
+    pending = models.PositiveIntegerField(default=0)
+    completed = models.PositiveIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    synced_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "number"], name="hit_number_once"),
+            models.UniqueConstraint(fields=["environment", "hit_id"], condition=~Q(hit_id=""), name="hit_id_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"HIT {self.number} of campaign {self.campaign_id}"
+
+
+class Evidence(models.TextChoices):
+    """What a submission proves about the session behind it."""
+
+    NONE = "", _("not submitted")
+    RECEIPT = "receipt", _("finished, with our receipt")
+    SESSION = "session", _("finished here, submitted without the receipt")
+    UNFINISHED = "unfinished", _("submitted before the last trial")
+    OTHER_WORKER = "other-worker", _("the session was opened under another worker id")
+    UNKNOWN = "unknown", _("no session of ours")
+
+
+#: A person looks at these before anything is paid; time approves them if nobody does.
+UNMATCHED = (Evidence.UNFINISHED, Evidence.OTHER_WORKER, Evidence.UNKNOWN)
+
+
+class Assignment(models.Model):
+    """One person's go at one place. What the frame says opens it; only what the recruiter lists is ever paid."""
+
+    TRANSITIONS = ASSIGNMENT_TRANSITIONS
+
+    environment = models.CharField(max_length=12, choices=Environment.choices)
+    assignment_id = models.CharField(max_length=64)
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="assignments_taken")
+    hit = models.ForeignKey(Hit, null=True, blank=True, on_delete=models.PROTECT, related_name="assignments_taken")
+    #: null once the person has been deleted
+    person = models.ForeignKey(
+        RecruitedPerson, null=True, blank=True, on_delete=models.SET_NULL, related_name="assignments"
+    )
+    session = models.OneToOneField(Session, null=True, blank=True, on_delete=models.SET_NULL, related_name="assignment")
+    state = models.CharField(max_length=10, choices=AssignmentState.choices, default=AssignmentState.OPENED)
+    evidence = models.CharField(max_length=14, choices=Evidence.choices, default=Evidence.NONE, blank=True)
+    #: a person has looked at an unmatched submission and wants it paid
+    cleared_at = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    auto_approves_at = models.DateTimeField(null=True, blank=True)
+    decided_at = models.DateTimeField(null=True, blank=True)
+    rejection_reason = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            # A returned assignment may go to somebody else under the same id: the pair is the key.
+            models.UniqueConstraint(fields=["environment", "assignment_id", "person"], name="assignment_person_once"),
+        ]
+        indexes = [models.Index(fields=["campaign", "state"])]
+
+    def __str__(self) -> str:
+        return f"assignment {self.pk}"
+
+    @property
+    def is_listed(self) -> bool:
+        return self.state in LISTED
+
+    @property
+    def is_unmatched(self) -> bool:
+        return self.evidence in UNMATCHED and self.cleared_at is None

@@ -1,0 +1,158 @@
+"""The outbox: every write to a recruiter is a committed row before it is sent, and a row is never removed."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.errors import NotAllowed
+from humanexp.recruitment.models.campaigns import Assignment, Campaign, Hit
+from humanexp.recruitment.models.people import Environment
+from humanexp.recruitment.states import WRITE_TRANSITIONS, WriteState
+
+
+class KeptForEver(models.QuerySet[Any]):
+    """Rows that are only added to."""
+
+    def delete(self) -> NoReturn:
+        raise NotAllowed("The ledger is only ever added to; its rows cannot be deleted.")
+
+
+class RecruiterWrite(models.Model):
+    """One write: planned -> sending -> confirmed | refused. The token is fixed when the row is made."""
+
+    TRANSITIONS = WRITE_TRANSITIONS
+
+    environment = models.CharField(max_length=12, choices=Environment.choices)
+    state = models.CharField(max_length=10, choices=WriteState.choices, default=WriteState.PLANNED)
+    token = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    #: the recruiter remembers a token for a day from here
+    first_sent_at = models.DateTimeField(null=True, blank=True)
+    #: when the other side, asked late, last did not have it: a second such answer is needed before a re-send
+    missed_at = models.DateTimeField(null=True, blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    last_error = models.CharField(max_length=500, blank=True)
+
+    objects = KeptForEver.as_manager()
+
+    class Meta:
+        abstract = True
+        ordering = ["pk"]
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise NotAllowed("The ledger is only ever added to; its rows cannot be deleted.")
+
+
+class PaymentKind(models.TextChoices):
+    REWARD = "reward", _("reward")
+    BONUS = "bonus", _("bonus")
+    #: owed to somebody who did the work and could not submit it
+    COMPENSATION = "compensation", _("compensation")
+
+
+class Payment(RecruiterWrite):
+    """The ledger: what one person gets for one assignment, for one cause, once."""
+
+    kind = models.CharField(max_length=12, choices=PaymentKind.choices)
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="payments")
+    cause = models.CharField(max_length=60)
+    amount_cents = models.PositiveIntegerField()
+    fee_cents = models.PositiveIntegerField()
+    #: shown to the worker
+    reason = models.CharField(max_length=900, blank=True)
+
+    class Meta(RecruiterWrite.Meta):
+        abstract = False
+        constraints = [
+            models.UniqueConstraint(
+                fields=["environment", "kind", "assignment", "cause"], name="payment_once_for_a_cause"
+            ),
+            models.CheckConstraint(condition=Q(kind=PaymentKind.REWARD) | Q(amount_cents__gt=0), name="bonus_is_money"),
+        ]
+        indexes = [models.Index(fields=["environment", "state"])]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+    @property
+    def marker(self) -> str:
+        """Ends the reason of a bonus, so that it can be found again in the recruiter's list."""
+        return f"[p{self.pk}]"
+
+    @property
+    def cost_cents(self) -> int:
+        return self.amount_cents + self.fee_cents
+
+
+class HitWriteKind(models.TextChoices):
+    CREATE = "create", _("publish")
+    EXPIRE = "expire", _("stop")
+
+
+class HitWrite(RecruiterWrite):
+    """A write about a HIT. The HIT carries the annotation of the write that made it."""
+
+    kind = models.CharField(max_length=10, choices=HitWriteKind.choices)
+    hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="writes")
+
+    class Meta(RecruiterWrite.Meta):
+        abstract = False
+        constraints = [models.UniqueConstraint(fields=["hit", "kind"], name="hit_write_once")]
+        indexes = [models.Index(fields=["environment", "state"])]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+    @property
+    def annotation(self) -> str:
+        return self.token
+
+    @property
+    def campaign(self) -> Campaign:
+        return self.hit.campaign
+
+
+class Rejection(RecruiterWrite):
+    """A person's refusal to pay, one assignment at a time, with the reason that the worker reads."""
+
+    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="rejection")
+    reason = models.CharField(max_length=900)
+
+    class Meta(RecruiterWrite.Meta):
+        abstract = False
+        constraints = [models.CheckConstraint(condition=~Q(reason=""), name="rejection_has_a_reason")]
+
+    def __str__(self) -> str:
+        return f"rejection {self.pk}"
+
+
+class Pause(models.TextChoices):
+    """Why nothing is sent at present."""
+
+    NO = "", _("sending")
+    KEYS = "keys", _("the access keys are refused")
+    LEDGER = "ledger", _("the ledger does not add up")
+
+
+class SenderLease(models.Model):
+    """Who sends for an environment now. Two senders never do: the conditional update of this row decides."""
+
+    environment = models.CharField(max_length=12, choices=Environment.choices, unique=True)
+    holder = models.CharField(max_length=80, blank=True)
+    until = models.DateTimeField(null=True, blank=True)
+    pause = models.CharField(max_length=8, choices=Pause.choices, default=Pause.NO, blank=True)
+    pause_detail = models.CharField(max_length=500, blank=True)
+    balance_cents = models.BigIntegerField(null=True, blank=True)
+    balance_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.environment

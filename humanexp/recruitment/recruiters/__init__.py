@@ -1,0 +1,71 @@
+"""Which recruiter serves which environment. A new recruiter is one file here that passes the contract tests."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from django.conf import settings
+
+from humanexp.core.errors import InvalidRequest, KeysRefused
+from humanexp.recruitment.models import Environment
+from humanexp.recruitment.pricing import MTURK_FEES, NO_FEES, FeeTable
+from humanexp.recruitment.recruiters.base import Recruiter
+from humanexp.recruitment.recruiters.link import LinkRecruiter
+
+#: Amazon's endpoints; the marketplace's stands in MARKETPLACE_URL.
+SANDBOX_ENDPOINT = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
+PRODUCTION_ENDPOINT = "https://mturk-requester.us-east-1.amazonaws.com"
+
+
+def recruiter_for(environment: str) -> Recruiter:
+    """The recruiter of an environment, with the keys and the address of that environment and no other."""
+    match environment:
+        case Environment.LINK:
+            return LinkRecruiter()
+        case Environment.MARKETPLACE:
+            if not settings.MARKETPLACE_ACCESS_KEY_ID:
+                raise KeysRefused(
+                    "There are no requester keys for the marketplace: make a requester there and set "
+                    "MARKETPLACE_ACCESS_KEY_ID and MARKETPLACE_SECRET_ACCESS_KEY."
+                )
+            return _mturk(
+                environment,
+                f"{settings.MARKETPLACE_URL}/requester/",
+                settings.MARKETPLACE_ACCESS_KEY_ID,
+                settings.MARKETPLACE_SECRET_ACCESS_KEY,
+                3,
+                1000.0,
+            )
+        case Environment.SANDBOX:
+            return _mturk(environment, getattr(settings, "MTURK_SANDBOX_URL", SANDBOX_ENDPOINT))
+        case Environment.PRODUCTION:
+            return _mturk(environment, getattr(settings, "MTURK_PRODUCTION_URL", PRODUCTION_ENDPOINT))
+    raise InvalidRequest(f"{environment!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
+
+
+def fees_of(environment: str) -> FeeTable:
+    """The fee table, without building a client: prices are shown before there are keys."""
+    return NO_FEES if environment == Environment.LINK else MTURK_FEES
+
+
+@lru_cache(maxsize=8)
+def _mturk(
+    environment: str,
+    endpoint_url: str,
+    access_key_id: str = "",
+    secret_access_key: str = "",
+    read_attempts: int = 8,
+    writes_per_second: float = 4.0,
+) -> Recruiter:
+    # boto3 costs 0.2 s to import: only who talks to a recruiter pays for it
+    from humanexp.recruitment.recruiters.mturk import MTurkRecruiter
+
+    return MTurkRecruiter(
+        environment=environment,
+        endpoint_url=endpoint_url,
+        fees=fees_of(environment),
+        access_key_id=access_key_id,
+        secret_access_key=secret_access_key,
+        read_attempts=read_attempts,
+        writes_per_second=writes_per_second,
+    )

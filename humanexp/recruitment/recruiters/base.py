@@ -1,0 +1,139 @@
+"""The port to whoever finds people. Every recruiter passes tests/recruitment/test_recruiter_contract.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.states import AssignmentState
+
+
+@dataclass(frozen=True, kw_only=True)
+class HitTerms:
+    """What HITs of one group share."""
+
+    title: str
+    description: str
+    keywords: str
+    reward_cents: int
+    assignment_duration_s: int
+    auto_approval_s: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HitOrder:
+    """One HIT to publish. The same token never makes a second one."""
+
+    hit_type_id: str
+    places: int
+    lifetime_s: int
+    url: str
+    annotation: str
+    token: str
+    #: 0: as tall as the window
+    frame_height_px: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HitReport:
+    """A HIT as the recruiter describes it."""
+
+    hit_id: str
+    annotation: str
+    #: somebody can still take a place
+    is_open: bool
+    max_assignments: int
+    available: int
+    pending: int
+    completed: int
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssignmentReport:
+    """An assignment the recruiter vouches for: submitted, approved or rejected."""
+
+    assignment_id: str
+    worker_id: str
+    hit_id: str
+    state: AssignmentState
+    submitted_at: datetime
+    accepted_at: datetime | None = None
+    auto_approves_at: datetime | None = None
+    decided_at: datetime | None = None
+    #: fields of the submitted form; empty when they could not be read
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BonusOrder:
+    assignment_id: str
+    worker_id: str
+    amount_cents: int
+    #: ends with the marker that finds the payment again
+    reason: str
+    token: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class BonusReport:
+    assignment_id: str
+    worker_id: str
+    amount_cents: int
+    reason: str
+
+
+class Recruiter(Protocol):
+    """Reads may be repeated freely. A write is sent once: OutcomeUnknown means that it may have taken effect.
+
+    Writes raise AlreadyDone when the same request was carried out before, InsufficientFunds, KeysRefused,
+    NotAtRecruiter, StateRefused, another RecruiterError when it was refused for good, and RecruiterUnavailable when
+    it certainly was not carried out. No method may be called inside a database transaction.
+    """
+
+    environment: str
+    #: money goes through it; where it does not, approve, reject and bonus are refused
+    pays: bool
+    fees: FeeTable
+
+    def balance_cents(self) -> int | None:
+        """Money in the account, None where there is none to hold. Raises KeysRefused: the cheapest test of the keys."""
+
+    def publish_type(self, terms: HitTerms) -> str:
+        """Id of the HIT type with these terms; the same terms give the same id."""
+
+    def publish_hit(self, order: HitOrder) -> str:
+        """Publish, and return the id of the HIT."""
+
+    def find_hit(self, annotation: str) -> HitReport | None:
+        """The HIT that carries this annotation, looked for among all HITs."""
+
+    def hit(self, hit_id: str) -> HitReport:
+        """Raises NotAtRecruiter."""
+
+    def expire_hit(self, hit_id: str) -> None:
+        """Nobody can take a place from now on; who has one may finish. Twice is once."""
+
+    def assignments(self, hit_id: str) -> Iterator[AssignmentReport]:
+        """Every listed assignment of a HIT, all pages."""
+
+    def assignment(self, assignment_id: str) -> AssignmentReport | None:
+        """None while the recruiter does not vouch for it."""
+
+    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
+        """Pay the reward."""
+
+    def reject(self, assignment_id: str, *, reason: str) -> None:
+        """Refuse the reward; the reason is shown to the worker."""
+
+    def bonus(self, order: BonusOrder) -> None:
+        """Pay money beyond the reward."""
+
+    def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
+        """Every bonus paid on a HIT or on an assignment, all pages."""
+
+    def notify(self, worker_ids: list[str], *, subject: str, text: str) -> list[str]:
+        """Write to workers; returns those who could not be reached."""

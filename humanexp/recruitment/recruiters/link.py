@@ -1,0 +1,120 @@
+"""A plain link: people come by themselves, nobody stands between us and them, and no money flows through us."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NoReturn
+
+from django.utils import timezone
+
+from humanexp.core import clock
+from humanexp.core.errors import NotAtRecruiter, RecruiterError
+from humanexp.experiments import services as experiments
+from humanexp.experiments.models import SessionState
+from humanexp.recruitment.models import Assignment, Environment, Hit
+from humanexp.recruitment.pricing import NO_FEES, FeeTable
+from humanexp.recruitment.recruiters.base import (
+    AssignmentReport,
+    BonusOrder,
+    BonusReport,
+    HitOrder,
+    HitReport,
+    HitTerms,
+)
+from humanexp.recruitment.states import AssignmentState
+
+
+class LinkRecruiter:
+    """There is no other side: HITs and assignments are our own rows, and who has finished has submitted."""
+
+    environment: str = Environment.LINK
+    pays = False
+    fees: FeeTable = NO_FEES
+
+    def balance_cents(self) -> int | None:
+        return None
+
+    def publish_type(self, terms: HitTerms) -> str:
+        return ""
+
+    def publish_hit(self, order: HitOrder) -> str:
+        return order.annotation
+
+    def find_hit(self, annotation: str) -> HitReport | None:
+        try:
+            return self.hit(annotation)
+        except NotAtRecruiter:
+            return None
+
+    def hit(self, hit_id: str) -> HitReport:
+        hit = self._row(hit_id)
+        finished = sum(1 for _ in self.assignments(hit_id))
+        under_way = hit.assignments_taken.filter(state=AssignmentState.OPENED).count()
+        is_over = hit.expires_at is not None and hit.expires_at <= timezone.now()
+        return HitReport(
+            hit_id=hit_id,
+            annotation=hit_id,
+            is_open=not is_over,
+            max_assignments=hit.max_assignments,
+            available=0 if is_over else max(0, hit.max_assignments - finished - under_way),
+            pending=under_way,
+            completed=finished,
+            expires_at=hit.expires_at,
+        )
+
+    def expire_hit(self, hit_id: str) -> None:
+        now = clock.now()
+        Hit.objects.filter(pk=self._row(hit_id).pk).exclude(expires_at__lte=now).update(expires_at=now)
+
+    def assignments(self, hit_id: str) -> Iterator[AssignmentReport]:
+        finished = self._row(hit_id).assignments_taken.filter(
+            session__state__in=[SessionState.COMPLETED, SessionState.SUBMITTED], person__isnull=False
+        )
+        for assignment in finished.select_related("person", "session").order_by("pk"):
+            yield _report(assignment, hit_id)
+
+    def assignment(self, assignment_id: str) -> AssignmentReport | None:
+        found = Assignment.objects.filter(environment=self.environment, assignment_id=assignment_id).first()
+        if found is None or found.hit is None:
+            return None
+        reports = (report for report in self.assignments(found.hit.hit_id) if report.assignment_id == assignment_id)
+        return next(reports, None)
+
+    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
+        self._pays_nobody()
+
+    def reject(self, assignment_id: str, *, reason: str) -> None:
+        self._pays_nobody()
+
+    def bonus(self, order: BonusOrder) -> None:
+        self._pays_nobody()
+
+    def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
+        return iter(())
+
+    def notify(self, worker_ids: list[str], *, subject: str, text: str) -> list[str]:
+        return list(worker_ids)  # a link has nobody's address
+
+    def _row(self, hit_id: str) -> Hit:
+        hit = Hit.objects.filter(environment=self.environment, hit_id=hit_id).first()
+        if hit is None:
+            raise NotAtRecruiter(f"There is no link {hit_id}.")
+        return hit
+
+    def _pays_nobody(self) -> NoReturn:
+        raise RecruiterError("No money goes through a plain link: pay or refuse people where they were found.")
+
+
+def _report(assignment: Assignment, hit_id: str) -> AssignmentReport:
+    session, person = assignment.session, assignment.person
+    if session is None or person is None:
+        raise NotAtRecruiter
+    return AssignmentReport(
+        assignment_id=assignment.assignment_id,
+        worker_id=person.worker_id,
+        hit_id=hit_id,
+        state=AssignmentState.SUBMITTED,
+        submitted_at=session.completed_at or session.opened_at,
+        accepted_at=session.opened_at,
+        answers={"receipt": experiments.receipt_for(session=session)},
+    )

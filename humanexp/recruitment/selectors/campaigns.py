@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from humanexp.core import clock
+from humanexp.core.errors import NotFound
+from humanexp.experiments.models import SessionState, Study
+from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
+from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
+
+#: What a suggested reward pays for an hour.
+SUGGESTED_HOURLY_CENTS = 1_500
+#: Fixation, picture, mask, a typical answer; and reading the instructions.
+SECONDS_PER_TRIAL, MINUTES_TO_READ = 2.5, 3
+#: How long after its end a HIT may still list a late submission.
+LISTING_LAG = timedelta(hours=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuggestedTerms:
+    """What a launch starts from; everything can be changed on the page."""
+
+    title: str
+    description: str
+    keywords: str
+    estimated_minutes: int
+    reward_cents: int
+    assignments: int
+    #: whom a participant can write to
+    contact: str
+
+
+def suggested_terms(study: Study) -> SuggestedTerms:
+    """From the study's own `[recruitment]` table where it has one, else from its length."""
+    stated = study.configuration.get("recruitment") or {}
+    minutes = int(stated.get("estimated_minutes") or _estimated_minutes(study.configuration))
+    return SuggestedTerms(
+        title=str(stated.get("title") or study.title)[:128],
+        description=str(
+            stated.get("description")
+            or "Look at pictures that are shown for a moment and say what you saw. A research study; needs a computer."
+        ),
+        keywords=str(stated.get("keywords") or "research, psychology, vision, pictures, perception"),
+        estimated_minutes=minutes,
+        reward_cents=int(stated.get("reward_cents") or round(SUGGESTED_HOURLY_CENTS * minutes / 60 / 5) * 5),
+        assignments=min(int(stated.get("assignments") or free_sessions(study)), free_sessions(study)),
+        contact=str(stated.get("contact") or "")[:200],
+    )
+
+
+def _estimated_minutes(configuration: dict[str, Any]) -> int:
+    design = configuration.get("design") or configuration
+    counts = {
+        "main_trials": 40,
+        "practice_trials": 10,
+        "qualification_trials": 0,
+        "gold_trials": 8,
+        "negative_trials": 6,
+    }
+    trials = sum(int(design.get(name) or default) for name, default in counts.items())
+    trials += 2 * int(design.get("consistency_pairs") or 4) + int(design.get("clean_trials") or 0)
+    return round(trials * SECONDS_PER_TRIAL / 60 + MINUTES_TO_READ)
+
+
+def campaigns_of(study: Study) -> QuerySet[Campaign]:
+    return Campaign.objects.filter(study=study).prefetch_related("hits")
+
+
+def campaign_by_entry(entry: str) -> Campaign:
+    """Raises NotFound with a sentence for participants."""
+    campaign = Campaign.objects.filter(entry=entry).select_related("study", "study__family").first()
+    if campaign is None:
+        raise NotFound("This link belongs to no study. Check that the whole address was copied.")
+    return campaign
+
+
+def live_entries(study: Study) -> list[str]:
+    """Addresses of the entry pages that are open now."""
+    open_now = Campaign.objects.filter(study=study, state=CampaignState.LIVE).values_list("entry", flat=True)
+    return [f"{settings.PUBLIC_URL}{reverse('recruitment:take', args=[entry])}" for entry in open_now]
+
+
+def free_sessions(study: Study) -> int:
+    """Sessions of the plan that nobody holds and no live campaign has promised."""
+    held = study.sessions.exclude(state=SessionState.WITHDRAWN).count()
+    promised = sum(places_left(campaign) for campaign in study.campaigns.filter(state=CampaignState.LIVE))
+    return max(0, study.planned_sessions - held - promised)
+
+
+def places_left(campaign: Campaign) -> int:
+    taken = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED).count()
+    return max(0, campaign.assignments - taken)
+
+
+def sessions_allowed(person: RecruitedPerson) -> int:
+    """How many sessions one person may do over the studies of a family, as its newest study says."""
+    newest = person.family.studies.order_by("-version", "-pk").first()
+    return int((newest.configuration if newest else {}).get("max_sessions_per_worker") or 1)
+
+
+def unfinished_campaigns(study: Study | None = None) -> Iterator[Campaign]:
+    """Campaigns of which something may still be heard."""
+    campaigns = Campaign.objects.select_related("study", "study__family").order_by("pk")
+    if study is not None:
+        campaigns = campaigns.filter(study=study)
+    for campaign in campaigns:
+        under_way = campaign.assignments_taken.filter(state=AssignmentState.OPENED)
+        if campaign.state != CampaignState.STOPPED or under_way.exists() or hits_to_ask_about(campaign):
+            yield campaign
+
+
+def hits_to_ask_about(campaign: Campaign) -> list[Hit]:
+    """Published HITs that may list something new: open ones, undecided ones, and the just closed."""
+    published = campaign.hits.exclude(hit_id="").select_related("campaign")
+    undecided = set(
+        campaign.assignments_taken.filter(
+            state__in=[AssignmentState.SUBMITTED, AssignmentState.OPENED], hit__isnull=False
+        ).values_list("hit_id", flat=True)
+    )
+    # Until it is listed, the frame's word alone does not tell the HIT.
+    under_way = campaign.assignments_taken.filter(state=AssignmentState.OPENED, hit=None).exists()
+    late = clock.now() - campaign.assignment_duration - LISTING_LAG
+    return [
+        hit
+        for hit in published
+        if hit.state == HitState.OPEN
+        or hit.pk in undecided
+        or under_way
+        or hit.expires_at is None
+        or hit.expires_at > late
+    ]

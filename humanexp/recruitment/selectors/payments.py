@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import TypedDict
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+
+from humanexp.experiments.models import Study
+from humanexp.recruitment.models import Assignment, Campaign, Environment, Payment, PaymentKind, Rejection
+from humanexp.recruitment.models.campaigns import UNMATCHED
+from humanexp.recruitment.states import AssignmentState, WriteState
+
+
+class PaymentSummary(TypedDict):
+    approved: int
+    rejected: int
+    bonuses: int
+    total_cents: int
+
+
+def payment_summary(study: Study) -> PaymentSummary:
+    """People paid and refused, bonuses paid, and everything spent on them, fees included."""
+    assignments = Assignment.objects.filter(campaign__study=study)
+    confirmed = Payment.objects.filter(assignment__campaign__study=study, state=WriteState.CONFIRMED)
+    return {
+        "approved": assignments.filter(state=AssignmentState.APPROVED).count(),
+        "rejected": assignments.filter(state=AssignmentState.REJECTED).count(),
+        "bonuses": confirmed.exclude(kind=PaymentKind.REWARD).count(),
+        "total_cents": _cost(confirmed),
+    }
+
+
+def committed_cents(campaign: Campaign) -> int:
+    """What the campaign may come to: every place at its reward, and every bonus that is not refused."""
+    extras = Payment.objects.filter(assignment__campaign=campaign).exclude(kind=PaymentKind.REWARD)
+    return campaign.quoted_cents + _cost(extras.exclude(state=WriteState.REFUSED))
+
+
+def payable(study: Study) -> QuerySet[Assignment]:
+    """Submitted, fit for payment without a person's look, and not planned yet."""
+    rewards = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
+    rejections = Rejection.objects.filter(assignment=OuterRef("pk")).exclude(state=WriteState.REFUSED)
+    submitted = _submitted(study).filter(~Q(evidence__in=UNMATCHED) | Q(cleared_at__isnull=False))
+    return submitted.filter(~Exists(rewards), ~Exists(rejections)).select_related("campaign", "hit").order_by("pk")
+
+
+def assignments_of(study: Study) -> QuerySet[Assignment]:
+    of_study = Assignment.objects.filter(campaign__study=study)
+    return of_study.select_related("person__participant", "session", "campaign", "hit")
+
+
+def unmatched(study: Study) -> QuerySet[Assignment]:
+    """Submissions that a person has to look at."""
+    found = _submitted(study).filter(evidence__in=UNMATCHED, cleared_at=None)
+    return found.select_related("person__participant", "session", "campaign")
+
+
+def waiting_payments(study: Study) -> QuerySet[Payment]:
+    """Promised and not confirmed, oldest first; refused ones too, because they wait for a person."""
+    return _payments(study).exclude(state=WriteState.CONFIRMED).order_by("created_at", "pk")
+
+
+def ledger(study: Study) -> QuerySet[Payment]:
+    return _payments(study).order_by("-pk")
+
+
+def _submitted(study: Study) -> QuerySet[Assignment]:
+    found = Assignment.objects.filter(campaign__study=study, state=AssignmentState.SUBMITTED)
+    return found.exclude(environment=Environment.LINK)
+
+
+def _payments(study: Study) -> QuerySet[Payment]:
+    of_study = Payment.objects.filter(assignment__campaign__study=study)
+    return of_study.select_related("assignment", "assignment__person__participant", "assignment__campaign")
+
+
+def _cost(payments: QuerySet[Payment]) -> int:
+    return payments.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0

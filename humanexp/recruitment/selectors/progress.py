@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from humanexp.core import clock
+from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.recruitment import pricing
+from humanexp.recruitment.models import Assignment, Campaign, Pause, Payment, SenderLease
+from humanexp.recruitment.models.campaigns import UNMATCHED
+from humanexp.recruitment.selectors.payments import waiting_payments
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Where a study's people are. `opened` to `returned` is what we saw; the rest is what recruiters list."""
+
+    places: int
+    opened: int
+    under_way: int
+    returned: int
+    #: submitted, whatever became of it
+    listed: int
+    submitted: int
+    unmatched: int
+    approved: int
+    rejected: int
+    quoted_cents: int
+    spent_cents: int
+    #: planned or on its way
+    promised_cents: int
+    waiting: int
+    oldest_waiting: timedelta | None
+    median_minutes: float | None
+    hourly_cents: int | None
+    synced_at: datetime | None
+
+    @property
+    def taken_fraction(self) -> float:
+        return min(1.0, (self.under_way + self.listed) / self.places) if self.places else 0.0
+
+    @property
+    def spent_fraction(self) -> float:
+        return min(1.0, self.spent_cents / self.quoted_cents) if self.quoted_cents else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attention:
+    """A sentence about what waits for a person."""
+
+    text: str
+    tone: str = "warn"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedBin:
+    """Sessions begun and finished in one stretch of time."""
+
+    start: datetime
+    opened: int
+    completed: int
+
+
+def progress(study: Study) -> Progress:
+    campaigns = list(Campaign.objects.filter(study=study))
+    people = Assignment.objects.filter(campaign__study=study).aggregate(
+        opened=Count("pk", filter=Q(opened_at__isnull=False)),
+        under_way=Count("pk", filter=Q(state=AssignmentState.OPENED)),
+        returned=Count("pk", filter=Q(state=AssignmentState.RETURNED)),
+        listed=Count("pk", filter=Q(state__in=LISTED)),
+        submitted=Count("pk", filter=Q(state=AssignmentState.SUBMITTED)),
+        unmatched=Count("pk", filter=Q(state=AssignmentState.SUBMITTED, evidence__in=UNMATCHED, cleared_at=None)),
+        approved=Count("pk", filter=Q(state=AssignmentState.APPROVED)),
+        rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
+    )
+    money = Payment.objects.filter(assignment__campaign__study=study)
+    waiting = waiting_payments(study)
+    oldest = waiting.first()
+    minutes = _median_minutes(study)
+    rewards = [campaign.reward_cents for campaign in campaigns if campaign.reward_cents]
+    return Progress(
+        places=sum(campaign.assignments for campaign in campaigns),
+        quoted_cents=sum(campaign.quoted_cents for campaign in campaigns),
+        spent_cents=_sum(money.filter(state=WriteState.CONFIRMED)),
+        promised_cents=_sum(money.filter(state__in=[WriteState.PLANNED, WriteState.SENDING])),
+        waiting=waiting.count(),
+        oldest_waiting=clock.now() - oldest.created_at if oldest else None,
+        median_minutes=minutes,
+        hourly_cents=pricing.hourly_cents(reward_cents=max(rewards), minutes=minutes) if rewards and minutes else None,
+        synced_at=max((c.synced_at for c in campaigns if c.synced_at), default=None),
+        **people,
+    )
+
+
+def attention(study: Study) -> list[Attention]:
+    """What a person should look at now; empty when all is well."""
+    found = []
+    environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
+    for row in SenderLease.objects.filter(environment__in=environments).exclude(pause=Pause.NO):
+        found.append(Attention(text=f"{row.get_environment_display()}: {row.pause_detail}", tone="bad"))
+    refused = waiting_payments(study).filter(state=WriteState.REFUSED)
+    for payment in refused[:5]:
+        found.append(Attention(text=f"A {payment.get_kind_display()} was refused: {payment.last_error}", tone="bad"))
+    stuck = waiting_payments(study).filter(state=WriteState.SENDING).exclude(last_error="").first()
+    if stuck is not None:
+        found.append(
+            Attention(text=f"A payment is on its way since {stuck.created_at:%d %B %H:%M}: {stuck.last_error}")
+        )
+    return found
+
+
+def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
+    """Begun and finished sessions in equal stretches, from the first one to now."""
+    times = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
+    rows = list(times.values_list("opened_at", "completed_at"))
+    if not rows:
+        return []
+    start, end = min(opened for opened, _ in rows), clock.now()
+    width = max((end - start) / bins, timedelta(minutes=1))
+
+    def place(at: datetime) -> int:
+        return min(bins - 1, max(0, int((at - start) / width)))
+
+    opened = Counter(place(at) for at, _ in rows)
+    completed = Counter(place(at) for _, at in rows if at)
+    return [
+        OpenedBin(start=start + number * width, opened=opened[number], completed=completed[number])
+        for number in range(bins)
+    ]
+
+
+def is_recruiting(study: Study) -> bool:
+    return Campaign.objects.filter(study=study, state=CampaignState.LIVE).exists()
+
+
+def _median_minutes(study: Study) -> float | None:
+    rows = Session.objects.filter(study=study, completed_at__isnull=False).values_list("opened_at", "completed_at")
+    minutes = sorted((completed - opened).total_seconds() / 60 for opened, completed in rows if completed)
+    if not minutes:
+        return None
+    middle = len(minutes) // 2
+    return minutes[middle] if len(minutes) % 2 else (minutes[middle - 1] + minutes[middle]) / 2
+
+
+def _sum(payments: QuerySet[Payment]) -> int:
+    found = payments.aggregate(amounts=Sum("amount_cents"), fees=Sum("fee_cents"))
+    return (found["amounts"] or 0) + (found["fees"] or 0)

@@ -1,0 +1,183 @@
+"""What happens when a person agrees to take part. Nothing before that is written."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.errors import AlreadyBegun, AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
+from humanexp.experiments import selectors as experiment_selectors
+from humanexp.experiments import services as experiments
+from humanexp.experiments.models import Population, Session, SessionState
+from humanexp.recruitment import selectors
+from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
+from humanexp.recruitment.services.people import check_worker_id, person_for
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
+
+#: What a preview carries instead of an assignment id.
+NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entered:
+    """A session to go on with: a bearer for this page, and a one-time code for the window of the study."""
+
+    session: Session
+    token: str
+    handoff: str
+
+
+def enter(
+    *,
+    campaign: Campaign,
+    consents: bool,
+    assignment_id: str = "",
+    worker_id: str = "",
+    scripted: bool = False,
+    continue_here: bool = False,
+) -> Entered:
+    """Open a session, or give back the one this person has for this assignment. Twice is once.
+
+    The ids come from the page's address and prove nothing: they open a session, they never pay anybody.
+    """
+    if not consents:
+        raise InvalidRequest("Nothing is stored without your consent.", fields={"consent": "This is required."})
+    if scripted != (campaign.study.population == Population.SCRIPTED):
+        raise StudyRefused("Scripted participants and people do not take part in the same study.")
+    if campaign.is_link:
+        # Without a panel's id the visitor is new; a returning browser keeps the id it was first seen with.
+        worker_id = worker_id or secrets.token_urlsafe(24)
+        assignment_id = ""
+    elif assignment_id in ("", NO_ASSIGNMENT):
+        raise InvalidRequest("This is a preview. Accept the HIT to take part.")
+    elif not assignment_id.isalnum() or len(assignment_id) > 64:
+        raise InvalidRequest("This link does not say which assignment it belongs to: open the HIT again.")
+    check_worker_id(campaign.environment, worker_id)
+    with transaction.atomic():
+        person = _lock(
+            person_for(
+                environment=campaign.environment,
+                worker_id=worker_id,
+                family=campaign.study.family,
+                scripted=scripted,
+            )
+        )
+        assignment = _assignment_for(campaign, person, assignment_id, continue_here)
+        session = _session_for(campaign, person, assignment, scripted)
+        token, handoff = experiments.issue_token(session=session), experiments.issue_handoff(session=session)
+    return Entered(session=session, token=token, handoff=handoff)
+
+
+def new_handoff(*, campaign: Campaign, token: str) -> str:
+    """A fresh one-time code for the window of the study, after a reload or a closed window."""
+    session = experiment_selectors.session_for_token(token)
+    if session.study_id != campaign.study_id:
+        raise TokenRefused
+    return experiments.issue_handoff(session=session)
+
+
+def _lock(person: RecruitedPerson) -> RecruitedPerson:
+    """One entry of a person at a time: a double click is one session."""
+    return RecruitedPerson.objects.select_for_update(of=("self",)).select_related("participant").get(pk=person.pk)
+
+
+def _assignment_for(campaign: Campaign, person: RecruitedPerson, assignment_id: str, continue_here: bool) -> Assignment:
+    mine = Assignment.objects.filter(environment=campaign.environment, person=person)
+    if campaign.is_link:
+        known = mine.filter(campaign=campaign).order_by("pk").last()
+        assignment_id = known.assignment_id if known else secrets.token_urlsafe(12)
+    else:
+        known = mine.filter(assignment_id=assignment_id).first()
+    if known is not None and known.session is not None and known.session.state != SessionState.WITHDRAWN:
+        if known.state == AssignmentState.RETURNED:
+            advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
+        return known
+    _check_open(campaign)
+    begun = _begun_elsewhere(person, assignment_id)
+    if begun is not None and not continue_here:
+        raise AlreadyBegun
+    if known is None:
+        known = Assignment.objects.create(
+            environment=campaign.environment,
+            assignment_id=assignment_id,
+            campaign=campaign,
+            hit=campaign.hits.first() if campaign.is_link else None,
+            person=person,
+            opened_at=clock.now(),
+        )
+    elif known.is_listed:
+        raise AlreadyTookPart("You have already submitted this HIT. Thank you.")
+    elif known.state == AssignmentState.RETURNED:
+        advance(known, AssignmentState.OPENED, opened_at=clock.now())
+    if begun is not None:
+        _move_session(begun, known)
+    return known
+
+
+def _check_open(campaign: Campaign) -> None:
+    if campaign.state == CampaignState.LIVE:
+        if not campaign.is_link or selectors.places_left(campaign) > 0:
+            return
+        raise StudyRefused("All places in this study are taken. Thank you for your interest.")
+    # Who accepted a HIT before the stop may still do it.
+    latest = campaign.stopped_at and campaign.stopped_at + campaign.assignment_duration
+    if campaign.is_link or latest is None or clock.now() > latest:
+        raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
+
+
+def _begun_elsewhere(person: RecruitedPerson, assignment_id: str) -> Assignment | None:
+    """The person's unfinished business from another assignment; refuses who has no session left in the family."""
+    held = Assignment.objects.filter(person__participant=person.participant, session__isnull=False).exclude(
+        assignment_id=assignment_id, environment=person.environment
+    )
+    held = held.exclude(session__state=SessionState.WITHDRAWN).select_related("session", "campaign")
+    taken = list(held)
+    movable = [
+        other
+        for other in taken
+        if other.state not in LISTED
+        and other.environment == person.environment
+        and other.session
+        and other.session.state in (SessionState.OPEN, SessionState.COMPLETED)
+    ]
+    # One session at a time, however many are allowed.
+    under_way = [other for other in movable if other.session and other.session.state == SessionState.OPEN]
+    if under_way:
+        return under_way[0]
+    if len(taken) < selectors.sessions_allowed(person):
+        return None
+    if movable:
+        return movable[0]
+    raise AlreadyTookPart
+
+
+def _move_session(old: Assignment, new: Assignment) -> None:
+    """The old HIT was returned: its session goes on under the new one. A person cannot be paid for both."""
+    if old.campaign.study_id != new.campaign.study_id:
+        raise AlreadyTookPart
+    session = old.session
+    old.session = None
+    old.save(update_fields=["session"])
+    new.session = session
+    new.save(update_fields=["session"])
+    if old.state == AssignmentState.OPENED:
+        advance(old, AssignmentState.RETURNED)
+
+
+def _session_for(campaign: Campaign, person: RecruitedPerson, assignment: Assignment, scripted: bool) -> Session:
+    session = assignment.session
+    if session is not None and session.state != SessionState.WITHDRAWN:
+        return session
+    session = experiments.open_session(
+        study=campaign.study,
+        participant=person.participant,
+        scripted=scripted,
+        consent_version=consent_of(campaign.study).version,
+    )
+    assignment.session = session
+    assignment.save(update_fields=["session"])
+    return session

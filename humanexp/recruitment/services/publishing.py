@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import secrets
+
+from django.conf import settings
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.errors import CapExceeded, CostNotConfirmed, InvalidRequest, StudyRefused
+from humanexp.core.models import User
+from humanexp.experiments import services as experiments
+from humanexp.experiments.models import Origin, Study, StudyState
+from humanexp.recruitment import money, pricing, selectors
+from humanexp.recruitment.models import Campaign, Environment, Hit, HitWrite, HitWriteKind
+from humanexp.recruitment.models.campaigns import DAY_S
+from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.services.audit import record
+from humanexp.recruitment.services.sending import request_sending, send
+
+#: HITs this small cost half the fee; the price is that MTurk no longer keeps a worker to one of them. We do.
+SMALL_HIT = pricing.LARGE_HIT - 1
+#: Slow people are not cut off.
+DURATION_FACTOR = 3
+
+
+def quote(*, to: str, assignments: int, reward_cents: int, assignments_per_hit: int | None = None) -> pricing.Quote:
+    """The exact cost of a launch, before it."""
+    if to not in Environment.values:
+        raise InvalidRequest(f"{to!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
+    per_hit = assignments_per_hit or (assignments if to == Environment.LINK else SMALL_HIT)
+    return pricing.quote(reward_cents=reward_cents, assignments=assignments, per_hit=max(1, per_hit), fees=fees_of(to))
+
+
+def publish(
+    *,
+    study: Study,
+    to: str,
+    assignments: int | None = None,
+    reward_cents: int | None = None,
+    assignments_per_hit: int | None = None,
+    title: str = "",
+    description: str = "",
+    keywords: str = "",
+    estimated_minutes: int | None = None,
+    assignment_duration_s: int | None = None,
+    lifetime_s: int = 7 * DAY_S,
+    auto_approval_s: int = 3 * DAY_S,
+    cap_cents: int | None = None,
+    contact: str = "",
+    confirm_total_cents: int | None = None,
+    by: User | None = None,
+) -> Campaign:
+    """Launch a campaign: everything is checked and committed here, `send` talks to the recruiter afterwards.
+
+    Production wants the exact total; anywhere else it is compared when given. A plain link is open at once.
+    """
+    defaults = selectors.suggested_terms(study)
+    if assignments is None:
+        assignments = defaults.assignments
+    if reward_cents is None:
+        reward_cents = 0 if to == Environment.LINK else defaults.reward_cents
+    minutes = estimated_minutes or defaults.estimated_minutes
+    price = quote(to=to, assignments=assignments, reward_cents=reward_cents, assignments_per_hit=assignments_per_hit)
+    _check(study, to, price, confirm_total_cents)
+    cap = price.total_cents if cap_cents is None else cap_cents
+    if cap < price.total_cents:
+        raise CapExceeded(f"The campaign costs {money.dollars(price.total_cents)}, its cap is {money.dollars(cap)}.")
+    with transaction.atomic():
+        if study.state != StudyState.COLLECTING:
+            experiments.start_collecting(study=study)
+        campaign = Campaign(
+            study=study,
+            environment=to,
+            entry=secrets.token_urlsafe(12),
+            title=title or defaults.title,
+            description=description or defaults.description,
+            keywords=keywords or defaults.keywords,
+            reward_cents=reward_cents,
+            assignments=assignments,
+            assignments_per_hit=price.hit_sizes[0],
+            estimated_minutes=minutes,
+            assignment_duration_s=assignment_duration_s or max(1800, DURATION_FACTOR * minutes * 60),
+            lifetime_s=lifetime_s,
+            auto_approval_s=auto_approval_s,
+            quoted_cents=price.total_cents,
+            cap_cents=cap,
+            contact=contact or defaults.contact,
+            created_by=by,
+            launched_at=clock.now(),
+        )
+        campaign.full_clean()
+        campaign.save()
+        for number, size in enumerate(price.hit_sizes, start=1):
+            hit = Hit.objects.create(campaign=campaign, number=number, environment=to, max_assignments=size)
+            HitWrite.objects.create(
+                kind=HitWriteKind.CREATE,
+                hit=hit,
+                environment=to,
+                # Random, so that an emptied database never takes another one's HIT for its own.
+                token=f"{to}-hit-{secrets.token_hex(8)}",
+                created_by=by,
+            )
+        record(
+            action="publish",
+            subject=f"campaign:{campaign.pk}",
+            by=by,
+            environment=to,
+            assignments=assignments,
+            reward_cents=reward_cents,
+            quoted_cents=price.total_cents,
+        )
+        request_sending(environment=to)
+    if campaign.is_link:
+        send(environment=to)  # our own rows alone: nothing leaves this machine
+        campaign.refresh_from_db()
+    return campaign
+
+
+def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | None) -> None:
+    if study.origin == Origin.IMPORTED:
+        raise StudyRefused("This study holds imported trials; nobody can be recruited for it.")
+    if study.state == StudyState.STOPPED:
+        raise StudyRefused("This study is stopped; make a new version of it to go on.")
+    free = selectors.free_sessions(study)
+    if price.assignments > free:
+        raise StudyRefused(
+            f"The plan of this study has {free} free sessions, fewer than the {price.assignments} places asked for."
+        )
+    if to == Environment.LINK and price.reward_cents:
+        raise InvalidRequest(
+            "No money goes through a plain link: set the reward to 0 and pay people where you found them."
+        )
+    if to in (Environment.SANDBOX, Environment.PRODUCTION) and not settings.PUBLIC_URL.startswith("https://"):
+        raise StudyRefused(
+            f"PUBLIC_URL is {settings.PUBLIC_URL}: MTurk shows studies from https addresses only. "
+            "Put a TLS proxy in front and set PUBLIC_URL=https://..."
+        )
+    total = money.dollars(price.total_cents)
+    if to == Environment.PRODUCTION and confirmed_cents is None:
+        raise CostNotConfirmed(f"This spends real money: {total} dollars. Confirm the total to launch.")
+    if confirmed_cents is not None and confirmed_cents != price.total_cents:
+        raise CostNotConfirmed(
+            f"The cost is {total} dollars, not {money.dollars(confirmed_cents)}; nothing was published."
+        )

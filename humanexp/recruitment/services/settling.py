@@ -1,0 +1,204 @@
+"""Who is paid: everyone who submitted, whatever screening says. Plans rows of the ledger; the sender sends them."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
+from humanexp.core.models import User
+from humanexp.experiments.models import Study
+from humanexp.recruitment import money, selectors
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, Rejection
+from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.services.audit import record
+from humanexp.recruitment.services.sending import request_sending
+from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
+
+#: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
+SUBMISSION = "submission"
+THANKS = "Thank you for taking part."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settlement:
+    """What was planned, and what waits for a person."""
+
+    planned: int
+    planned_cents: int
+    unmatched: int
+
+
+@transaction.atomic
+def settle(*, study: Study, by: User | None = None) -> Settlement:
+    """Plan the reward of every submitted assignment, whatever its verdict. Twice is once.
+
+    Submissions that fit no session of ours wait for a person; if nobody looks, automatic approval pays them.
+    """
+    planned = cents = 0
+    environments = set()
+    for assignment in selectors.payable(study).select_for_update(of=("self",)):
+        payment, is_new = _plan_reward(assignment, by)
+        if is_new:
+            planned, cents = planned + 1, cents + payment.cost_cents
+            environments.add(assignment.environment)
+    if planned:
+        record(action="settle", subject=f"study:{study.pk}", by=by, planned=planned, cents=cents)
+    for environment in sorted(environments):
+        request_sending(environment=environment)
+    return Settlement(planned=planned, planned_cents=cents, unmatched=selectors.unmatched(study).count())
+
+
+@transaction.atomic
+def clear(*, assignment: Assignment, by: User) -> Payment:
+    """A person has looked at a submission without a session and wants it paid."""
+    assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    if assignment.state != AssignmentState.SUBMITTED:
+        raise Conflict(f"This assignment is {assignment.get_state_display()}; there is nothing to clear.")
+    assignment.cleared_at = clock.now()
+    assignment.save(update_fields=["cleared_at"])
+    payment, _ = _plan_reward(assignment, by)
+    record(action="clear", subject=f"assignment:{assignment.pk}", by=by, evidence=assignment.evidence)
+    request_sending(environment=assignment.environment)
+    return payment
+
+
+@transaction.atomic
+def reject(*, assignment: Assignment, reason: str, by: User) -> Rejection:
+    """Refuse to pay one assignment. Only a person does this, with a reason that the worker can read."""
+    assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    reason = reason.strip()
+    if len(reason) < 20:
+        raise InvalidRequest(
+            "Write the reason in a sentence or two; the worker reads it.", fields={"reason": "At least 20 characters."}
+        )
+    if assignment.state != AssignmentState.SUBMITTED:
+        raise Conflict(f"This assignment is {assignment.get_state_display()} and cannot be rejected.")
+    if assignment.payments.filter(kind=PaymentKind.REWARD).exclude(state=WriteState.REFUSED).exists():
+        raise Conflict("This assignment is about to be paid and cannot be rejected.")
+    rejection, is_new = Rejection.objects.get_or_create(
+        assignment=assignment,
+        defaults={
+            "environment": assignment.environment,
+            "token": f"{assignment.environment}-no-{secrets.token_hex(8)}",
+            "reason": reason,
+            "created_by": by,
+        },
+    )
+    if is_new:
+        record(action="reject", subject=f"assignment:{assignment.pk}", by=by, reason=reason)
+        request_sending(environment=assignment.environment)
+    return rejection
+
+
+@transaction.atomic
+def override_rejection(*, assignment: Assignment, by: User) -> Payment:
+    """Pay an assignment that was rejected; the recruiter allows it for 30 days."""
+    assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    if assignment.state != AssignmentState.REJECTED:
+        raise Conflict("Only a rejected assignment can be paid after all.")
+    payment, _ = _plan_reward(assignment, by)
+    if payment.state == WriteState.REFUSED:
+        advance(payment, WriteState.PLANNED, last_error="", created_by=by)
+    record(action="override-rejection", subject=f"assignment:{assignment.pk}", by=by)
+    request_sending(environment=assignment.environment)
+    return payment
+
+
+@transaction.atomic
+def plan_bonus(
+    *,
+    assignment: Assignment,
+    amount_cents: int,
+    cause: str,
+    reason: str,
+    by: User | None = None,
+    kind: str = PaymentKind.BONUS,
+) -> Payment:
+    """Plan money beyond the reward. The same cause plans it once for an assignment, whatever the amount."""
+    campaign = Campaign.objects.select_for_update().get(pk=assignment.campaign_id)
+    _check_bonus(assignment, campaign, amount_cents, cause, reason)
+    known: Payment | None = Payment.objects.filter(assignment=assignment, kind=kind, cause=cause).first()
+    if known is not None:
+        return known
+    fee = fees_of(campaign.environment).bonus_fee_cents(amount_cents)
+    room = campaign.cap_cents - selectors.committed_cents(campaign)
+    if amount_cents + fee > room:
+        raise CapExceeded(
+            f"This bonus costs {money.dollars(amount_cents + fee)} with its fee, and {money.dollars(max(0, room))} "
+            "of the campaign's cap are left; raise the cap first."
+        )
+    payment = _insert(
+        assignment=assignment, kind=kind, cause=cause, amount_cents=amount_cents, fee_cents=fee, reason=reason, by=by
+    )
+    record(action=kind, subject=f"assignment:{assignment.pk}", by=by, cents=amount_cents, cause=cause)
+    request_sending(environment=campaign.environment)
+    return payment
+
+
+@transaction.atomic
+def try_again(*, payment: Payment, by: User) -> Payment:
+    """Put a refused payment back into the queue, once its cause is gone."""
+    advance(payment, WriteState.PLANNED, last_error="", first_sent_at=None, missed_at=None)
+    record(action="try-again", subject=f"payment:{payment.pk}", by=by)
+    request_sending(environment=payment.environment)
+    return payment
+
+
+def reward_fee_cents(assignment: Assignment) -> int:
+    """The recruiter's fee on this assignment's reward; it depends on the size of its HIT."""
+    campaign = assignment.campaign
+    size = assignment.hit.max_assignments if assignment.hit else 1
+    return fees_of(campaign.environment).reward_fee_cents(campaign.reward_cents, hit_size=size)
+
+
+def adopt_approval(*, assignment: Assignment) -> Payment:
+    """The recruiter has paid by itself (automatic approval, or by hand there): the ledger says so too."""
+    payment, _ = _plan_reward(assignment, None)
+    if payment.state != WriteState.CONFIRMED:
+        advance(payment, WriteState.CONFIRMED, confirmed_at=clock.now(), last_error="", missed_at=None)
+    return payment
+
+
+def _plan_reward(assignment: Assignment, by: User | None) -> tuple[Payment, bool]:
+    known = assignment.payments.filter(kind=PaymentKind.REWARD, cause=SUBMISSION).first()
+    if known is not None:
+        return known, False
+    return (
+        _insert(
+            assignment=assignment,
+            kind=PaymentKind.REWARD,
+            cause=SUBMISSION,
+            amount_cents=assignment.campaign.reward_cents,
+            fee_cents=reward_fee_cents(assignment),
+            reason=THANKS,
+            by=by,
+        ),
+        True,
+    )
+
+
+def _insert(*, assignment: Assignment, by: User | None, **facts: object) -> Payment:
+    payment = Payment.objects.create(
+        environment=assignment.environment,
+        assignment=assignment,
+        token=f"new-{secrets.token_hex(16)}",
+        created_by=by,
+        **facts,
+    )
+    # The row's key in it, to be found by eye; the rest keeps another database's row 7 from being taken for this one.
+    payment.token = f"{payment.environment}-pay-{payment.pk}-{secrets.token_hex(6)}"
+    payment.save(update_fields=["token"])
+    return payment
+
+
+def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, cause: str, reason: str) -> None:
+    if campaign.is_link:
+        raise NotAllowed("No money goes through a plain link: pay people where you found them.")
+    if assignment.state not in LISTED:
+        raise Conflict("Only who has submitted can be paid; the recruiter has not listed this assignment.")
+    if amount_cents < 1 or not cause.strip() or not reason.strip():
+        raise InvalidRequest("A bonus needs an amount of at least a cent, a cause, and a reason that the worker reads.")

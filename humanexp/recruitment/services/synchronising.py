@@ -1,0 +1,192 @@
+"""Polling: what the recruiter lists is the truth about HITs and assignments. Twice is once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.errors import Conflict, KeysRefused, RecruiterError, TokenRefused
+from humanexp.experiments import selectors as experiment_selectors
+from humanexp.experiments import services as experiments
+from humanexp.experiments.models import Population, Session, SessionState, Study
+from humanexp.recruitment import selectors
+from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, SenderLease
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, Recruiter
+from humanexp.recruitment.services.audit import record
+from humanexp.recruitment.services.people import person_for
+from humanexp.recruitment.services.settling import adopt_approval
+from humanexp.recruitment.states import AssignmentState, HitState, advance
+
+#: A submission in the last second is listed a little later.
+GRACE = timedelta(minutes=30)
+
+
+@dataclass
+class SyncReport:
+    """What one round of polling found."""
+
+    hits: int = 0
+    #: newly listed assignments, those without a session of ours among them
+    submitted: int = 0
+    unmatched: int = 0
+    approved: int = 0
+    rejected: int = 0
+    returned: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+
+def sync(*, study: Study | None = None) -> SyncReport:
+    """Ask every recruiter about its open HITs and store what has changed. Never call it in a transaction."""
+    report = SyncReport()
+    for campaign in selectors.unfinished_campaigns(study):
+        try:
+            _sync_campaign(campaign, recruiter_for(campaign.environment), report)
+        except RecruiterError as error:
+            if error.message not in report.remarks:
+                report.remarks.append(error.message)
+    return report
+
+
+def refresh_balance(*, environment: str) -> int | None:
+    """Ask for the money left in the account, and remember the answer for the pages."""
+    cents = recruiter_for(environment).balance_cents()
+    SenderLease.objects.update_or_create(
+        environment=environment, defaults={"balance_cents": cents, "balance_at": clock.now()}
+    )
+    return cents
+
+
+def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport) -> None:
+    for hit in selectors.hits_to_ask_about(campaign):
+        # The HIT first: once it is closed, the list that follows is complete.
+        about = recruiter.hit(hit.hit_id)
+        listed = list(recruiter.assignments(hit.hit_id))
+        known = {
+            (row.assignment_id, row.person.worker_id): row.state
+            for row in hit.campaign.assignments_taken.select_related("person")
+            if row.person is not None
+        }
+        for found in listed:
+            if known.get((found.assignment_id, found.worker_id)) != found.state:
+                _store_assignment(campaign, hit, found, report)
+        _store_hit(hit, about)
+        report.hits += 1
+    report.returned += _give_up_lost(campaign)
+    if recruiter.pays:
+        try:
+            refresh_balance(environment=campaign.environment)
+        except KeysRefused as error:
+            report.remarks.append(error.message)
+    Campaign.objects.filter(pk=campaign.pk).update(synced_at=clock.now())
+
+
+@transaction.atomic
+def _store_hit(hit: Hit, about: HitReport) -> None:
+    state = HitState.OPEN if about.is_open else HitState.CLOSED
+    facts = {
+        "available": about.available,
+        "pending": about.pending,
+        "completed": about.completed,
+        "expires_at": about.expires_at,
+        "synced_at": clock.now(),
+    }
+    hit.refresh_from_db(fields=["state"])
+    if hit.state != state:
+        advance(hit, state, **facts)
+    else:
+        Hit.objects.filter(pk=hit.pk).update(**facts)
+
+
+@transaction.atomic
+def _store_assignment(campaign: Campaign, hit: Hit, found: AssignmentReport, report: SyncReport) -> None:
+    row = _row_of(campaign, hit, found)
+    if not row.is_listed:
+        evidence = weigh(row, found)
+        advance(
+            row,
+            AssignmentState.SUBMITTED,
+            hit=hit,
+            evidence=evidence,
+            submitted_at=found.submitted_at,
+            auto_approves_at=found.auto_approves_at,
+        )
+        report.submitted += 1
+        report.unmatched += row.is_unmatched
+        if row.session is not None and row.session.state == SessionState.COMPLETED:
+            experiments.mark_submitted(session=row.session, at=found.submitted_at)
+    if found.state == AssignmentState.APPROVED and row.state != AssignmentState.APPROVED:
+        adopt_approval(assignment=row)
+        advance(row, AssignmentState.APPROVED, decided_at=found.decided_at or clock.now())
+        report.approved += 1
+    elif found.state == AssignmentState.REJECTED and row.state == AssignmentState.SUBMITTED:
+        advance(row, AssignmentState.REJECTED, decided_at=found.decided_at or clock.now())
+        record(action="rejected-elsewhere", subject=f"assignment:{row.pk}")
+        report.rejected += 1
+
+
+def _row_of(campaign: Campaign, hit: Hit, found: AssignmentReport) -> Assignment:
+    """Our row of a listed pair of assignment and worker; made when the frame never told us of it."""
+    person = person_for(
+        environment=campaign.environment,
+        worker_id=found.worker_id,
+        family=campaign.study.family,
+        scripted=campaign.study.population == Population.SCRIPTED,
+    )
+    row, _ = Assignment.objects.select_for_update().get_or_create(
+        environment=campaign.environment,
+        assignment_id=found.assignment_id,
+        person=person,
+        defaults={"campaign": campaign, "hit": hit, "state": AssignmentState.RETURNED},
+    )
+    return row
+
+
+def weigh(assignment: Assignment, found: AssignmentReport) -> Evidence:
+    """What a submission proves. The receipt counts even where our row says otherwise."""
+    receipt, session = found.answers.get("receipt", ""), assignment.session
+    if session is not None:
+        if receipt and experiments.receipt_is_valid(session=session, receipt=receipt):
+            return Evidence.RECEIPT
+        finished = session.state in (SessionState.COMPLETED, SessionState.SUBMITTED)
+        return Evidence.SESSION if finished else Evidence.UNFINISHED
+    # Session, assignment and worker belong together only if one of them said so before: anybody can type an id.
+    if receipt:
+        namesakes = Assignment.objects.filter(
+            environment=assignment.environment, assignment_id=assignment.assignment_id, session__isnull=False
+        )
+        for namesake in namesakes.select_related("session"):
+            if namesake.session and experiments.receipt_is_valid(session=namesake.session, receipt=receipt):
+                return Evidence.OTHER_WORKER
+    return Evidence.UNKNOWN
+
+
+def _give_up_lost(campaign: Campaign) -> int:
+    """Nobody lists a returned or abandoned assignment: one past its deadline is over; its place is free again."""
+    over = clock.now() - campaign.assignment_duration - GRACE
+    lost = campaign.assignments_taken.filter(state=AssignmentState.OPENED, opened_at__lt=over)
+    for assignment in lost:
+        with transaction.atomic():
+            session = Session.objects.select_for_update().filter(assignment=assignment).first()
+            if session is not None and session.state == SessionState.OPEN:
+                experiments.withdraw_session(session=session)
+            advance(assignment, AssignmentState.RETURNED)
+    return len(lost)
+
+
+def finish_link(*, campaign: Campaign, token: str) -> None:
+    """Somebody who came by a plain link has finished; `sync` finds the same a little later."""
+    session = experiment_selectors.session_for_token(token)
+    if not campaign.is_link or session.study_id != campaign.study_id:
+        raise TokenRefused
+    assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("hit").first()
+    if assignment is None or assignment.hit is None:
+        raise TokenRefused
+    found = recruiter_for(campaign.environment).assignment(assignment.assignment_id)
+    if found is None:
+        raise Conflict("The study is not finished yet: some trials have no answer.")
+    if not assignment.is_listed:
+        _store_assignment(campaign, assignment.hit, found, SyncReport())

@@ -1,0 +1,111 @@
+"""States of recruitment as data: which arrows exist, and the one function that follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+
+from django.db import models, transaction
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.errors import IllegalTransition
+
+
+class CampaignState(models.TextChoices):
+    LIVE = "live", _("recruiting")
+    STOPPING = "stopping", _("being stopped")
+    STOPPED = "stopped", _("stopped")
+
+
+CAMPAIGN_TRANSITIONS: Mapping[str, frozenset[str]] = {
+    CampaignState.LIVE: frozenset({CampaignState.STOPPING}),
+    CampaignState.STOPPING: frozenset({CampaignState.STOPPED}),
+    CampaignState.STOPPED: frozenset(),
+}
+
+
+class HitState(models.TextChoices):
+    PLANNED = "planned", _("being published")
+    OPEN = "open", _("open")
+    #: expired, or every place is taken and nobody is at work
+    CLOSED = "closed", _("closed")
+    #: never published
+    CANCELLED = "cancelled", _("cancelled")
+
+
+HIT_TRANSITIONS: Mapping[str, frozenset[str]] = {
+    HitState.PLANNED: frozenset({HitState.OPEN, HitState.CANCELLED}),
+    HitState.OPEN: frozenset({HitState.CLOSED}),
+    # a returned place, or an extension, opens it again
+    HitState.CLOSED: frozenset({HitState.OPEN}),
+    HitState.CANCELLED: frozenset(),
+}
+
+
+class AssignmentState(models.TextChoices):
+    #: said by the frame alone; a recruiter lists nothing before submission
+    OPENED = "opened", _("under way")
+    #: given back, or left behind for another assignment
+    RETURNED = "returned", _("returned")
+    SUBMITTED = "submitted", _("submitted")
+    APPROVED = "approved", _("approved")
+    REJECTED = "rejected", _("rejected")
+
+
+#: What the recruiter has listed: the only assignments that anybody is paid for.
+LISTED = (AssignmentState.SUBMITTED, AssignmentState.APPROVED, AssignmentState.REJECTED)
+
+ASSIGNMENT_TRANSITIONS: Mapping[str, frozenset[str]] = {
+    AssignmentState.OPENED: frozenset({AssignmentState.RETURNED, *LISTED}),
+    # a worker may return a HIT and accept it again with the same assignment id
+    AssignmentState.RETURNED: frozenset({AssignmentState.OPENED, *LISTED}),
+    AssignmentState.SUBMITTED: frozenset({AssignmentState.APPROVED, AssignmentState.REJECTED}),
+    AssignmentState.APPROVED: frozenset(),
+    # within 30 days a rejection can be overridden
+    AssignmentState.REJECTED: frozenset({AssignmentState.APPROVED}),
+}
+
+
+class WriteState(models.TextChoices):
+    PLANNED = "planned", _("planned")
+    #: sent at least once; until the other side has been asked, nobody knows whether it took effect
+    SENDING = "sending", _("on its way")
+    CONFIRMED = "confirmed", _("confirmed")
+    REFUSED = "refused", _("refused")
+
+
+WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
+    # straight to confirmed: the other side had done it already (automatic approval)
+    WriteState.PLANNED: frozenset({WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED}),
+    WriteState.SENDING: frozenset({WriteState.CONFIRMED, WriteState.REFUSED}),
+    WriteState.CONFIRMED: frozenset(),
+    # a person has removed the cause and asks for another try
+    WriteState.REFUSED: frozenset({WriteState.PLANNED, WriteState.CONFIRMED}),
+}
+
+
+class Stateful(Protocol):
+    """A row with a state and the arrows between its states."""
+
+    TRANSITIONS: Mapping[str, frozenset[str]]
+    state: Any
+    pk: Any
+
+    def refresh_from_db(self) -> None: ...
+
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+@transaction.atomic
+def advance(row: Row, to: str, **facts: Any) -> Row:
+    """Move a row along one of its arrows and store `facts` with it; the lock keeps two from moving it at once."""
+    locked: Any = type(row)._default_manager.select_for_update().get(pk=row.pk)
+    if to not in locked.TRANSITIONS[locked.state]:
+        raise IllegalTransition(f"{type(row).__name__} {row.pk} is {locked.state} and cannot become {to}.")
+    locked.state = to
+    for name, value in facts.items():
+        setattr(locked, name, value)
+    locked.save(update_fields=["state", *facts])
+    row.refresh_from_db()
+    return row

@@ -1,0 +1,48 @@
+"""Filters of recruitment's pages: `{% load recruitment %}`."""
+
+from __future__ import annotations
+
+from django import template
+
+from humanexp.recruitment import money
+
+register = template.Library()
+
+_TONES = {
+    "live": "good",
+    "open": "good",
+    "confirmed": "good",
+    "approved": "good",
+    "stopping": "warn",
+    "sending": "warn",
+    "submitted": "warn",
+    "refused": "bad",
+    "rejected": "bad",
+}
+
+
+@register.filter
+def dollars(cents: int | None) -> str:
+    """Integer cents as dollars with the sign of the currency."""
+    return "–" if cents is None else f"${money.dollars(cents)}"
+
+
+@register.filter
+def tone(state: str) -> str:
+    """The colour of a state of recruitment."""
+    return _TONES.get(str(state), "plain")
+
+
+@register.filter
+def unlocalized(number: float) -> str:
+    """A number for an attribute: a point, whatever the language."""
+    return f"{number:g}"
+
+
+@register.filter
+def age(seconds: float) -> str:
+    """A span of time in its largest unit."""
+    for length, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {name}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,78 @@
+"""The entry page of a recruited person, in the recruiter's frame or on its own. No cookies; a GET writes nothing."""
+
+from __future__ import annotations
+
+from csp.decorators import csp_replace
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.http import require_GET
+
+from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.experiments.models import Population
+from humanexp.recruitment import frames, selectors
+from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.services.entering import NO_ASSIGNMENT
+from humanexp.recruitment.states import CampaignState
+
+
+@require_GET
+@never_cache
+def take(request: HttpRequest, entry: str) -> HttpResponseBase:
+    """Consent and start; in a preview, what the study is about."""
+    try:
+        campaign = selectors.campaign_by_entry(entry)
+    except NotFound as error:
+        return render(request, "take/refused.html", {"message": error.message}, status=404)
+    if campaign.is_link:
+        return _entry_page(request, campaign)
+    # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
+    origins = frames.origins_of(campaign)
+
+    @xframe_options_exempt
+    @csp_replace({"frame-ancestors": origins, "form-action": origins})
+    def framed(request: HttpRequest) -> HttpResponse:
+        return _entry_page(request, campaign)
+
+    return framed(request)
+
+
+def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    given = request.GET
+    assignment_id = "" if campaign.is_link else given.get("assignmentId", "")
+    is_preview = not campaign.is_link and assignment_id in ("", NO_ASSIGNMENT)
+    submit_address = fault = ""
+    if not is_preview:
+        try:
+            submit_address = frames.submit_address(campaign, given.get("turkSubmitTo", ""))
+        except InvalidRequest as error:
+            fault = error.message
+    context = {
+        "campaign": campaign,
+        "study": campaign.study,
+        "consent": consent_of(campaign.study),
+        "is_preview": is_preview,
+        "is_over": campaign.is_link and campaign.state != CampaignState.LIVE,
+        "fault": fault,
+        # what the page's script needs to know; the ids came with the address and prove nothing
+        "page": {
+            "entry": campaign.entry,
+            "isLink": campaign.is_link,
+            "isPreview": is_preview,
+            "openUrl": reverse("recruitment:open", args=[campaign.entry]),
+            "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
+            "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if campaign.is_link else "",
+            "assignmentId": assignment_id,
+            "hitId": given.get("hitId", ""),
+            "workerId": given.get("p" if campaign.is_link else "workerId", ""),
+            "turkSubmitTo": given.get("turkSubmitTo", ""),
+            "submitAddress": submit_address,
+            "simulated": campaign.study.population == Population.SCRIPTED,
+        },
+    }
+    page = render(request, "take/entry.html", context)
+    page["Referrer-Policy"] = "no-referrer"  # worker ids ride in this page's address
+    return page

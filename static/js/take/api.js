@@ -1,0 +1,85 @@
+/** The entry page's calls. No cookies: what a call may do follows from its bearer. */
+
+const TIMEOUT_MS = 20_000;
+
+/** A refusal by the server, from its problem JSON {type, title, detail}. */
+export class Refusal extends Error {
+  constructor({ status, type = "", detail = "", title = "" }) {
+    super(detail || title || `HTTP ${status}`);
+    this.name = "Refusal";
+    this.status = status;
+    this.type = String(type).split(/[/#:]/).pop();
+  }
+}
+
+/** No reply, or a server that is away: worth another try. */
+export class NoReply extends Error {
+  constructor(cause) {
+    super("no reply", { cause });
+    this.name = "NoReply";
+  }
+}
+
+export class TakeApi {
+  #fetch;
+  #page;
+
+  /** @param {{fetch: typeof fetch, page: object}} options `page`: what the server wrote into the page */
+  constructor({ fetch, page }) {
+    this.#fetch = fetch;
+    this.#page = page;
+  }
+
+  /** @returns {Promise<{token: string, handoff: string, status_url: string, run_url: string}>} */
+  open(person) {
+    return this.#call("POST", this.#page.openUrl, { body: person });
+  }
+
+  /** @returns {Promise<{handoff: string}>} a fresh one-time code for the window of the study */
+  handoff(token) {
+    return this.#call("POST", this.#page.handoffUrl, { token });
+  }
+
+  /** @returns {Promise<{state: string, cursor: number, total: number, receipt?: string, completion_code?: string}>} */
+  status(url, token) {
+    return this.#call("GET", url, { token });
+  }
+
+  finish(token) {
+    return this.#call("POST", this.#page.finishUrl, { token });
+  }
+
+  async #call(method, url, { token, body } = {}) {
+    const headers = { Accept: "application/json" };
+    if (token) headers.Authorization = `Bearer ${token}`;
+    if (body) headers["Content-Type"] = "application/json";
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), TIMEOUT_MS);
+    try {
+      const reply = await this.#fetch(url, {
+        method,
+        headers,
+        body: body && JSON.stringify(body),
+        cache: "no-store",
+        credentials: "omit",
+        referrerPolicy: "no-referrer",
+        signal: abort.signal,
+      });
+      if (reply.ok) return reply.status === 204 ? null : await reply.json();
+      if (reply.status >= 500 || reply.status === 429) throw new NoReply(reply.status);
+      throw new Refusal({ ...(await problemOf(reply)), status: reply.status });
+    } catch (error) {
+      throw error instanceof Refusal || error instanceof NoReply ? error : new NoReply(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+async function problemOf(reply) {
+  try {
+    return (await reply.json()) ?? {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
+ * recruiter's form when every answer is stored.
+ */
+import { Refusal } from "./api.js";
+
+const WINDOW = "humanexp-run";
+/** Names of the status answer's states. */
+const FINISHED = new Set(["completed", "submitted"]);
+
+export class Entry {
+  /**
+   * @param {object} parts
+   * @param {object} parts.page what the server wrote into the page
+   * @param {import("./panels.js").Panels} parts.panels
+   * @param {import("./api.js").TakeApi} parts.api
+   * @param {import("./memory.js").Memory} parts.memory
+   * @param {Window} parts.view
+   * @param {(ask: () => Promise<boolean>) => import("./poll.js").Poll} parts.pollWith
+   */
+  constructor({ page, panels, api, memory, view, pollWith }) {
+    Object.assign(this, { page, panels, api, memory, view });
+    this.poll = pollWith(() => this.ask());
+    /** @type {object|null} token and addresses once the session is open */
+    this.session = null;
+  }
+
+  /** Shows the step the person is at. The ids leave the address: it must not end in histories and screenshots. */
+  begin() {
+    this.session = this.memory.recall(this.page, this.view.location.search);
+    if (this.view.location.search) this.view.history.replaceState(null, "", this.view.location.pathname);
+    if (this.session) this.watch({ focus: false });
+    else if (this.page.isPreview) this.panels.show("preview", { focus: false });
+    else this.panels.show("start", { focus: false });
+  }
+
+  /** The start button. The window is opened inside the click: later it would be taken for an advertisement. */
+  async start({ consents, continueHere = false }) {
+    this.panels.reveal("consent-error", !consents);
+    if (!consents) {
+      this.panels.find("[data-consent]")?.focus();
+      return;
+    }
+    const opened = this.openWindow();
+    try {
+      const reply = await this.api.open(this.person(continueHere));
+      this.session = {
+        token: reply.token,
+        runUrl: reply.run_url,
+        statusUrl: reply.status_url,
+        assignmentId: this.page.assignmentId,
+        submitAddress: this.page.submitAddress,
+      };
+      this.memory.keep(this.session);
+      this.goTo(opened, reply.handoff);
+    } catch (error) {
+      opened?.close();
+      this.refuse(error);
+    }
+  }
+
+  /** The window was closed, or did not open: a fresh code, because the first one works once. */
+  async reopen() {
+    const opened = this.openWindow();
+    try {
+      const { handoff } = await this.api.handoff(this.session.token);
+      this.goTo(opened, handoff);
+    } catch (error) {
+      opened?.close();
+      if (error instanceof Refusal) this.startAgain();
+      else this.panels.reveal("offline", true);
+    }
+  }
+
+  /** One look at the session; false when there is nothing left to wait for. */
+  async ask() {
+    let status;
+    try {
+      status = await this.api.status(this.session.statusUrl, this.session.token);
+    } catch (error) {
+      if (error instanceof Refusal) {
+        this.startAgain();
+        return false;
+      }
+      this.panels.reveal("offline", true);
+      throw error;
+    }
+    this.panels.reveal("offline", false);
+    if (FINISHED.has(status.state)) {
+      await this.finish(status);
+      return false;
+    }
+    this.showProgress(status);
+    return true;
+  }
+
+  async finish(status) {
+    if (this.page.isLink && status.state === "completed") {
+      // `sync` finds a finished session by itself: a lost call here loses nothing.
+      await this.api.finish(this.session.token).catch(() => null);
+    }
+    const form = this.panels.find('[data-form="submit"]');
+    if (form) {
+      form.action = this.session.submitAddress;
+      form.elements.namedItem("assignmentId").value = this.session.assignmentId;
+      form.elements.namedItem("receipt").value = status.receipt ?? "";
+    }
+    this.panels.fill({ "completion-code": status.completion_code ?? "" });
+    this.panels.show("done");
+    this.view.document.title = this.panels.find("#done-title")?.textContent ?? this.view.document.title;
+  }
+
+  watch({ focus = true } = {}) {
+    this.panels.show("under-way", { focus });
+    this.poll.start();
+  }
+
+  showProgress({ cursor, total }) {
+    const bar = this.panels.find("[data-progress]");
+    if (bar) Object.assign(bar, { max: Math.max(1, total), value: cursor });
+    this.panels.fill({ progress: this.panels.message("progress", { answered: cursor, total }) });
+  }
+
+  openWindow() {
+    return this.view.open("about:blank", WINDOW);
+  }
+
+  /** Sends the study's window to the study; without a window, a plain link goes on in this one. */
+  goTo(opened, handoff) {
+    const url = new URL(this.session.runUrl, this.view.location.href);
+    url.hash = handoff;
+    if (opened) opened.location.replace(url.href);
+    else if (this.page.isLink) {
+      this.view.location.assign(url.href);
+      return;
+    }
+    const link = this.panels.find('[data-action="reopen"]');
+    // Blocked inside the frame: a link that the person clicks is never taken for a pop-up.
+    if (link) link.href = opened ? url.pathname : url.href;
+    this.isBlocked = !opened;
+    this.watch();
+  }
+
+  /** The session is gone (withdrawn, or its bearer too old): back to the decision. */
+  startAgain() {
+    this.poll.stop();
+    this.memory.forget();
+    this.session = null;
+    this.panels.show(this.page.isPreview ? "preview" : "start");
+  }
+
+  refuse(error) {
+    const isRefusal = error instanceof Refusal;
+    this.panels.fill({ refusal: isRefusal ? error.message : this.panels.message("unreachable") });
+    this.panels.reveal("continue-here", error.type === "already-begun");
+    this.panels.reveal("retry", !isRefusal);
+    this.panels.show("refused");
+  }
+
+  person(continueHere) {
+    const { isLink, assignmentId, hitId, turkSubmitTo, simulated } = this.page;
+    const workerId = this.page.workerId || (isLink ? this.memory.visitor(() => randomId(this.view)) : "");
+    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere };
+  }
+}
+
+function randomId(view) {
+  const bytes = view.crypto.getRandomValues(new Uint8Array(24));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,51 @@
+/** What the entry page remembers in its tab: who it was opened for, and the bearer of the session. */
+
+export class Memory {
+  #tab;
+  #browser;
+  #key;
+
+  /** @param {{tab: Storage, browser: Storage, entry: string}} options sessionStorage and localStorage, or stand-ins */
+  constructor({ tab, browser, entry }) {
+    this.#tab = tab;
+    this.#browser = browser;
+    this.#key = `humanexp.take.${entry}`;
+  }
+
+  /**
+   * What was kept for this page, or null. An address without a query is a reload of the page after its ids were taken
+   * out of the address; any other address speaks for itself.
+   */
+  recall(page, search) {
+    const kept = read(this.#tab, this.#key);
+    if (!kept) return null;
+    const isSame = page.isLink || kept.assignmentId === page.assignmentId;
+    return isSame || (search === "" && page.isPreview) ? kept : null;
+  }
+
+  keep(session) {
+    this.#tab.setItem(this.#key, JSON.stringify(session));
+  }
+
+  forget() {
+    this.#tab.removeItem(this.#key);
+  }
+
+  /** A plain link without a panel's id: this browser's own random one, so that coming back is going on. */
+  visitor(random) {
+    const name = `${this.#key}.visitor`;
+    const known = this.#browser.getItem(name);
+    if (known) return known;
+    const made = random();
+    this.#browser.setItem(name, made);
+    return made;
+  }
+}
+
+function read(storage, key) {
+  try {
+    return JSON.parse(storage.getItem(key) ?? "null");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,45 @@
+/** The page's panels: one shown at a time, values filled in by name. */
+
+export class Panels {
+  #root;
+
+  constructor(root) {
+    this.#root = root;
+  }
+
+  find(selector) {
+    return this.#root.querySelector(selector);
+  }
+
+  /** Shows one of the step panels and hides the others; the consent text stays readable beside the start. */
+  show(name, { focus = true } = {}) {
+    for (const panel of this.#root.querySelectorAll("[data-panel]")) {
+      panel.hidden = panel.dataset.panel !== name && !(panel.dataset.panel === "consent" && keepsConsent(name));
+    }
+    if (focus) this.find(`[data-panel="${name}"]`)?.focus();
+  }
+
+  fill(values) {
+    for (const [name, text] of Object.entries(values)) {
+      for (const element of this.#root.querySelectorAll(`[data-value="${name}"]`)) {
+        // the same words again would be read out again
+        if (element.textContent !== text) element.textContent = text;
+      }
+    }
+  }
+
+  reveal(name, isShown) {
+    const element = this.find(`[data-value="${name}"]`) ?? this.find(`[data-action="${name}"]`);
+    if (element) element.hidden = !isShown;
+  }
+
+  /** A translated sentence from the page, its {names} replaced. */
+  message(name, values = {}) {
+    const text = this.find(`template[data-message="${name}"]`)?.innerHTML.trim() ?? "";
+    return text.replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
+  }
+}
+
+function keepsConsent(name) {
+  return name === "start" || name === "preview" || name === "refused";
+}
