@@ -46,8 +46,9 @@ def _amount(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    if not re.fullmatch(r"[\w .+-]{1,100}", text):
-        raise argparse.ArgumentTypeError("1 to 100 letters, digits, spaces and . + - _")
+    text = text.strip()
+    if not 1 <= len(text) <= 100 or not text.isprintable():
+        raise argparse.ArgumentTypeError("1 to 100 characters on one line")
     return text
 
 

@@ -110,7 +110,7 @@ def guarded_actions(requirement: Requirement) -> frozenset[Action]:
 
 def is_met(requirement: Requirement, profile: WorkerProfile) -> bool:
     """A worker without the qualification meets DoesNotExist alone."""
-    comparator = requirement["Comparator"]
+    comparator: str = requirement["Comparator"]
     value = profile.value(requirement["QualificationTypeId"])
     if comparator in _EXISTENCE_COMPARATORS:
         return (value is _Absent.ABSENT) == (comparator == "DoesNotExist")

@@ -67,7 +67,6 @@ MIDDLEWARE = [
 ]
 ROOT_URLCONF = "humanexp.marketplace.urls"
 WSGI_APPLICATION = "humanexp.marketplace.wsgi.application"
-APPEND_SLASH = False
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -104,7 +103,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "marketplace.Account"
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "humanexp.marketplace.hashers.InteractiveScryptHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [

@@ -19,6 +19,6 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
     """Django's, but for a response marked `cuts_connection`: waitress then closes the socket without a byte."""
     response = _site(environ, start_response)
     if getattr(response, "cuts_connection", False):
-        response.close()  # type: ignore[attr-defined]
+        response.close()
         raise ClientDisconnected
     return response

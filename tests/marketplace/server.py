@@ -102,7 +102,10 @@ class MarketplaceServer:
         )
 
     def create_requester(self, name: str = "demo", balance: str = "100.00") -> RequesterKeys:
-        printed, _ = self._run("create_requester", "--name", name, "--balance", balance).communicate(timeout=60)
+        run = self._run("create_requester", "--name", name, "--balance", balance)
+        printed, _ = run.communicate(timeout=60)
+        if run.returncode:
+            raise RuntimeError(printed)
         keys = json.loads(printed)
         return RequesterKeys(keys["access_key_id"], keys["secret_access_key"])
 

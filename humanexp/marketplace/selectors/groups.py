@@ -36,11 +36,9 @@ def takeable_hits(worker: Worker | None, now: datetime) -> HITQuerySet:
 def groups_for(worker: Worker | None, now: datetime) -> list[Group]:
     """Newest first; groups hidden from this worker are not there."""
     profile = profile_of(worker, now)
-    by_type: dict[int, list[tuple[int, datetime]]] = {}
-    for hit_type, available, expires_at in takeable_hits(worker, now).values_list(
-        "hit_type", "n_available", "expires_at"
-    ):
-        by_type.setdefault(hit_type, []).append((available, expires_at))
+    by_type: dict[int, list[HIT]] = {}
+    for hit in takeable_hits(worker, now).select_related(None).defer("question", "external_url"):
+        by_type.setdefault(hit.hit_type_id, []).append(hit)
     groups = []
     for hit_type in HITType.objects.filter(pk__in=by_type).select_related("requester").order_by("-pk"):
         if unmet(hit_type.requirements, profile, Action.DISCOVER):
@@ -50,8 +48,8 @@ def groups_for(worker: Worker | None, now: datetime) -> list[Group]:
             Group(
                 hit_type=hit_type,
                 hits=len(hits),
-                available=sum(available for available, _ in hits),
-                expires_at=max(expires_at for _, expires_at in hits),
+                available=sum(hit.n_available for hit in hits),
+                expires_at=max(hit.expires_at for hit in hits),
                 can_preview=not unmet(hit_type.requirements, profile, Action.PREVIEW),
                 can_accept=not unmet(hit_type.requirements, profile, Action.ACCEPT),
             )

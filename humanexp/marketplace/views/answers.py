@@ -27,7 +27,7 @@ def worker_of(request: HttpRequest) -> Worker | None:
 
 def worker_required(
     view: Callable[Concatenate[HttpRequest, Worker, Arguments], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase]:
+) -> Callable[..., HttpResponseBase]:
     """Pass the worker on; others are asked to log in."""
 
     @wraps(view)

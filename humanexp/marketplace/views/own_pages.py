@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from humanexp.marketplace import clock
 from humanexp.marketplace.models import Message, Worker
@@ -14,7 +14,7 @@ from humanexp.marketplace.selectors.own_work import Earning, earnings_of, messag
 from humanexp.marketplace.views.answers import html_or_json, worker_required
 
 
-@require_GET
+@require_safe
 @worker_required
 def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
     found = earnings_of(worker, clock.now())
@@ -31,7 +31,7 @@ def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
     return html_or_json(request, lambda: render(request, "marketplace/earnings.html", {"earnings": found}), body)
 
 
-@require_GET
+@require_safe
 @worker_required
 def messages(request: HttpRequest, worker: Worker) -> HttpResponse:
     found = list(messages_to(worker))

@@ -22,7 +22,7 @@ from humanexp.marketplace.views.requester import cut_connection
 
 
 @csrf_exempt  # the form comes from the requester's page; the unguessable assignmentId says whose work it is
-@csp_replace({"frame-ancestors": [SELF]})
+@csp_replace({"frame-ancestors": [SELF]})  # type: ignore[untyped-decorator]
 @xframe_options_sameorigin
 @require_POST
 def external_submit(request: HttpRequest) -> HttpResponse:

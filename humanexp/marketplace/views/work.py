@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import ensure_csrf_cookie
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import NotFound, NothingAvailable, NotQualified
@@ -38,7 +38,7 @@ from humanexp.marketplace.views.answers import (
 
 
 @ensure_csrf_cookie
-@require_GET
+@require_safe
 def groups(request: HttpRequest) -> HttpResponse:
     """What this visitor could take, newest first, after what is in hand."""
     worker, now = worker_of(request), clock.now()
@@ -54,7 +54,7 @@ def groups(request: HttpRequest) -> HttpResponse:
 
 
 @ensure_csrf_cookie
-@require_GET
+@require_safe
 def group(request: HttpRequest, hit_type_id: str) -> HttpResponse:
     """Preview of the group's next HIT."""
     worker, now = worker_of(request), clock.now()
@@ -73,7 +73,7 @@ def group(request: HttpRequest, hit_type_id: str) -> HttpResponse:
 
 
 @ensure_csrf_cookie
-@require_GET
+@require_safe
 def hit(request: HttpRequest, hit_id: str) -> HttpResponse:
     """Preview of one HIT."""
     worker, now = worker_of(request), clock.now()
@@ -104,7 +104,7 @@ def _preview(request: HttpRequest, worker: Worker | None, shown: HIT, *, accept_
     return html_or_json(request, lambda: render(request, "marketplace/preview.html", page), body)
 
 
-@require_GET
+@require_safe
 def mturk_preview(request: HttpRequest) -> HttpResponse:
     """The real site's address of a group, so that a link written for it works here."""
     return redirect("group", hit_type_id=hit_type_by_group(request.GET.get("groupId", "")).hit_type_id)
@@ -133,7 +133,7 @@ def _to_work(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRe
 
 
 @ensure_csrf_cookie
-@require_GET
+@require_safe
 @worker_required
 def work(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """The frame while the work is open; after that, what became of it."""
