@@ -1,8 +1,14 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.navigation import StudyTab, register_study_tab
 
 
 class ExperimentsConfig(AppConfig):
     name = "humanexp.experiments"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        register_study_tab(StudyTab(key="design", label=_("Design"), url_name="experiments:design", order=20))

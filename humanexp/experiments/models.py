@@ -38,6 +38,15 @@ class StudyState(models.TextChoices):
     STOPPED = "stopped", _("stopped")
 
 
+#: Which states may follow a state of a study.
+STUDY_TRANSITIONS = {
+    StudyState.DRAFT: {StudyState.COLLECTING},
+    StudyState.COLLECTING: {StudyState.PAUSED, StudyState.STOPPED},
+    StudyState.PAUSED: {StudyState.COLLECTING, StudyState.STOPPED},
+    StudyState.STOPPED: {StudyState.COLLECTING},
+}
+
+
 class Population(models.TextChoices):
     """Who answers. The two never mix in one study."""
 
@@ -67,14 +76,18 @@ class Study(models.Model):
     #: validated snapshot of study.toml
     configuration = models.JSONField(default=dict)
     digest = models.CharField(max_length=64, blank=True)
+    #: the rule set as it was when the study was created: rules, thresholds, version
+    rule_set = models.JSONField(default=dict)
     seed = models.BigIntegerField(default=0)
-    #: how many sessions the plan holds, and where the plan lies under MEDIA_ROOT
+    #: how many sessions the plan holds, where the plan lies under MEDIA_ROOT, and the SHA-256 of that file
     planned_sessions = models.PositiveIntegerField(default=0)
     plan_file = models.CharField(max_length=300, blank=True)
+    plan_digest = models.CharField(max_length=64, blank=True)
     #: what the planner cut or noticed, one sentence each
     plan_notes = models.JSONField(default=list)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    #: when the first session was opened; from then on a change is a new version
     frozen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -108,6 +121,15 @@ class SessionState(models.TextChoices):
     WITHDRAWN = "withdrawn", _("withdrawn")
 
 
+#: Which states may follow a state of a session.
+SESSION_TRANSITIONS = {
+    SessionState.OPEN: {SessionState.COMPLETED, SessionState.WITHDRAWN},
+    SessionState.COMPLETED: {SessionState.SUBMITTED, SessionState.WITHDRAWN},
+    SessionState.SUBMITTED: {SessionState.WITHDRAWN},
+    SessionState.WITHDRAWN: set(),
+}
+
+
 class Session(models.Model):
     """One sitting of one participant. The server owns order and cursor."""
 
@@ -116,10 +138,19 @@ class Session(models.Model):
     code = models.CharField(max_length=20, unique=True)
     #: which session of the study's plan this is; free again when the session is withdrawn
     slot = models.PositiveIntegerField()
+    #: the participant's first, second, ... session of the study family
+    number = models.PositiveSmallIntegerField(default=1)
     state = models.CharField(max_length=12, choices=SessionState.choices, default=SessionState.OPEN)
     is_scripted = models.BooleanField(default=False)
+    #: next position without an answer, and how many positions there are
+    cursor = models.PositiveSmallIntegerField(default=0)
+    total = models.PositiveSmallIntegerField()
+    #: what a participant may know about the blocks: index, kind, task, first, last, feedback
+    blocks = models.JSONField(default=list)
     #: part of the bearer token: changing it revokes every token of the session
     token_nonce = models.CharField(max_length=32)
+    #: part of the one hand-off code that is still good; empty once it is used
+    handoff_nonce = models.CharField(max_length=32, blank=True)
     #: the browser tab that owns the session
     lease = models.CharField(max_length=64, blank=True)
     environment = models.JSONField(default=dict)
@@ -136,6 +167,10 @@ class Session(models.Model):
             models.UniqueConstraint(
                 fields=["study", "slot"], condition=~Q(state="withdrawn"), name="session_slot_held_once"
             ),
+            models.UniqueConstraint(
+                fields=["participant", "number"], condition=~Q(state="withdrawn"), name="session_number_once"
+            ),
+            models.CheckConstraint(condition=Q(cursor__lte=models.F("total")), name="session_cursor_within_total"),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,209 @@
+"""The participant's API: one session, its pictures one block at a time, every answer stored the moment it is made."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analysis.protocols import ProtocolConfig
+from humanexp.core.errors import NotFound
+from humanexp.experiments import credentials, selectors, services
+from humanexp.experiments.authentication import HoldsSession, SessionTokenAuthentication
+from humanexp.experiments.credentials import SessionClaim
+from humanexp.experiments.models import Session, SessionState
+from humanexp.experiments.pictures import mask_png, stimulus_png
+from humanexp.experiments.serializers import (
+    CompleteIn,
+    CompletionOut,
+    HandoffIn,
+    LeaseIn,
+    LeaseOut,
+    ProblemOut,
+    ResponseIn,
+    ResponseOut,
+    SessionOut,
+    StatusOut,
+    TokenOut,
+)
+from humanexp.experiments.services.answering import check_lease, picture_trial
+from humanexp.experiments.tasks import TASKS
+
+_LEASE = OpenApiParameter(
+    "X-Lease", str, OpenApiParameter.HEADER, required=True, description="the lease that this tab has taken"
+)
+_REFUSALS = {
+    401: OpenApiResponse(ProblemOut, description="the token is forged, expired or revoked"),
+    409: OpenApiResponse(ProblemOut, description="lease-lost, out-of-order or session-closed"),
+    422: OpenApiResponse(ProblemOut, description="a field has a value that cannot be used"),
+}
+_PICTURE = {
+    (200, "image/png"): OpenApiTypes.BINARY,
+    401: _REFUSALS[401],
+    404: OpenApiResponse(ProblemOut, description="no picture may be fetched here now"),
+    409: _REFUSALS[409],
+}
+
+
+class AlwaysJson(BaseContentNegotiation):
+    """Replies are JSON whatever is asked for; a page that prefers pictures gets its refusals readable, too."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return next((parser for parser in parsers if request.content_type.startswith(parser.media_type)), None)
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return JSONRenderer(), JSONRenderer.media_type
+
+
+class RunView(APIView):
+    """A call with a session's token; its replies are kept by no cache."""
+
+    authentication_classes = [SessionTokenAuthentication]
+    permission_classes = [HoldsSession]
+    content_negotiation_class = AlwaysJson
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    @property
+    def claim(self) -> SessionClaim:
+        return cast(SessionClaim, self.request.auth)
+
+    @property
+    def lease(self) -> str:
+        return self.request.headers.get("X-Lease", "")
+
+
+class HandoffView(RunView):
+    authentication_classes = []
+    permission_classes = []
+
+    @extend_schema(request=HandoffIn, responses={200: TokenOut, 401: _REFUSALS[401], 422: _REFUSALS[422]}, auth=[])
+    def post(self, request: Request) -> Response:
+        """Exchange a one-time code (60 s) for a bearer token."""
+        given = _valid(HandoffIn, request)
+        return Response({"token": services.exchange_handoff(code=given["code"])})
+
+
+class SessionView(RunView):
+    @extend_schema(responses={200: SessionOut, 401: _REFUSALS[401], 409: _REFUSALS[409]})
+    def get(self, request: Request) -> Response:
+        """What the page needs to know before the first picture."""
+        session = selectors.session_of(self.claim)
+        if self.lease:
+            check_lease(session, self.lease)
+        return Response(_session_out(session))
+
+
+class LeaseView(RunView):
+    @extend_schema(request=LeaseIn, responses={200: LeaseOut, **_REFUSALS})
+    def post(self, request: Request) -> Response:
+        """Make this tab the owner of the session."""
+        given = _valid(LeaseIn, request)
+        return Response({"lease": services.take_lease(claim=self.claim, lease=given["lease"])})
+
+
+class StimulusView(RunView):
+    @extend_schema(parameters=[_LEASE], responses=_PICTURE)
+    def get(self, request: Request, position: int, showing: int) -> HttpResponse:
+        """A picture of an unanswered trial of the present block; `showing` 1 is the second one of a pair."""
+        trial = picture_trial(claim=self.claim, lease=self.lease, position=position)
+        if showing >= TASKS[trial.task].showings:
+            raise NotFound
+        stimulus = trial.second_stimulus if showing else trial.stimulus
+        if stimulus is None:
+            raise NotFound
+        return HttpResponse(stimulus_png(stimulus.file), content_type="image/png")
+
+
+class MaskView(RunView):
+    @extend_schema(parameters=[_LEASE], responses=_PICTURE)
+    def get(self, request: Request, position: int) -> HttpResponse:
+        """The noise that follows the pictures of an unanswered trial of the present block."""
+        trial = picture_trial(claim=self.claim, lease=self.lease, position=position)
+        return HttpResponse(mask_png(seed=trial.mask_seed, protocol=_protocol(trial.session)), content_type="image/png")
+
+
+class ResponsesView(RunView):
+    @extend_schema(
+        request=ResponseIn,
+        parameters=[_LEASE],
+        responses={201: ResponseOut, 200: OpenApiResponse(ResponseOut, description="stored before"), **_REFUSALS},
+    )
+    def post(self, request: Request) -> Response:
+        """Store the answer to the next trial. The same position again changes nothing: the stored answer wins."""
+        given = _valid(ResponseIn, request)
+        stored = services.store_response(claim=self.claim, lease=self.lease, **given)
+        reply: dict[str, Any] = {"position": stored.position, "cursor": stored.cursor}
+        if stored.has_feedback:
+            reply["feedback"] = {"correct": stored.correct, "category": stored.correct_response}
+        return Response(reply, status=201 if stored.is_new else 200)
+
+
+class CompleteView(RunView):
+    @extend_schema(request=CompleteIn, parameters=[_LEASE], responses={200: CompletionOut, **_REFUSALS})
+    def post(self, request: Request) -> Response:
+        """Close the session once every trial is answered; repeated, the answer is the same."""
+        given = _valid(CompleteIn, request)
+        session = services.complete(claim=self.claim, lease=self.lease, environment=given["environment"])
+        return Response(
+            {
+                "state": session.state,
+                **_proofs(session),
+                "debrief": session.study.configuration.get("debrief", ""),
+            }
+        )
+
+
+class StatusView(RunView):
+    @extend_schema(responses={200: StatusOut, 401: _REFUSALS[401]})
+    def get(self, request: Request) -> Response:
+        """How far the session is; needs no lease, so that the page that opened it can ask."""
+        session = selectors.session_of(self.claim)
+        progress = {"state": session.state, "cursor": session.cursor, "total": session.total}
+        return Response({**progress, **_proofs(session)})
+
+
+def _valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:
+    serializer = serializer_class(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    validated: dict[str, Any] = serializer.validated_data
+    return validated
+
+
+def _proofs(session: Session) -> dict[str, str]:
+    if session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
+        return {}
+    return {
+        "receipt": services.receipt_for(session=session),
+        "completion_code": credentials.completion_code(session.code),
+    }
+
+
+def _protocol(session: Session) -> ProtocolConfig:
+    protocol = session.study.protocol
+    if protocol is None:
+        raise NotFound
+    return ProtocolConfig.from_dict(protocol.configuration)
+
+
+def _session_out(session: Session) -> dict[str, Any]:
+    tasks = dict.fromkeys(block["task"] for block in session.blocks)
+    return {
+        "state": session.state,
+        "study_title": session.study.title,
+        "cursor": session.cursor,
+        "total": session.total,
+        "protocol": _protocol(session).to_dict(),
+        "choices": {task: [choice.to_json() for choice in TASKS[task].choices] for task in tasks},
+        "blocks": session.blocks,
+    }

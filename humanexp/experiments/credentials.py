@@ -1,0 +1,82 @@
+"""Bearer tokens, hand-off codes, receipts and completion codes: all signed, none stored."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+
+from humanexp.core.errors import TokenRefused
+from humanexp.core.keys import pseudonym
+
+#: Longer than any assignment lasts.
+TOKEN_MAX_AGE_S = 7 * 24 * 3600
+HANDOFF_MAX_AGE_S = 60
+_TOKEN, _HANDOFF = "humanexp.session-token", "humanexp.hand-off"
+
+
+@dataclass(frozen=True)
+class SessionClaim:
+    """What a token says: a session, and the nonce that its row must still hold."""
+
+    session_id: int
+    nonce: str
+
+
+def sign_token(*, session_id: int, nonce: str) -> str:
+    return signing.dumps([session_id, nonce], salt=_TOKEN, compress=False)
+
+
+def read_token(token: str) -> SessionClaim:
+    return SessionClaim(*_read(token, _TOKEN, TOKEN_MAX_AGE_S))
+
+
+def sign_handoff(*, session_id: int, nonce: str) -> str:
+    return signing.dumps([session_id, nonce], salt=_HANDOFF, compress=False)
+
+
+def read_handoff(code: str) -> SessionClaim:
+    return SessionClaim(*_read(code, _HANDOFF, HANDOFF_MAX_AGE_S))
+
+
+def _read(text: str, salt: str, max_age_s: int) -> tuple[int, str]:
+    try:
+        content: Any = signing.loads(text, salt=salt, max_age=max_age_s)
+    except signing.BadSignature as error:
+        raise TokenRefused from error
+    session_id, nonce = content
+    return int(session_id), str(nonce)
+
+
+def receipt(session_code: str) -> str:
+    """Proof that all answers of a session are stored; the recruiter's form carries it."""
+    return next(_receipts(session_code))
+
+
+def receipt_is_valid(session_code: str, given: str) -> bool:
+    return any(hmac.compare_digest(known.encode(), given.strip().encode()) for known in _receipts(session_code))
+
+
+def completion_code(session_code: str) -> str:
+    """The same proof, short enough to be typed by hand or read out."""
+    return pseudonym(settings.SECRET_KEY, "completion", session_code, prefix="C", length=8)
+
+
+def completion_code_is_valid(session_code: str, given: str) -> bool:
+    known = (pseudonym(key, "completion", session_code, prefix="C", length=8) for key in _keys())
+    return any(hmac.compare_digest(code.encode(), given.strip().upper().encode()) for code in known)
+
+
+def _receipts(session_code: str) -> Iterator[str]:
+    for key in _keys():
+        yield hmac.new(f"receipt:{key}".encode(), session_code.encode(), sha256).hexdigest()
+
+
+def _keys() -> list[str]:
+    """The present key first; receipts given out under an earlier one stay good while it is among the fallbacks."""
+    return [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]

@@ -1,0 +1,93 @@
+"""A study's plan: made from its stimulus set, stored as a file under MEDIA_ROOT, read back one slot at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import lru_cache
+from typing import Any
+
+from analysis.design import Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan
+from humanexp.core.errors import StudyRefused
+from humanexp.core.storage import media_path, write_whole
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.models import Study
+from humanexp.stimuli.models import StimulusSet
+
+_COLUMNS = ("key", "source_image__key", "source_image__category", "corruption", "visual_change")
+
+
+def stimulus_rows(stimulus_set: StimulusSet) -> list[dict[str, Any]]:
+    """The columns of every stimulus that a plan depends on."""
+    return [
+        {"stimulus": key, "original": original, "category": category, "corruption": corruption, "visual_change": change}
+        for key, original, category, corruption, change in stimulus_set.stimuli.order_by("key").values_list(*_COLUMNS)
+    ]
+
+
+def originals_of(rows: list[dict[str, Any]]) -> dict[str, str]:
+    return {row["original"]: row["category"] for row in rows}
+
+
+def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet) -> StudyPlan:
+    rows = stimulus_rows(stimulus_set)
+    return plan_study(
+        originals_of(rows),
+        rows,
+        configuration.design,
+        configuration.seed,
+        gold_candidates=configuration.gold_originals or None,
+    )
+
+
+def store_plan(plan: StudyPlan, *, slug: str) -> tuple[str, str]:
+    """Write the plan; returns its path under MEDIA_ROOT and its SHA-256. The same plan is the same file."""
+    content = "".join(f"{line}\n" for line in plan.to_lines()).encode()
+    digest = hashlib.sha256(content).hexdigest()
+    relative = f"plans/{slug}-{digest[:16]}.jsonl"
+    write_whole(media_path(relative), content)
+    return relative, digest
+
+
+def catalogue_of(stimulus_set: StimulusSet) -> Catalogue:
+    rows = stimulus_rows(stimulus_set)
+    return Catalogue.from_rows(originals_of(rows), rows)
+
+
+def session_plan(study: Study, slot: int) -> tuple[dict[str, tuple[str, ...]], SessionPlan]:
+    """Pools, and the plan of one slot."""
+    return read_session_plan(_lines(study.plan_file, study.plan_digest), slot)
+
+
+def whole_plan(study: Study) -> StudyPlan:
+    return StudyPlan.from_lines(_lines(study.plan_file, study.plan_digest))
+
+
+def plan_head(study: Study) -> dict[str, Any]:
+    """Configuration, pools, notes and summary, without the sessions."""
+    head: dict[str, Any] = json.loads(_lines(study.plan_file, study.plan_digest)[0])
+    return head
+
+
+@lru_cache(maxsize=8)
+def _lines(relative: str, digest: str) -> tuple[str, ...]:
+    try:
+        content = media_path(relative).read_bytes()
+    except FileNotFoundError as error:
+        raise StudyRefused(f"The plan file {relative} is missing: restore it from the backup of MEDIA_ROOT.") from error
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise StudyRefused(f"The plan file {relative} was changed: restore it from the backup of MEDIA_ROOT.")
+    return tuple(content.decode().splitlines())
+
+
+@lru_cache(maxsize=4)
+def _planned_names(relative: str, digest: str) -> frozenset[str]:
+    plan = StudyPlan.from_lines(_lines(relative, digest))
+    shown = {trial.stimulus for session in plan.sessions for trial in session.trials}
+    seconds = {t.second_stimulus for session in plan.sessions for t in session.trials if t.second_stimulus}
+    return frozenset(shown | seconds)
+
+
+def planned_stimuli(study: Study) -> frozenset[str]:
+    """Names of all stimuli that stand in the plan."""
+    return _planned_names(study.plan_file, study.plan_digest)

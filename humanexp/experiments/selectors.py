@@ -1,0 +1,226 @@
+"""Every question that is asked of studies, sessions, trials and responses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Count, F, Q, QuerySet
+
+from analysis.protocols import sources
+from analysis.tables import TIMING_COLUMNS
+from humanexp.core.errors import NotFound, TokenRefused
+from humanexp.core.models import User
+from humanexp.experiments import credentials
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.credentials import SessionClaim
+from humanexp.experiments.models import Response, Session, SessionState, Study, Trial
+from humanexp.experiments.plans import plan_head
+from humanexp.stimuli.models import Stimulus
+
+
+def study_by_slug(slug: str) -> Study:
+    """The study with this name, for commands and jobs; pages start from `visible_to`."""
+    study = Study.objects.select_related("family", "protocol", "stimulus_set").filter(slug=slug).first()
+    if study is None:
+        raise NotFound(f"There is no study {slug!r}.")
+    return study
+
+
+def visible_to(user: User | AnonymousUser) -> QuerySet[Study]:
+    """Studies that this researcher may see: staff see all, others their own."""
+    studies = Study.objects.select_related("family", "protocol", "stimulus_set")
+    if not user.is_authenticated:
+        return studies.none()
+    return studies if user.is_staff or user.is_superuser else studies.filter(created_by=user)
+
+
+def session_for_token(token: str) -> Session:
+    """The session that a bearer token stands for; refuses forged, expired and revoked ones."""
+    return session_of(credentials.read_token(token))
+
+
+def session_of(claim: SessionClaim) -> Session:
+    found = Session.objects.select_related("study__protocol").filter(pk=claim.session_id, token_nonce=claim.nonce)
+    session = found.first()
+    if session is None:
+        raise TokenRefused
+    return session
+
+
+def trial_of(claim: SessionClaim, position: int) -> Trial:
+    """The trial of the token's session at a position, with session, protocol and pictures: one query."""
+    trial = (
+        Trial.objects.select_related("session__study__protocol", "stimulus", "second_stimulus")
+        .filter(session_id=claim.session_id, session__token_nonce=claim.nonce, position=position)
+        .first()
+    )
+    if trial is None:
+        session_of(claim)  # tells a bad token from a position that does not exist
+        raise NotFound
+    return trial
+
+
+def stimulus_pks(study: Study, keys: Collection[str]) -> dict[str, int]:
+    found = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=list(keys))
+    return dict(found.values_list("key", "pk"))
+
+
+def seen_originals(sessions: Iterable[Session], study: Study) -> set[str]:
+    """Originals of the study's set that may have been shown in these sessions, told by their content."""
+    shown = Trial.objects.filter(session__in=list(sessions), position__lte=F("session__cursor"))
+    contents = {
+        content
+        for pair in shown.values_list("stimulus__source_image__sha256", "second_stimulus__source_image__sha256")
+        for content in pair
+        if content
+    }
+    mine = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, source_image__sha256__in=contents)
+    return set(mine.values_list("source_image__key", flat=True))
+
+
+def given_out(study: Study) -> set[str]:
+    """Names of the stimuli that stand in any session of the study, planned or as a replacement."""
+    trials = Trial.objects.filter(session__study=study)
+    names = trials.values_list("stimulus__key", "second_stimulus__key").distinct()
+    return {name for pair in names for name in pair if name}
+
+
+_TRIAL_COLUMNS = (
+    "session__participant__code",
+    "session__code",
+    "position",
+    "trial__block",
+    "trial__task",
+    "trial__role",
+    "trial__stimulus__source_image__key",
+    "trial__stimulus__key",
+    "trial__stimulus__source_image__category",
+    "trial__stimulus__corruption",
+    "trial__stimulus__visual_change",
+    "trial__second_stimulus__source_image__key",
+    "trial__second_stimulus__key",
+    "trial__second_stimulus__corruption",
+    "response",
+    "correct",
+    "rt_ms",
+    "timing_ok",
+    "is_scripted",
+    "timing",
+)
+
+
+def trial_rows(study: Study) -> list[dict[str, Any]]:
+    """Every stored answer with the columns of `analysis.tables.TRIALS`; `accepted` is left to whoever knows verdicts.
+
+    Answers of withdrawn sessions are left out: those people took them back.
+    """
+    stored = Response.objects.filter(session__study=study).exclude(session__state=SessionState.WITHDRAWN)
+    return _rows(stored, study.slug)
+
+
+def session_rows(session: Session) -> list[dict[str, Any]]:
+    """The stored answers of one session, with the columns of `trial_rows`."""
+    return _rows(Response.objects.filter(session=session), session.study.slug)
+
+
+def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
+    rows = []
+    for values in stored.order_by("session_id", "position").values_list(*_TRIAL_COLUMNS):
+        (
+            participant, session, position, block, task, role, original, stimulus, category, corruption, change,
+            second_original, second_stimulus, second_corruption, response, correct, rt_ms, timing_ok, simulated, timing,
+        ) = values  # fmt: skip
+        rows.append(
+            {
+                "study": slug,
+                "participant": participant,
+                "session": session,
+                "position": position,
+                "block": block,
+                "task": task,
+                "role": role,
+                "original": original,
+                "stimulus": stimulus,
+                "category": category,
+                "corruption": corruption,
+                "visual_change": change,
+                "condition": None,
+                "second_original": second_original,
+                "second_stimulus": second_stimulus,
+                "second_corruption": second_corruption,
+                "response": response,
+                "correct": correct,
+                "rt_ms": rt_ms,
+                "timing_ok": timing_ok,
+                "accepted": None,
+                "simulated": simulated,
+                **{column: timing.get(column) for column in TIMING_COLUMNS},
+            }
+        )
+    return rows
+
+
+def session_counts(study: Study) -> dict[str, int]:
+    """How many sessions were ever opened, how many are in which state, and how many slots the plan has."""
+    by_state = dict(Session.objects.filter(study=study).order_by().values_list("state").annotate(count=Count("pk")))
+    counts = {state: by_state.get(state, 0) for state in SessionState.values}
+    return {
+        "opened": sum(counts.values()),
+        "under_way": counts[SessionState.OPEN],
+        "completed": counts[SessionState.COMPLETED] + counts[SessionState.SUBMITTED],
+        "submitted": counts[SessionState.SUBMITTED],
+        "withdrawn": counts[SessionState.WITHDRAWN],
+        "planned": study.planned_sessions,
+    }
+
+
+#: Bins of visual change in which progress is shown.
+PROGRESS_BINS = 10
+
+
+def progress_by_bin(study: Study) -> list[dict[str, Any]]:
+    """Answers planned and stored by corruption and bin of visual change, categorisation main trials only."""
+    answered: Counter[tuple[str, int]] = Counter()
+    stored = Response.objects.filter(
+        Q(trial__role="main", trial__task="categorisation") | Q(trial__role="consistency_first"),
+        session__study=study,
+    ).exclude(session__state=SessionState.WITHDRAWN)
+    for corruption, change in stored.values_list("trial__stimulus__corruption", "trial__stimulus__visual_change"):
+        answered[corruption, min(PROGRESS_BINS - 1, int(change * PROGRESS_BINS))] += 1
+    strata = plan_head(study)["summary"]["strata"] if study.plan_file else {}
+    return [
+        {
+            "corruption": corruption,
+            "low": number / PROGRESS_BINS,
+            "high": (number + 1) / PROGRESS_BINS,
+            "planned": planned,
+            "answered": answered[corruption, number],
+        }
+        for corruption, counts in strata.items()
+        for number, planned in enumerate(counts)
+    ]
+
+
+def configuration_of(study: Study) -> StudyConfiguration:
+    """The validated snapshot as a value."""
+    if not study.configuration:
+        raise NotFound("The trials of this study were imported: it has no configuration.")
+    return StudyConfiguration.from_dict(study.configuration)
+
+
+def design_summary(study: Study) -> dict[str, Any]:
+    """What the design page shows: plan, protocol with the source of every value, and the study file."""
+    configuration = configuration_of(study)
+    protocol = configuration.protocol
+    return {
+        "configuration": configuration,
+        "plan": plan_head(study),
+        "protocol": [
+            {"name": name, "value": getattr(protocol, name), "source": source}
+            for name, source in sources(protocol).items()
+        ],
+        "counts": session_counts(study),
+    }

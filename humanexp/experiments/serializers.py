@@ -1,0 +1,154 @@
+"""The shapes of the participant API. Whatever a reply may hold is listed here; nothing here tells a role."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rest_framework import serializers
+
+from analysis.tables import SCHEMAS, TIMING_COLUMNS
+from humanexp.experiments.models import SessionState
+
+_CODE = 64
+#: A trial with more clicks than this is a stuck key.
+MOST_CLICKS = 200
+LARGEST_ENVIRONMENT = 16_000
+
+
+class HandoffIn(serializers.Serializer[Any]):
+    code = serializers.CharField(max_length=400)
+
+
+class TokenOut(serializers.Serializer[Any]):
+    token = serializers.CharField()
+
+
+class LeaseIn(serializers.Serializer[Any]):
+    lease = serializers.RegexField(r"^[A-Za-z0-9_-]{8,64}$", help_text="made at random by the tab")
+
+
+class LeaseOut(serializers.Serializer[Any]):
+    lease = serializers.CharField()
+
+
+class ProtocolOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    background = serializers.FloatField()
+    size_px = serializers.IntegerField()
+    fixation_ms = serializers.IntegerField()
+    fixation_shape = serializers.ChoiceField(["cross", "square"])
+    fixation_px = serializers.IntegerField()
+    stimulus_ms = serializers.IntegerField()
+    contrast_ramp = serializers.ChoiceField(["none", "tapered-cosine"])
+    blank_frames = serializers.IntegerField()
+    mask_ms = serializers.IntegerField()
+    mask_contrast = serializers.FloatField()
+    response_ms = serializers.IntegerField()
+    click_policy = serializers.ChoiceField(["first", "last"])
+    fixed_response_window = serializers.BooleanField()
+    feedback_ms = serializers.IntegerField()
+    feedback_sound = serializers.BooleanField()
+
+
+class ChoiceOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # shadows a text of the base class
+    icon = serializers.CharField(required=False)
+
+
+class BlockOut(serializers.Serializer[Any]):
+    index = serializers.IntegerField()
+    kind = serializers.ChoiceField(["practice", "qualification", "main"])
+    task = serializers.CharField()
+    first = serializers.IntegerField()
+    last = serializers.IntegerField()
+    feedback = serializers.BooleanField()
+
+
+class SessionOut(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(SessionState.values)
+    study_title = serializers.CharField()
+    cursor = serializers.IntegerField(help_text="next position without an answer")
+    total = serializers.IntegerField()
+    protocol = ProtocolOut()
+    choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
+    blocks = BlockOut(many=True)
+
+
+class ClickIn(serializers.Serializer[Any]):
+    choice = serializers.CharField(max_length=40)
+    t_ms = serializers.FloatField()
+    input = serializers.ChoiceField(["pointer", "key"])
+
+
+def _timing_field(kind: str) -> serializers.Field[Any, Any, Any, Any]:
+    match kind:
+        case "integer":
+            return serializers.IntegerField(required=False, allow_null=True, min_value=-(2**31), max_value=2**31)
+        case "boolean":
+            return serializers.BooleanField(required=False, allow_null=True)
+        case "text":
+            return serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=60)
+    return serializers.FloatField(required=False, allow_null=True)
+
+
+#: The columns that the browser measures, with the kinds that the table of trials declares.
+TimingIn: type[serializers.Serializer[Any]] = type(
+    "TimingIn",
+    (serializers.Serializer,),
+    {column.name: _timing_field(column.kind) for column in SCHEMAS["trials"].columns if column.name in TIMING_COLUMNS},
+)
+
+
+class ResponseIn(serializers.Serializer[Any]):
+    position = serializers.IntegerField(min_value=0, max_value=32_767)
+    response = serializers.CharField(max_length=40)
+    rt_ms = serializers.FloatField(allow_null=True, required=False, default=None, min_value=0, max_value=86_400_000)
+    clicks = serializers.ListField(child=ClickIn(), required=False, default=list, max_length=MOST_CLICKS)
+    timing = TimingIn(required=False, default=dict)
+    simulated = serializers.BooleanField(required=False, default=False)
+
+
+class FeedbackOut(serializers.Serializer[Any]):
+    correct = serializers.BooleanField()
+    category = serializers.CharField(help_text="the right answer; practice pictures never come up again")
+
+
+class ResponseOut(serializers.Serializer[Any]):
+    position = serializers.IntegerField()
+    cursor = serializers.IntegerField()
+    feedback = FeedbackOut(required=False, help_text="in practice blocks only")
+
+
+class CompleteIn(serializers.Serializer[Any]):
+    environment = serializers.DictField(required=False, default=dict)
+
+    def validate_environment(self, value: dict[str, Any]) -> dict[str, Any]:
+        if len(json.dumps(value)) > LARGEST_ENVIRONMENT:
+            raise serializers.ValidationError(f"At most {LARGEST_ENVIRONMENT} characters of JSON.")
+        return value
+
+
+class CompletionOut(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(SessionState.values)
+    receipt = serializers.CharField()
+    completion_code = serializers.CharField()
+    debrief = serializers.CharField(allow_blank=True)
+
+
+class StatusOut(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(SessionState.values)
+    cursor = serializers.IntegerField()
+    total = serializers.IntegerField()
+    receipt = serializers.CharField(required=False)
+    completion_code = serializers.CharField(required=False)
+
+
+class ProblemOut(serializers.Serializer[Any]):
+    """Every refusal."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    detail = serializers.CharField()
+    fields_ = serializers.DictField(source="fields", required=False)

@@ -1,0 +1,48 @@
+"""What can be done to studies and sessions; every function takes keywords and is atomic."""
+
+from __future__ import annotations
+
+from humanexp.experiments.services.answering import StoredAnswer, complete, store_response, take_lease
+from humanexp.experiments.services.sessions import (
+    exchange_handoff,
+    issue_handoff,
+    issue_token,
+    mark_submitted,
+    open_session,
+    participant_for,
+    receipt_for,
+    receipt_is_valid,
+    scripted_participant,
+    withdraw_session,
+)
+from humanexp.experiments.services.studies import (
+    create_study,
+    new_version,
+    pause,
+    revise_study,
+    start_collecting,
+    stop,
+)
+
+__all__ = [
+    "StoredAnswer",
+    "complete",
+    "create_study",
+    "exchange_handoff",
+    "issue_handoff",
+    "issue_token",
+    "mark_submitted",
+    "new_version",
+    "open_session",
+    "participant_for",
+    "pause",
+    "receipt_for",
+    "receipt_is_valid",
+    "revise_study",
+    "scripted_participant",
+    "start_collecting",
+    "stop",
+    "store_response",
+    "take_lease",
+    "withdraw_session",
+]

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import dataclasses
+import secrets
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from analysis.design import SessionPlan, without_seen
+from analysis.errors import DesignRefused
+from humanexp.core import clock
+from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
+from humanexp.core.keys import pseudonym, random_code
+from humanexp.experiments import credentials, plans, selectors
+from humanexp.experiments.models import (
+    SESSION_TRANSITIONS,
+    Participant,
+    Population,
+    Session,
+    SessionState,
+    Study,
+    StudyFamily,
+    StudyState,
+    Trial,
+)
+
+#: Two people who start at the same moment may reach for one slot; the constraint lets one have it.
+ATTEMPTS = 20
+
+
+def participant_for(*, family: StudyFamily, code: str, scripted: bool = False) -> Participant:
+    """The participant with this code; made when it is new."""
+    participant, _ = Participant.objects.get_or_create(family=family, code=code, defaults={"is_scripted": scripted})
+    if participant.is_scripted != scripted:
+        raise StudyRefused("People and scripted participants never share a code.")
+    return participant
+
+
+def scripted_participant(*, family: StudyFamily) -> Participant:
+    """A new scripted participant, named by order of entry: the same simulation gives the same names again."""
+    for _ in range(ATTEMPTS):
+        entered = family.participants.filter(is_scripted=True).count()
+        try:
+            with transaction.atomic():
+                return Participant.objects.create(family=family, code=f"S-{entered + 1:04d}", is_scripted=True)
+        except IntegrityError:
+            continue
+    raise StudyRefused("Scripted participants enter one after the other: start fewer simulations at once.")
+
+
+def open_session(
+    *, study: Study, participant: Participant, scripted: bool = False, consent_version: str = ""
+) -> Session:
+    """Give the participant the lowest free slot of the plan; a session of theirs that is under way is given back.
+
+    Raises StudyRefused when the study is not collecting, is full, or this person has had all their sessions.
+    """
+    _check_population(study, participant, scripted)
+    for _ in range(ATTEMPTS):
+        try:
+            with transaction.atomic():
+                return _open(study.pk, participant, consent_version)
+        except IntegrityError:
+            continue
+    raise StudyRefused("Many people are starting at this moment: try again in a few seconds.")
+
+
+def _check_population(study: Study, participant: Participant, scripted: bool) -> None:
+    if participant.family_id != study.family_id:
+        raise StudyRefused("This participant belongs to another family of studies.")
+    if scripted != participant.is_scripted:
+        raise StudyRefused("People and scripted participants never share a code.")
+    if scripted != (study.population == Population.SCRIPTED):
+        raise StudyRefused(
+            "This study is for people: scripted participants would mix with them."
+            if scripted
+            else "This study is for scripted participants: people cannot take part in it."
+        )
+
+
+def _open(study_pk: int, participant: Participant, consent_version: str) -> Session:
+    # On PostgreSQL this queues those who start at once; on SQLite the transaction itself does.
+    study = Study.objects.select_for_update().select_related("stimulus_set").get(pk=study_pk)
+    earlier = list(Session.objects.filter(participant=participant))
+    under_way = [session for session in earlier if session.study_id == study.pk and session.state == SessionState.OPEN]
+    if under_way:
+        return under_way[0]
+    if study.state != StudyState.COLLECTING:
+        raise StudyRefused("The study takes no participants at the moment.")
+    held = {session.number for session in earlier if session.state != SessionState.WITHDRAWN}
+    allowed = int(study.configuration.get("max_sessions_per_worker", 1))
+    if len(held) >= allowed:
+        raise StudyRefused("You have taken part in this study already. Thank you; nobody can take part again.")
+    slot = _lowest_free(set(_held_slots(study)), study.planned_sessions)
+    plan = _plan_for(study, slot, earlier)
+    number = _lowest_free({number - 1 for number in held}, allowed) + 1
+    now = clock.now()
+    session = Session.objects.create(
+        study=study,
+        participant=participant,
+        code=_session_code(study, participant, len(earlier)),
+        slot=slot,
+        number=number,
+        total=len(plan.trials),
+        blocks=[dataclasses.asdict(block) for block in plan.blocks()],
+        is_scripted=participant.is_scripted,
+        token_nonce=secrets.token_urlsafe(12),
+        consent_version=consent_version,
+        consented_at=now if consent_version else None,
+        opened_at=now,
+        last_seen_at=now,
+    )
+    _create_trials(session, plan)
+    if study.frozen_at is None:
+        Study.objects.filter(pk=study.pk, frozen_at=None).update(frozen_at=now)
+    return session
+
+
+def _session_code(study: Study, participant: Participant, earlier: int) -> str:
+    """A code that tells nothing; for scripted participants the same simulation gives the same codes again."""
+    if not participant.is_scripted:
+        return random_code("S")
+    return pseudonym("scripted", study.slug, participant.code, str(earlier), prefix="S")
+
+
+def _held_slots(study: Study) -> list[int]:
+    held = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
+    return list(held.values_list("slot", flat=True))
+
+
+def _lowest_free(held: set[int], count: int) -> int:
+    for number in range(count):
+        if number not in held:
+            return number
+    raise StudyRefused("The study has all the participants it needs. Thank you for your interest.")
+
+
+def _plan_for(study: Study, slot: int, earlier: list[Session]) -> SessionPlan:
+    pools, plan = plans.session_plan(study, slot)
+    seen = selectors.seen_originals(earlier, study) if earlier else set()
+    if not seen:
+        return plan
+    if study.stimulus_set is None:
+        raise StudyRefused("The study has no stimuli.")
+    try:
+        return without_seen(
+            plan,
+            plans.catalogue_of(study.stimulus_set),
+            pools,
+            seen=seen,
+            taken=selectors.given_out(study) | plans.planned_stimuli(study),
+        )
+    except DesignRefused as error:
+        raise StudyRefused(str(error)) from error
+
+
+def _create_trials(session: Session, plan: SessionPlan) -> None:
+    keys = {trial.stimulus for trial in plan.trials} | {t.second_stimulus for t in plan.trials if t.second_stimulus}
+    pk_of = selectors.stimulus_pks(session.study, keys)
+    Trial.objects.bulk_create(
+        Trial(
+            session=session,
+            position=trial.position,
+            block=trial.block,
+            task=trial.task,
+            role=trial.role,
+            stimulus_id=pk_of[trial.stimulus],
+            second_stimulus_id=pk_of[trial.second_stimulus] if trial.second_stimulus else None,
+            correct_response=trial.correct_response,
+            mask_seed=trial.mask_seed,
+        )
+        for trial in plan.trials
+    )
+
+
+def issue_token(*, session: Session) -> str:
+    """A bearer token for the session; tokens given out before stay good."""
+    return credentials.sign_token(session_id=session.pk, nonce=session.token_nonce)
+
+
+def issue_handoff(*, session: Session) -> str:
+    """A code that can be exchanged for a token once, within a minute; codes given out before are void."""
+    nonce = secrets.token_urlsafe(12)
+    opened = Session.objects.filter(pk=session.pk).exclude(state=SessionState.WITHDRAWN).update(handoff_nonce=nonce)
+    if not opened:
+        raise SessionClosed
+    return credentials.sign_handoff(session_id=session.pk, nonce=nonce)
+
+
+def exchange_handoff(*, code: str) -> str:
+    """The token for a hand-off code. The conditional update decides: a code works once."""
+    claim = credentials.read_handoff(code)
+    if not claim.nonce:
+        raise TokenRefused
+    unused = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce)
+    if not unused.update(handoff_nonce=""):
+        raise TokenRefused("This link has been used already: go back to the page where you agreed and open it again.")
+    return issue_token(session=Session.objects.only("pk", "token_nonce").get(pk=claim.session_id))
+
+
+def withdraw_session(*, session: Session) -> Session:
+    """End a session for good: its answers stop counting, its tokens stop working, its slot is free again."""
+    _advance(session, SessionState.WITHDRAWN, {"handoff_nonce": ""})
+    return session
+
+
+def mark_submitted(*, session: Session, at: datetime) -> Session:
+    """The recruiter has the participant's form; asked again, nothing changes."""
+    if session.state == SessionState.SUBMITTED:
+        return session
+    _advance(session, SessionState.SUBMITTED, {"submitted_at": at})
+    return session
+
+
+def receipt_for(*, session: Session) -> str:
+    """Proof that every answer is stored; there is none before."""
+    if session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
+        raise Conflict("The session is not complete: there is no receipt yet.")
+    return credentials.receipt(session.code)
+
+
+def receipt_is_valid(*, session: Session, receipt: str) -> bool:
+    return credentials.receipt_is_valid(session.code, receipt)
+
+
+def _advance(session: Session, state: SessionState, fields: dict[str, object]) -> None:
+    """One conditional update: it fails if the session is in no state from which the new one may follow."""
+    before = [known for known, following in SESSION_TRANSITIONS.items() if state in following]
+    moved = Session.objects.filter(Q(pk=session.pk) & Q(state__in=before)).update(state=state, **fields)
+    session.refresh_from_db()
+    if not moved and session.state != state:
+        raise Conflict(f"A session that is {session.get_state_display()} cannot become {SessionState(state).label}.")

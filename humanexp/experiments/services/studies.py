@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import dataclasses
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from analysis.acceptance import load_rule_set
+from humanexp.core.errors import InputRefused, StudyRefused
+from humanexp.core.models import User
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
+from humanexp.experiments.plans import make_plan, store_plan
+from humanexp.stimuli.models import StimulusSet
+
+
+def create_study(*, configuration: StudyConfiguration, by: User | None = None) -> Study:
+    """Plan a study and store it as a draft, the first version or the next one of its family."""
+    if Study.objects.filter(slug=configuration.slug).exists():
+        raise InputRefused(
+            f"There is a study {configuration.slug!r} already: choose another slug, or make a new version of it."
+        )
+    fields = _planned(configuration)
+    try:
+        with transaction.atomic():
+            family, _ = StudyFamily.objects.get_or_create(slug=configuration.family)
+            latest = family.studies.aggregate(latest=Max("version"))["latest"] or 0
+            return Study.objects.create(
+                family=family, version=latest + 1, slug=configuration.slug, created_by=by, **fields
+            )
+    except IntegrityError as error:
+        raise InputRefused(
+            f"A study {configuration.slug!r} was created at the same moment: look at it first."
+        ) from error
+
+
+def revise_study(*, study: Study, configuration: StudyConfiguration) -> Study:
+    """Replace the configuration of a study that nobody has taken part in yet."""
+    _refuse_frozen(study)
+    if (configuration.slug, configuration.family) != (study.slug, study.family.slug):
+        raise InputRefused("A revision keeps slug and family; create another study instead.")
+    fields = _planned(configuration)
+    with transaction.atomic():
+        changed = Study.objects.filter(pk=study.pk, frozen_at=None).update(**fields)
+    study.refresh_from_db()
+    if not changed:  # the first participant came while the plan was made
+        _refuse_frozen(study)
+    return study
+
+
+def new_version(*, study: Study, configuration: StudyConfiguration, by: User | None = None) -> Study:
+    """The study with another configuration, in the same family; who took part before sees no picture again."""
+    number = (study.family.studies.aggregate(latest=Max("version"))["latest"] or 0) + 1
+    slug = configuration.slug if configuration.slug != study.slug else f"{study.slug[:74]}-v{number}"
+    return create_study(configuration=dataclasses.replace(configuration, slug=slug, family=study.family.slug), by=by)
+
+
+def start_collecting(*, study: Study) -> Study:
+    """Let participants in."""
+    if study.origin != Origin.COLLECTED:
+        raise StudyRefused("The trials of this study were imported: nobody can take part in it.")
+    return _advance(study, StudyState.COLLECTING)
+
+
+def pause(*, study: Study) -> Study:
+    """Let nobody new in; sessions under way go on."""
+    return _advance(study, StudyState.PAUSED)
+
+
+def stop(*, study: Study) -> Study:
+    """End the collection; sessions under way go on."""
+    return _advance(study, StudyState.STOPPED)
+
+
+@transaction.atomic
+def _advance(study: Study, state: StudyState) -> Study:
+    locked = Study.objects.select_for_update().get(pk=study.pk)
+    if locked.state != state:
+        if state not in STUDY_TRANSITIONS[StudyState(locked.state)]:
+            raise StudyRefused(
+                f"The study is {locked.get_state_display()}: it cannot become {StudyState(state).label} now."
+            )
+        locked.state = state
+        locked.save(update_fields=["state"])
+    study.state = locked.state
+    return study
+
+
+def _refuse_frozen(study: Study) -> None:
+    if study.frozen_at is not None:
+        raise StudyRefused(
+            f"The study {study.slug} has been frozen since its first session on {study.frozen_at:%Y-%m-%d %H:%M} UTC: "
+            "make a new version of it instead."
+        )
+
+
+def _planned(configuration: StudyConfiguration) -> dict[str, object]:
+    """The fields that follow from a configuration; refuses what cannot be planned before anything is written."""
+    stimulus_set = _stimulus_set(configuration)
+    rule_set = load_rule_set(configuration.rules)
+    plan = make_plan(configuration=configuration, stimulus_set=stimulus_set)
+    plan_file, plan_digest = store_plan(plan, slug=configuration.slug)
+    protocol, _ = Protocol.objects.get_or_create(
+        digest=configuration.protocol.digest(),
+        defaults={"name": configuration.protocol.name, "configuration": configuration.protocol.to_dict()},
+    )
+    return {
+        "title": configuration.title,
+        "population": configuration.population,
+        "protocol": protocol,
+        "stimulus_set": stimulus_set,
+        "configuration": configuration.to_dict(),
+        "digest": configuration.digest(),
+        "rule_set": rule_set.to_dict(),
+        "seed": configuration.seed,
+        "planned_sessions": len(plan.sessions),
+        "plan_file": plan_file,
+        "plan_digest": plan_digest,
+        "plan_notes": list(plan.notes),
+    }
+
+
+def _stimulus_set(configuration: StudyConfiguration) -> StimulusSet:
+    found = StimulusSet.objects.filter(name=configuration.stimuli).first()
+    if found is None:
+        names = ", ".join(StimulusSet.objects.values_list("name", flat=True)) or "none yet"
+        raise InputRefused(f"There is no stimulus set {configuration.stimuli!r}; there are: {names}.")
+    if found.completed_at is None:
+        raise InputRefused(f"The stimulus set {found.name!r} is not complete yet: wait for its job, or resume it.")
+    if found.size_px != configuration.protocol.size_px:
+        raise InputRefused(
+            f"The stimuli of {found.name!r} are {found.size_px} px wide, and the protocol "
+            f"{configuration.protocol.name!r} shows {configuration.protocol.size_px} px: generate the stimuli in that "
+            "size. Visual change depends on it, so pictures are never scaled afterwards."
+        )
+    return found

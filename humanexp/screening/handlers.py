@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from typing import Any
+
+from humanexp.experiments.models import Session
+from humanexp.jobs.registry import Progress, handler
+from humanexp.screening import services
+from humanexp.screening.selectors import JUDGED_STATES
+
+
+@handler("screening.judge")
+def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
+    """Judge one session as soon as it is complete."""
+    session = Session.objects.select_related("study").filter(pk=session_id, state__in=JUDGED_STATES).first()
+    if session is None:  # withdrawn or deleted meanwhile
+        return {}
+    verdict = services.judge_session(session)
+    progress(1, 1)
+    return {"accepted": verdict.accepted, "reasons": verdict.reasons}

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from humanexp.core.errors import Conflict
+from humanexp.experiments.models import Session
+
+
+class Verdict(models.Model):
+    """Whether a session counts, and why. Appended, never changed: the latest one of a session is current."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="verdicts")
+    accepted = models.BooleanField()
+    #: of the gates that failed
+    reasons = models.JSONField(default=list)
+    #: for a person to look at
+    flags = models.JSONField(default=list)
+    #: one entry a rule: what was measured over which trials, and the threshold
+    evidence = models.JSONField(default=list)
+    rule_set = models.CharField(max_length=60)
+    rule_version = models.CharField(max_length=40)
+    #: a person who decided otherwise than the rules, with a written reason; empty = the rules decided
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    written_reason = models.TextField(blank=True)
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(decided_by=None) | ~Q(written_reason=""), name="verdict_by_a_person_has_a_reason"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id}: {'counts' if self.accepted else 'excluded'}"
+
+    @property
+    def is_by_person(self) -> bool:
+        return self.decided_by_id is not None
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise Conflict("A verdict is never changed: append another one.")
+        super().save(*args, **kwargs)

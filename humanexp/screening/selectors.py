@@ -1,0 +1,45 @@
+"""Questions about verdicts: which is current, who is excluded and why, what the evidence looks like."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.screening.models import Verdict
+
+#: Sessions that are judged.
+JUDGED_STATES = (SessionState.COMPLETED, SessionState.SUBMITTED)
+#: The reason counted for sessions that a person excluded.
+BY_HAND = "excluded by hand"
+
+
+def current_verdicts(study: Study) -> dict[int, Verdict]:
+    """The latest verdict of every session of the study that has one, by the session's primary key."""
+    verdicts = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES)
+    return {verdict.session_id: verdict for verdict in verdicts.select_related("decided_by").order_by("pk")}
+
+
+def history(session: Session) -> list[Verdict]:
+    """Every verdict on a session, the current one first."""
+    return list(Verdict.objects.filter(session=session).select_related("decided_by").order_by("-pk"))
+
+
+def accepted_sessions(study: Study) -> set[str]:
+    """Codes of the sessions that count."""
+    accepted = [pk for pk, verdict in current_verdicts(study).items() if verdict.accepted]
+    return set(Session.objects.filter(pk__in=accepted).values_list("code", flat=True))
+
+
+def excluded_counts(study: Study) -> dict[str, int]:
+    """Sessions that do not count, by their first reason, so that the counts add up; the most frequent first."""
+    counts: Counter[str] = Counter()
+    for verdict in current_verdicts(study).values():
+        if not verdict.accepted:
+            counts[verdict.reasons[0] if verdict.reasons else BY_HAND] += 1
+    return dict(counts.most_common())
+
+
+def unjudged(study: Study) -> list[Session]:
+    """Complete sessions without a verdict."""
+    judged = Verdict.objects.filter(session__study=study).values("session_id")
+    return list(Session.objects.filter(study=study, state__in=JUDGED_STATES).exclude(pk__in=judged))
