@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analysis.errors import AnalysisError
+from humanexp.core.errors import ApplicationError
+from humanexp.experiments import services
+from humanexp.experiments.configuration import StudyConfiguration
+
+
+class Command(BaseCommand):
+    help = "Plan a study from a study file (TOML) and store it as a draft."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", metavar="FILE.toml")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path = Path(options["file"])
+        try:
+            configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
+            study = services.create_study(configuration=_rules_beside(configuration, path))
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise CommandError(f"{path} is not UTF-8: save it as UTF-8.") from error
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        except AnalysisError as error:
+            raise CommandError(str(error)) from error
+        for note in study.plan_notes:
+            self.stdout.write(f"- {note}")
+        self.stdout.write(
+            self.style.SUCCESS(f"{study.slug}: {study.planned_sessions} sessions planned, digest {study.digest[:12]}")
+        )
+
+
+def _rules_beside(configuration: StudyConfiguration, path: Path) -> StudyConfiguration:
+    """A rule set of the lab's own is named relative to the study file."""
+    beside = path.parent / configuration.rules
+    if configuration.rules.endswith(".toml") and beside.is_file():
+        return dataclasses.replace(configuration, rules=str(beside.resolve()))
+    return configuration
