@@ -109,7 +109,7 @@ def read_published_trials(paths: Sequence[Path], *, study: str, humans: str = ""
                 "original": originals,
                 "stimulus": raw["condition"] + "/" + originals,
                 "category": raw["category"],
-                "corruption": "published",
+                "corruption": study,
                 "visual_change": raw["visual_change"],
                 "condition": raw["condition"],
                 "second_original": "",

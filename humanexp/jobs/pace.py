@@ -33,3 +33,11 @@ def pace_of(job: Job, *, now: datetime) -> Pace | None:
         return Pace(elapsed_s, None, None)
     rate = job.done / elapsed_s
     return Pace(elapsed_s, rate, max(0, job.total - job.done) / rate if job.total else None)
+
+
+def partial_context(job: Job | None, *, now: datetime) -> dict[str, object]:
+    """What templates/jobs/_job.html needs."""
+    if job is None:
+        return {"job": None}
+    lines = job.error.strip().splitlines()
+    return {"job": job, "pace": pace_of(job, now=now), "error_line": lines[-1] if lines else ""}

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,7 +10,7 @@ from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.jobs import selectors, services
 from humanexp.jobs.models import Job
-from humanexp.jobs.pace import pace_of
+from humanexp.jobs.pace import partial_context
 
 
 @login_required
@@ -54,9 +52,8 @@ def _job(pk: int) -> Job:
     return job
 
 
-def _context(job: Job) -> dict[str, Any]:
-    last_line = job.error.strip().splitlines()[-1] if job.error.strip() else ""
-    return {"job": job, "pace": pace_of(job, now=clock.now()), "error_line": last_line}
+def _context(job: Job) -> dict[str, object]:
+    return partial_context(job, now=clock.now())
 
 
 def _answer(request: HttpRequest, job: Job) -> HttpResponse:

@@ -17,8 +17,8 @@ class AnalysisRun(models.Model):
     data_digest = models.CharField(max_length=64)
     #: relative to MEDIA_ROOT
     findings_file = models.CharField(max_length=300)
-    #: whether the sessions that screening excluded were kept in
-    with_excluded = models.BooleanField(default=False)
+    #: refits per resampled unit
+    n_bootstrap = models.PositiveIntegerField(default=1000)
     trials = models.PositiveIntegerField(default=0)
     seconds = models.FloatField(default=0.0)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -90,9 +90,21 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 @register.filter
+def count(value: int | None) -> str:
+    """A whole number with a comma between thousands."""
+    return "–" if value is None else f"{value:,}"
+
+
+@register.filter
 def percent(value: float | None, digits: int = 1) -> str:
     """A fraction as per cent, with a narrow no-break space before the sign."""
     return "–" if value is None else f"{number(100 * value, digits)}\u202f%"
+
+
+@register.filter
+def percent_number(value: float | None, digits: int = 1) -> str:
+    """A fraction in per cent without the sign, for columns that say so in their head."""
+    return "–" if value is None else number(100 * value, digits)
 
 
 @register.filter

@@ -42,3 +42,8 @@ function connect(root) {
 }
 
 for (const root of document.querySelectorAll("[data-figure-root]")) connect(root);
+
+// An analysis that was started here has ended: show what it found.
+document.body.addEventListener("jobFinished", (event) => {
+  if (event.detail.state === "done") window.location.reload();
+});

@@ -1,0 +1,153 @@
+"""The sentence that the dashboard opens with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from humanexp.results.charts import HUMANS
+
+Entry = Mapping[str, Any]
+#: An HMRI from here on is called a match.
+MATCH = 0.995
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One sentence or two, and what weakens them (often nothing)."""
+
+    text: str
+    caveat: str = ""
+
+
+def headline_of(findings: Mapping[str, Any]) -> Headline:
+    """What a reader wants to know first.
+
+    Classifiers are ranked by HMRI of accuracy, averaged over the corruptions on which they stand beside people's own
+    curves. Where more than a fifth of a curve is extrapolated, the range that both measured is used instead, and named.
+    """
+    own = [
+        entry
+        for entry in findings.get("comparisons", ())
+        if entry["property"] == "accuracy" and not entry.get("borrowed", False)
+    ]
+    if own:
+        axes = {
+            curve["corruption"]: "condition" if curve.get("abscissa") == "condition" else "Δv"
+            for curve in findings.get("curves", ())
+        }
+        return _against_people(own, axes)
+    curves = [
+        curve
+        for curve in findings.get("curves", ())
+        if curve["population"] == HUMANS and curve["property"] == "accuracy"
+    ]
+    if curves:
+        return _people_alone(curves)
+    told_apart = findings.get("discrimination", ())
+    if told_apart:
+        return _told_apart(told_apart)
+    means = findings.get("human_accuracy", ())
+    if means and not findings.get("curves"):
+        return _conditions_alone(means)
+    return Headline("Too few answers count for a curve.", "Collect more, or look at why sessions were excluded.")
+
+
+def _against_people(entries: Sequence[Entry], axes: Mapping[str, str]) -> Headline:
+    by_classifier: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_classifier.setdefault(entry["classifier"], []).append(entry)
+    scores = {name: fmean(_shown(entry)["hmri"] for entry in own) for name, own in by_classifier.items()}
+    best = max(scores, key=lambda name: scores[name])
+    own, score = by_classifier[best], scores[best]
+    if len(scores) == 1:
+        opening = f"{best} replicates {100 * score:.1f} % of people's accuracy"
+    elif score >= MATCH:
+        opening = f"{best} matches people: it replicates {100 * score:.1f} % of their accuracy"
+    else:
+        opening = (
+            f"None of {len(scores)} models matches people. The closest, {best}, replicates "
+            f"{100 * score:.1f} % of their accuracy"
+        )
+    text = f"{opening} {_where(own)} ({_numbers(own, score)}){_above(own, axes)}."
+    return Headline(text, _WITHHELD if any(entry.get("withheld") for entry in own) else "")
+
+
+_WITHHELD = (
+    "More than a fifth of a curve is extrapolated, so the number is for the range of visual change that both measured."
+)
+
+
+def _shown(entry: Entry) -> Entry:
+    """The whole axis, or the common measured range where the whole axis is withheld."""
+    common: Entry | None = entry.get("common_range")
+    return common if entry.get("withheld") and common else entry
+
+
+def _where(own: Sequence[Entry]) -> str:
+    if len(own) == 1:
+        return f"on {readable(own[0]['corruption'])}"
+    return f"on average over {len(own)} corruptions"
+
+
+def _numbers(own: Sequence[Entry], score: float) -> str:
+    if len(own) == 1:
+        interval = _shown(own[0]).get("hmri_interval")
+        level = 100 * _shown(own[0]).get("level", 0.95)
+        return f"HMRI {score:.3f}" + (f", {level:.0f} % interval {interval_text(interval)}" if interval else "")
+    ordered = sorted(own, key=lambda entry: float(_shown(entry)["hmri"]))
+    ends = [f"{_shown(entry)['hmri']:.3f} on {readable(entry['corruption'])}" for entry in (ordered[0], ordered[-1])]
+    return f"HMRI {score:.3f}; from {ends[0]} to {ends[1]}"
+
+
+def _above(own: Sequence[Entry], axes: Mapping[str, str]) -> str:
+    """Where it exceeds people beyond doubt; nothing is said without bands."""
+    spans = [entry.get("exceeds") for entry in own]
+    if any(span is None for span in spans):
+        return ""
+    if not any(spans):
+        return " and is nowhere above people beyond doubt"
+    if len(own) == 1:
+        ranges = ", ".join(f"{low:.2f} to {high:.2f}" for low, high in own[0]["exceeds"])
+        return f" and is above people at {axes[own[0]['corruption']]} {ranges}"
+    count = sum(1 for span in spans if span)
+    return f" and is above people somewhere on {count} of them"
+
+
+def _people_alone(curves: Sequence[Entry]) -> Headline:
+    parts = []
+    for curve in curves:
+        interval = f" ({interval_text(curve['interval'])})" if curve.get("interval") else ""
+        parts.append(f"{curve['area']:.3f}{interval} on {readable(curve['corruption'])}")
+    return Headline(
+        f"People's accuracy over the whole range of visual change is {'; '.join(parts)} (area under the curve).",
+        "No classifier has been evaluated on these stimuli yet.",
+    )
+
+
+def _told_apart(entries: Sequence[Entry]) -> Headline:
+    parts = [
+        f"{' and '.join(map(readable, entry['pair']))}: {100 * entry['correct'] / entry['trials']:.1f} %"
+        for entry in entries
+    ]
+    return Headline(f"People tell pairs of corruptions apart at these rates (50 % is guessing): {'; '.join(parts)}.")
+
+
+def _conditions_alone(means: Sequence[Entry]) -> Headline:
+    ordered = sorted(means, key=lambda cell: float(cell["mean_over_observers"]))
+    worst, best = ordered[0], ordered[-1]
+    return Headline(
+        f"People are right on {100 * best['mean_over_observers']:.1f} % of the trials in condition {best['condition']} "
+        f"and on {100 * worst['mean_over_observers']:.1f} % in condition {worst['condition']}.",
+        "The conditions are no numbers, so there is no curve.",
+    )
+
+
+def readable(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def interval_text(interval: Sequence[float]) -> str:
+    return f"{interval[0]:.3f} to {interval[1]:.3f}"
