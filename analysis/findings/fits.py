@@ -107,13 +107,32 @@ def fit_study(
                 study.notes.extend(scale.notes)
     if len(people) and not people.imported.all() and not len(people.clean):
         study.notes.append("Nobody answered clean pictures: curves have no left anchor, and consistency is not known.")
+    predictions = [
+        _Predictions.of(classifiers.select(classifiers.observer == name), people, name, label_spaces[name])
+        for name in sorted(label_spaces)
+    ]
     for subject in PROPERTIES:
         for corruption in corruptions:
             _fit_people(study, people, everyone, corruption, subject, settings)
-            for name in sorted(label_spaces):
-                own = classifiers.select(classifiers.observer == name)
-                _fit_classifier(study, people, own, corruption, subject, settings, label_spaces[name])
+            for own in predictions:
+                _fit_classifier(study, own, corruption, subject, settings)
     return study
+
+
+@dataclass(frozen=True, eq=False)
+class _Predictions:
+    """One classifier's predictions: all, and those for stimuli that people saw."""
+
+    name: str
+    label_space: int
+    every: Observations
+    common: Observations
+
+    @classmethod
+    def of(cls, own: Observations, people: Observations, name: str, label_space: int) -> _Predictions:
+        shown = set(people.stimulus.tolist())
+        rows = np.array([stimulus in shown for stimulus in own.stimulus.tolist()], dtype=np.bool_)
+        return cls(name, label_space, own, own.select(rows))
 
 
 def _fit_people(
@@ -150,32 +169,23 @@ def _fit_people(
 
 
 def _fit_classifier(
-    study: StudyCurves,
-    people: Observations,
-    own: Observations,
-    corruption: str,
-    subject: Property,
-    settings: FitSettings,
-    label_space: int,
+    study: StudyCurves, own: _Predictions, corruption: str, subject: Property, settings: FitSettings
 ) -> None:
-    every = classifier_outcomes(own, own, corruption, subject, study.scales.get(corruption))
+    every = classifier_outcomes(own.every, own.every, corruption, subject, study.scales.get(corruption))
     if every is None:
         return
-    name = str(own.observer[0])
-    seen, used = False, every
+    name, seen, used = own.name, False, every
     if corruption not in study.scales:
-        shown = set(people.stimulus.tolist())
-        common = own.select(np.isin(own.stimulus, sorted(shown)) if shown else np.zeros(len(own), dtype=bool))
-        restricted = classifier_outcomes(common, own, corruption, subject, None)
+        restricted = classifier_outcomes(own.common, own.every, corruption, subject, None)
         if restricted is not None:
             seen, used = True, restricted
     key = CurveKey(name, corruption, subject)
     try:
-        fit = fit_outcomes(used, settings, label_space=label_space, people=False)
+        fit = fit_outcomes(used, settings, label_space=own.label_space, people=False)
         full = None
         if seen and len(every.answers) > len(used.answers):
             quiet = replace(settings, n_bootstrap=0)
-            full = fit_outcomes(every, quiet, label_space=label_space, people=False)
+            full = fit_outcomes(every, quiet, label_space=own.label_space, people=False)
     except TooFewResponses as error:
         study.notes.append(f"{name}, {corruption}, {subject}: {error}")
         return

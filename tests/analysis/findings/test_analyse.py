@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -293,3 +295,13 @@ def test_published_noise_experiment() -> None:
     areas = {entry["population"]: entry["area"] for entry in found["curves"]}
     assert areas["humans"] > areas["vgg"] > areas["googlenet"] > areas["alexnet"]
     assert all(entry["n"] >= 1 for entry in found["error_consistency"])
+
+
+def test_importing_the_analysis_pulls_in_nothing_heavy() -> None:
+    heavy = ("pandas", "scipy.stats", "matplotlib", "torch", "statsmodels")
+    code = (
+        "import sys, analysis.findings, analysis.similarity, analysis.metrics, analysis.agreement\n"
+        f"sys.stdout.write(', '.join(name for name in {heavy!r} if name in sys.modules))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == ""

@@ -1,0 +1,3 @@
+"""Speed and coverage figures, as ratios to a named baseline measured in the same run."""
+
+from __future__ import annotations
