@@ -143,8 +143,16 @@ class CurveFit:
         return spline_basis(self.config.segments, self.config.degree)
 
     def predict(self, visual_change: ArrayLike) -> FloatArray:
-        """Curve at visual changes in [0, 1], any shape; never rises, stays in [0, 1]."""
+        """Curve at visual changes, any shape; never rises, stays in [0, 1].
+
+        Raises
+        ------
+        InvalidInput
+            If a visual change is no number in [0, 1].
+        """
         points = np.asarray(visual_change, dtype=np.float64)
+        if not np.all((points >= 0.0) & (points <= 1.0)):
+            raise InvalidInput("A curve is known for visual changes in [0, 1] only.")
         values = self.basis.design(points.ravel()) @ self.coefficients
         return np.clip(values, 0.0, 1.0).reshape(points.shape)
 

@@ -342,6 +342,10 @@ def _texts(ids: Ids | None, length: int, name: str) -> NDArray[np.str_] | None:
     array = np.asarray(ids)
     if array.shape != (length,):
         raise InvalidInput(f"There are {length} trials but {name} has shape {array.shape}.")
+    if array.dtype == object or array.dtype.kind == "f":
+        missing = [position for position, one in enumerate(array.tolist()) if one is None or one != one]
+        if missing:
+            raise InvalidInput(f"Entry {missing[0]} of {name} is empty; every trial needs an id.")
     return array.astype(np.str_)
 
 

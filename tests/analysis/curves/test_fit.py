@@ -235,6 +235,16 @@ def test_bad_arguments_are_refused_with_a_reason(arguments: dict[str, object], w
         fit_curve(**arguments)  # type: ignore[arg-type]
 
 
+def test_a_curve_is_not_asked_beyond_its_axis_and_ids_are_never_empty() -> None:
+    curve = fit_curve([0.1, 0.9], [1, 0])
+    for beyond in (-0.01, 1.01, float("nan")):
+        with pytest.raises(InvalidInput):
+            curve.predict(beyond)
+    for ids in (["a", None], [1.0, float("nan")]):
+        with pytest.raises(InvalidInput, match="Entry 1 of participants"):
+            fit_curve([0.1, 0.9], [1, 0], participants=ids)
+
+
 def test_too_little_is_refused() -> None:
     with pytest.raises(TooFewResponses):
         fit_curve([], [])
