@@ -1,6 +1,6 @@
 """A requester and its access key as JSON: python -m humanexp.marketplace.create_requester --name demo --balance 100.00.
 
-The same name again prints the same key and deposits nothing.
+The same name again prints the same key and adds no money, unless --deposit says how much.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ import sys
 from decimal import Decimal
 
 
-def create_requester(name: str, balance: str) -> dict[str, str | bool]:
-    """Brings the database up to date first, so that it works before the site has ever run."""
+def create_requester(name: str, balance: str, deposit: str = "0") -> dict[str, str | bool]:
+    """`balance` is a new requester's first deposit; `deposit` is added every time.
+
+    The database is brought up to date first, so that this works before the site has ever run.
+    """
     os.umask(0o077)
     os.environ["DJANGO_SETTINGS_MODULE"] = "humanexp.marketplace.settings"
     import django
@@ -29,7 +32,9 @@ def create_requester(name: str, balance: str) -> dict[str, str | bool]:
 
     call_command("migrate", interactive=False, verbosity=0)
     now = clock.now()
-    made = accounts.create_requester(name=name, balance_cents=int(Decimal(balance) * 100), now=now)
+    made = accounts.create_requester(name=name, balance_cents=_cents(balance), now=now)
+    if _cents(deposit):
+        accounts.deposit(requester=made.requester, amount_cents=_cents(deposit), now=now)
     return {
         "name": made.requester.name,
         "access_key_id": made.key.access_key_id,
@@ -37,6 +42,10 @@ def create_requester(name: str, balance: str) -> dict[str, str | bool]:
         "available_balance": cents_to_dollars(balance_of(made.requester, now).available),
         "created": made.is_new,
     }
+
+
+def _cents(amount: str) -> int:
+    return int(Decimal(amount) * 100)
 
 
 def _amount(text: str) -> str:
@@ -55,9 +64,10 @@ def _name(text: str) -> str:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m humanexp.marketplace.create_requester", description=__doc__)
     parser.add_argument("--name", required=True, type=_name, help="shown to workers")
-    parser.add_argument("--balance", default="100.00", type=_amount, help="first deposit in dollars")
+    parser.add_argument("--balance", default="100.00", type=_amount, help="first deposit in dollars, of a new name")
+    parser.add_argument("--deposit", default="0", type=_amount, help="dollars to add now, to a new or an old name")
     chosen = parser.parse_args(arguments)
-    sys.stdout.write(json.dumps(create_requester(chosen.name, chosen.balance)) + "\n")
+    sys.stdout.write(json.dumps(create_requester(chosen.name, chosen.balance, chosen.deposit)) + "\n")
     return 0
 
 

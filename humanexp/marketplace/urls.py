@@ -1,18 +1,28 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
 from humanexp.marketplace.views import accounts, controls, health, own_pages, requester, submit, work
 
+
+class EntityConverter(StringConverter):
+    """An id as the marketplace gives them; anything else is nowhere."""
+
+    regex = "[A-Z0-9]{1,64}"
+
+
+register_converter(EntityConverter, "entity")
+
 urlpatterns = [
     path("", work.groups, name="groups"),
-    path("groups/<str:hit_type_id>/", work.group, name="group"),
-    path("groups/<str:hit_type_id>/accept/", work.accept_from_group, name="accept-from-group"),
-    path("hits/<str:hit_id>/", work.hit, name="hit"),
-    path("hits/<str:hit_id>/accept/", work.accept_hit, name="accept-hit"),
-    path("work/<str:assignment_id>/", work.work, name="work"),
-    path("work/<str:assignment_id>/return/", work.return_work, name="return"),
+    path("groups/<entity:hit_type_id>/", work.group, name="group"),
+    path("groups/<entity:hit_type_id>/accept/", work.accept_from_group, name="accept-from-group"),
+    path("hits/<entity:hit_id>/", work.hit, name="hit"),
+    path("hits/<entity:hit_id>/accept/", work.accept_hit, name="accept-hit"),
+    path("work/<entity:assignment_id>/", work.work, name="work"),
+    path("work/<entity:assignment_id>/return/", work.return_work, name="return"),
     path("mturk/preview", work.mturk_preview, name="mturk-preview"),
     path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
     path("earnings/", own_pages.earnings, name="earnings"),

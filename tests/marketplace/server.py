@@ -101,8 +101,8 @@ class MarketplaceServer:
             text=True,
         )
 
-    def create_requester(self, name: str = "demo", balance: str = "100.00") -> RequesterKeys:
-        run = self._run("create_requester", "--name", name, "--balance", balance)
+    def create_requester(self, name: str = "demo", balance: str = "100.00", *more: str) -> RequesterKeys:
+        run = self._run("create_requester", "--name", name, "--balance", balance, *more)
         printed, _ = run.communicate(timeout=60)
         if run.returncode:
             raise RuntimeError(printed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -184,6 +185,19 @@ def test_a_token_works_once_a_day_and_its_repeat_names_the_hit(
     marketplace.advance(DAY + 1)
     mturk.send_bonus(**bonus, UniqueRequestToken="row-1")  # forgotten after a day, as on MTurk
     assert mturk.list_bonus_payments(AssignmentId=assignment_id)["NumResults"] == 3
+
+
+def test_a_token_sent_many_times_at_once_works_once(mturk: Any, make_hit: MakeHit) -> None:
+    def send(number: int) -> str:
+        try:
+            return str(make_hit(mturk, UniqueRequestToken="race", RequesterAnnotation="race")["HITId"])
+        except ClientError as err:
+            assert code(err) == "HitAlreadyExists"
+            return ""
+
+    with ThreadPoolExecutor(8) as pool:
+        made = [hit_id for hit_id in pool.map(send, range(8)) if hit_id]
+    assert len(made) == 1
 
 
 def test_a_refused_request_does_not_use_its_token_up(mturk: Any, make_hit: MakeHit) -> None:

@@ -50,18 +50,18 @@ def test_a_killed_server_has_lost_nothing_it_acknowledged(tmp_path: Path, make_h
                     except (BotoCoreError, requests.ConnectionError):
                         return  # the server is gone: what was under way was not acknowledged
 
-            threads = [threading.Thread(target=work) for _ in range(4)]
+            threads = [threading.Thread(target=work) for _ in range(3)]
             for thread in threads:
                 thread.start()
             before = len(bonuses)
             deadline = time.monotonic() + 30
-            while len(bonuses) < before + 20 and time.monotonic() < deadline:
+            while len(bonuses) < before + 8 and time.monotonic() < deadline:
                 time.sleep(0.01)
             server.kill()
             stopped.set()
             for thread in threads:
                 thread.join(30)
-            assert len(bonuses) >= before + 20
+            assert len(bonuses) >= before + 8
             server.start(port)
 
         client = server.client(keys)
@@ -99,6 +99,8 @@ def test_keys_come_back_by_name_and_files_are_private(tmp_path: Path) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
     with running(tmp_path) as running_server:
         assert running_server.client(first).get_account_balance()["AvailableBalance"] == "1.00"
+        running_server.create_requester("lab", "500.00", "--deposit", "2.50")
+        assert running_server.client(first).get_account_balance()["AvailableBalance"] == "3.50"
         with pytest.raises(ClientError, match="UnrecognizedClient"):
             running_server.client(type(first)("AKIAOTHER", "x")).get_account_balance()
 
@@ -112,6 +114,23 @@ def test_the_clock_does_not_go_back_with_a_restart(tmp_path: Path, make_hit: Mak
         server.stop()
         server.start(server.port)
         assert client.get_hit(HITId=hit["HITId"])["HIT"]["HITStatus"] == "Reviewable"
+    finally:
+        server.kill()
+
+
+def test_pages_have_one_name_on_one_machine(tmp_path: Path) -> None:
+    """Cookies and frames know 127.0.0.1 and localhost as two sites; the frame's form is sent to one of them."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = MarketplaceServer(tmp_path, MARKETPLACE_URL=f"http://localhost:{port}").start(port)
+    try:
+        other = f"http://127.0.0.1:{port}"
+        moved = requests.get(f"{other}/signup/?next=/earnings/", headers={"Accept": "text/html"}, timeout=20)
+        assert moved.url == f"http://localhost:{port}/signup/?next=/earnings/"
+        assert requests.get(f"{other}/healthz", timeout=20).url == f"{other}/healthz"
+        as_json = requests.get(other, headers={"Accept": "application/json"}, timeout=20)
+        assert as_json.url == f"{other}/"
     finally:
         server.kill()
 

@@ -247,5 +247,14 @@ def test_every_page_says_whose_marketplace_it_is(marketplace: MarketplaceServer)
         assert "It is not Amazon Mechanical Turk" in html(worker, path)
 
 
+@pytest.mark.parametrize(
+    "path", ["/work/%00/", "/hits/lower/", "/groups/..%2f/", "/mturk/preview?groupId=%00", "/work/x"]
+)
+def test_addresses_that_lead_nowhere(marketplace: MarketplaceServer, path: str) -> None:
+    worker = marketplace.worker()
+    assert worker.http.get(f"{worker.url}{path}", timeout=20).json()["type"] == "not-found"
+    assert worker.try_submit("a\x00b").status_code == 404
+
+
 def test_health(marketplace: MarketplaceServer) -> None:
     assert requests.get(f"{marketplace.url}/healthz", timeout=20).json()["status"] == "ok"

@@ -65,7 +65,7 @@ def hit_type_by_id(hit_type_id: str) -> HITType:
 
 
 def hit_type_by_group(group_id: str) -> HITType:
-    hit_type = HITType.objects.filter(group_id=group_id).first()
+    hit_type = HITType.objects.filter(group_id=group_id).first() if group_id.isalnum() else None
     if hit_type is None:
         raise NotFound
     return hit_type

@@ -36,6 +36,12 @@ def sign_up(
 
 
 @transaction.atomic
+def deposit(*, requester: Requester, amount_cents: int, now: datetime) -> Deposit:
+    """Money paid in by whatever way the lab has."""
+    return Deposit.objects.create(requester=requester, amount_cents=amount_cents, made_at=now)
+
+
+@transaction.atomic
 def create_requester(*, name: str, balance_cents: int, now: datetime) -> RequesterAccount:
     """A requester with a key and a first deposit; the same name again gives the same key and no money."""
     existing = Requester.objects.filter(name=name).first()
@@ -48,6 +54,6 @@ def create_requester(*, name: str, balance_cents: int, now: datetime) -> Request
     account.set_unusable_password()
     account.save()
     requester = Requester.objects.create(account=account, name=name)
-    Deposit.objects.create(requester=requester, amount_cents=balance_cents, made_at=now)
+    deposit(requester=requester, amount_cents=balance_cents, now=now)
     key = RequesterKey.objects.create(requester=requester, created_at=now)
     return RequesterAccount(requester=requester, key=key, is_new=True)

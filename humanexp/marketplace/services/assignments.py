@@ -97,6 +97,8 @@ def submit(*, assignment_id: str, fields: Sequence[tuple[str, str]], now: dateti
         .select_related("hit__hit_type")
         .filter(assignment_id=assignment_id)
         .first()
+        if assignment_id.isalnum()
+        else None
     )
     if assignment is None:
         raise NotFound("No work with this assignmentId was accepted here. A preview cannot be submitted: accept first.")
