@@ -357,12 +357,12 @@ def test_auto_approval_abandonment_and_expiry_follow_the_clock(
     again = slow.accept(hit["HITId"])["assignment_id"]
     assert again != never
 
-    marketplace.advance(590)
+    marketplace.advance(300)
     slow.submit(again)
     assert mturk.get_assignment(AssignmentId=done)["Assignment"]["AssignmentStatus"] == "Submitted"
     assert mturk.get_account_balance()["AvailableBalance"] == "100.00"
 
-    marketplace.advance(2500)
+    marketplace.advance(2790)
     approved = mturk.get_assignment(AssignmentId=done)["Assignment"]
     assert approved["AssignmentStatus"] == "Approved"
     assert approved["ApprovalTime"] == approved["AutoApprovalTime"]
