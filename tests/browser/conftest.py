@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,3 +49,28 @@ def page(chromium: Any) -> Iterator[Any]:
     page.on("console", lambda message: page.complaints.append(message.text) if message.type == "error" else None)
     yield page
     context.close()
+
+
+@pytest.fixture(scope="session")
+def drawings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of labelled pictures, as a researcher has it."""
+    from tests.browser import studies
+
+    folder = tmp_path_factory.mktemp("drawings") / "pictures"
+    studies.write_pictures(folder, per_category=3)
+    return folder
+
+
+@pytest.fixture
+def own_media(settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT.mkdir()
+    settings.COMPUTE = "serial"
+
+
+@pytest.fixture
+def session(transactional_db: None, own_media: None, drawings: Path) -> Any:
+    """Somebody has agreed to take part in a short study."""
+    from tests.browser import studies
+
+    return studies.open_session(studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF))

@@ -36,9 +36,10 @@ export async function checkEntry(run) {
   const again = () => showRefresh(run);
   const againButton = screens.find("[data-action=measure]");
   againButton.addEventListener("click", again);
+  // Listens from the start: who is quicker than the measurement must not send the form to the server.
+  const submitting = submitted(screens.find("form"), screens);
   await measuring;
-  const form = screens.find("form");
-  run.selfReport = await submitted(form, screens);
+  run.selfReport = await submitting;
   againButton.removeEventListener("click", again);
   view.removeEventListener("resize", showWindow);
   local.setItem(key, JSON.stringify(run.selfReport));

@@ -12,6 +12,11 @@ export async function enter(run) {
   // Before the one-time code is used: a phone's owner can still open the link on a computer.
   const fault = deviceFault(run.view);
   if (fault) throw new Stop(fault);
+  // A second link opened in this window changes nothing but the fragment: it is a new way in all the same.
+  run.view.addEventListener("hashchange", () => {
+    run.isReloading = true;
+    run.view.location.reload();
+  });
   run.api.token = await bearer(run);
   run.session = await patiently(() => run.api.session(), run);
   // The first part of a bearer is the same in every bearer of a session: answers left by an earlier window are found again.
@@ -41,7 +46,7 @@ export async function enter(run) {
 }
 
 async function bearer({ view, tab, api, sleep }) {
-  const code = decodeURIComponent(view.location.hash.slice(1));
+  const code = codeIn(view.location.hash);
   if (code) {
     view.history.replaceState(null, "", view.location.pathname + view.location.search);
     const token = await redeem({ api, sleep, code });
@@ -53,6 +58,14 @@ async function bearer({ view, tab, api, sleep }) {
   const kept = tab.getItem(TOKEN_KEY);
   if (!kept) throw new Stop(code ? "expired" : "unopened");
   return kept;
+}
+
+function codeIn(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return hash.slice(1); // cut off in the middle of an escape: the server will refuse it
+  }
 }
 
 async function redeem({ api, sleep, code }) {

@@ -17,6 +17,7 @@ export async function runSession(run) {
     dress(run);
     await walk(run);
   } catch (error) {
+    run.grid.hide();
     await leaveFullScreen(run.view);
     run.screens.show(screenFor(error));
     // The remedy is a fresh page: order and cursor are the server's, unsent answers lie in the browser's storage.

@@ -1,0 +1,196 @@
+"""A person's way through a session, in a real browser against the real server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.tables import TIMING_COLUMNS
+from humanexp.experiments import services
+from humanexp.experiments.models import Response, Session, SessionState
+from tests.browser import studies
+from tests.browser.person import Person
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+
+def right_answers(session: Session) -> dict[int, str]:
+    return {trial.position: trial.correct_response for trial in session.trials.all()}
+
+
+def stored(session: Session) -> dict[int, Response]:
+    return {response.position: response for response in Response.objects.filter(session=session)}
+
+
+def given(session: Session) -> dict[int, str]:
+    return {position: response.response for position, response in stored(session).items()}
+
+
+def test_every_answer_is_stored_once_with_its_timing(page: Any, live_server: Any, session: Session) -> None:
+    right = right_answers(session)
+    person = Person(page, live_server.url)
+    person.arrives(session)
+    wrong = "dog" if right[0] != "dog" else "cat"
+    person.clicks(wrong)
+    person.reads(f"It was: {right[0].title()}")
+    person.types(right[1])
+    for _ in session.blocks[1:]:
+        person.presses("start")
+        person.answers_round(session, lambda position: right[position])
+    person.sees("done")
+
+    assert given(session) == {**right, 0: wrong}
+    for position, response in stored(session).items():
+        assert response.rt_ms is not None and response.rt_ms > 0
+        assert [click["input"] for click in response.clicks] == ["key" if position == 1 else "pointer"]
+        assert set(response.timing) == set(TIMING_COLUMNS)
+        assert (response.timing["css_px"], response.timing["canvas_px"]) == (studies.SIZE_PX, studies.SIZE_PX)
+        assert response.timing["decode_ok"] and response.timing["visible_whole_trial"]
+        # A departure of more than half a frame is never passed over in silence.
+        departs = abs(response.timing["dur_stim_ms"] - 200) > response.timing["t_refresh_median_ms"] / 2
+        assert not (departs and response.timing_ok)
+    session.refresh_from_db()
+    assert session.state == SessionState.COMPLETED
+    assert session.environment["self_report"] == {"sight": "yes", "colour_sight": "yes"}
+    status = page.request.get(
+        f"{live_server.url}/api/v1/run/status/",
+        headers={"Authorization": f"Bearer {services.issue_token(session=session)}"},
+    ).json()
+    assert page.inner_text('[data-value="code"]') == status["completion_code"]
+    assert page.inner_text('[data-value="debrief"]') == "Thank you: this is what the study is about."
+    assert page.evaluate("Object.keys(localStorage)") == [], "nothing about a person stays in the browser"
+    assert person.complaints == []
+
+    page.reload()
+    person.sees("done")
+    assert page.inner_text('[data-value="code"]') == status["completion_code"]
+
+
+def test_a_reload_goes_on_where_the_person_stopped(page: Any, live_server: Any, session: Session) -> None:
+    right = right_answers(session)
+    person = Person(page, live_server.url)
+    person.arrives(session)
+    person.answers_round(session, lambda position: right[position])
+    person.presses("start")
+    person.clicks(right[2])
+
+    # The server has one answer and its reply is lost; the next never arrives; then the person reloads.
+    def lose_the_reply(route: Any) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/responses/", lose_the_reply)
+    person.clicks(right[3])
+    page.unroute("**/responses/")
+    page.route("**/responses/", lambda route: route.abort())
+    person.clicks(right[4])
+    page.unroute("**/responses/")
+    page.reload()
+    person.reads("Welcome back")
+    session.refresh_from_db()
+    assert given(session) == {position: right[position] for position in range(5)}
+
+    person.presses("start")
+    person.answers_round(session, lambda position: right[position])
+    person.presses("start")
+    person.answers_round(session, lambda position: right[position])
+    person.sees("done")
+    assert given(session) == right
+
+
+def test_the_younger_window_has_the_session_and_no_answer_is_lost(
+    page: Any, live_server: Any, session: Session
+) -> None:
+    right = right_answers(session)
+    first = Person(page, live_server.url)
+    first.arrives(session)
+    first.sees_the_choices()
+    second = Person(page.context.new_page(), live_server.url)
+    second.enters(session)
+    second.sees("instructions-categorisation")
+    first.clicks(right[0])
+    first.sees("elsewhere")
+    assert stored(session) == {}
+
+    first.presses("reload")
+    first.reads("Welcome back")
+    assert given(session) == {0: right[0]}, "the answer that was refused is sent again under the new lease"
+    for _ in range(4):
+        second.presses("next")
+    second.sees("elsewhere")
+    assert page.evaluate("window.__refused") == []
+
+
+def test_without_a_connection_answers_wait_in_the_browser(page: Any, live_server: Any, session: Session) -> None:
+    right = right_answers(session)
+    person = Person(page, live_server.url)
+    person.arrives(session)
+    person.answers_round(session, lambda position: right[position])
+    person.presses("start")
+    person.sees_the_choices()
+    page.context.set_offline(True)
+    person.clicks(right[2])
+    person.clicks(right[3])
+    person.reads("no connection: 2 answers kept here")
+    assert sorted(stored(session)) == [0, 1]
+    page.context.set_offline(False)
+    for position in range(4, session.blocks[1]["last"] + 1):
+        person.clicks(right[position])
+    person.sees("ready")
+    assert given(session) == {position: right[position] for position in range(session.blocks[1]["last"] + 1)}
+
+
+def test_pairs_are_shown_one_after_the_other_and_answered_by_key(page: Any, live_server: Any, drawings: Path) -> None:
+    session = studies.open_session(studies.make_study(drawings, design=studies.pairs_design(), protocol=studies.BRIEF))
+    right = right_answers(session)
+    person = Person(page, live_server.url)
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url.partition("/trials/")[2]))
+    person.arrives(session, task="discrimination")
+    for block in session.blocks:
+        if block["index"]:
+            person.presses("start")
+        for position in range(block["first"], block["last"] + 1):
+            person.sees_the_choices()
+            page.keyboard.press(right[position][0])
+            person.sees_them_go()
+    person.sees("done")
+    assert given(session) == right
+    assert set(right.values()) == {"same", "different"}
+    for position in right:
+        assert {f"{position}/stimulus/0/", f"{position}/stimulus/1/", f"{position}/mask/"} <= set(fetched)
+    for response in stored(session).values():
+        # From the onset of the second picture: 200 ms, then the mask.
+        assert response.timing["ts_grid_on"] - response.timing["ts_stim_on"] < 600
+        assert response.timing["frames_target"] is not None
+    assert person.complaints == []
+
+
+def test_a_phone_is_refused_kindly_and_its_link_still_works_on_a_computer(
+    chromium: Any, page: Any, live_server: Any, session: Session
+) -> None:
+    link = f"{live_server.url}/run/#{services.issue_handoff(session=session)}"
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    phone = context.new_page()
+    phone.goto(link)
+    phone.wait_for_selector("text=This study needs a computer")
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
+    page.goto(link)
+    Person(page, live_server.url).sees("checks")
+
+
+def test_used_and_forged_links_get_a_plain_refusal(page: Any, live_server: Any, session: Session) -> None:
+    person = Person(page, live_server.url)
+    page.goto(f"{live_server.url}/run/")
+    person.sees("unopened")
+    used = services.issue_handoff(session=session)
+    services.exchange_handoff(code=used)
+    for code in (used, f"{used[:-1]}_", "nonsense", "%E0%A4%A"):
+        page.goto(f"{live_server.url}/run/#{code}")
+        person.sees("expired")
+        assert page.url == f"{live_server.url}/run/"
+    person.enters(session)
+    person.sees("checks")

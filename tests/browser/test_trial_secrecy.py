@@ -1,0 +1,163 @@
+"""Until an answer is stored, nothing that reaches the browser tells what its picture shows or what its trial is for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from humanexp.experiments.models import Session, Trial
+from tests.browser.person import Person
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+#: Every name that a reply may hold. `category` stands in the feedback of practice alone, which is looked at apart.
+ALLOWED_NAMES = {
+    *("state", "study_title", "cursor", "total", "protocol", "choices", "blocks", "lease", "token", "position"),
+    *("name", "label", "icon", "categorisation", "index", "kind", "task", "first", "last", "feedback"),
+    *("background", "size_px", "fixation_ms", "fixation_shape", "fixation_px", "stimulus_ms", "contrast_ramp"),
+    *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window"),
+    *("feedback_ms", "feedback_sound", "receipt", "completion_code", "debrief"),
+}
+#: Headers that are the same for everybody.
+ALLOWED_HEADERS = {
+    *("allow", "cache-control", "content-length", "content-security-policy", "content-type", "date", "server", "vary"),
+    *("cross-origin-opener-policy", "referrer-policy", "x-content-type-options", "x-frame-options"),
+    *("content-language", "connection", "expires"),
+}
+WORDS = ("gaussian_noise", "gaussian_blur", "gold", "negative", "consistency", "sentinel", "clean", "visual_change")
+
+
+@dataclass
+class Reply:
+    method: str
+    path: str
+    asked: str
+    headers: dict[str, str]
+    body: bytes
+    #: positions whose answers the server had acknowledged before this reply
+    known: frozenset[int]
+
+    @property
+    def is_picture(self) -> bool:
+        return self.headers["content-type"] == "image/png"
+
+
+@dataclass
+class Listener:
+    """Everything that passes between browser and server, static files left out: they are the same for everybody."""
+
+    replies: list[Reply] = field(default_factory=list)
+    known: set[int] = field(default_factory=set)
+
+    def __call__(self, route: Any) -> None:
+        response = route.fetch()
+        request, body = route.request, response.body()
+        asked = request.post_data or ""
+        self.replies.append(
+            Reply(request.method, urlsplit(request.url).path, asked, response.headers, body, frozenset(self.known))
+        )
+        if request.url.endswith("/responses/") and response.ok:
+            self.known.add(json.loads(asked)["position"])
+        route.fulfill(response=response)
+
+
+def names_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            yield from names_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from names_in(inner)
+
+
+def chunks(png: bytes) -> list[str]:
+    kinds, place = [], 8
+    while place < len(png):
+        kinds.append(png[place + 4 : place + 8].decode())
+        place += 12 + int.from_bytes(png[place : place + 4], "big")
+    return kinds
+
+
+def secrets_of(trial: Trial) -> set[str]:
+    stimulus = trial.stimulus
+    picture = stimulus.source_image
+    return {stimulus.key, stimulus.file, stimulus.sha256, picture.key, picture.sha256}
+
+
+def test_nothing_tells_before_the_answer_is_stored(page: Any, live_server: Any, session: Session) -> None:
+    trials = {t.position: t for t in session.trials.select_related("stimulus__source_image")}
+    listener = Listener()
+    page.route("**/api/**", listener)
+    page.route("**/run/", listener)
+    person = Person(page, live_server.url)
+    person.arrives(session)
+    stages = set()
+    for block in session.blocks:
+        if block["index"]:
+            person.presses("start")
+        for _ in range(block["first"], block["last"] + 1):
+            person.sees_the_choices()
+            stages.add(page.evaluate("document.querySelector('[data-grid]').outerHTML"))
+            person.clicks("dog")
+    person.sees("done")
+
+    pictures = [reply for reply in listener.replies if reply.is_picture]
+    texts = [reply for reply in listener.replies if not reply.is_picture]
+    assert len(pictures) == 2 * session.total and len(listener.known) == session.total
+    assert len(stages) == 1, "the page is the same in every trial"
+
+    for reply in texts:
+        text = reply.body.decode() + json.dumps(reply.headers)
+        for position, trial in trials.items():
+            if position not in reply.known:
+                assert not {secret for secret in secrets_of(trial) if secret in text}
+        if not reply.path.endswith("/run/"):
+            told = json.loads(reply.body)
+            feedback = told.pop("feedback", None)
+            assert set(names_in(told)) <= ALLOWED_NAMES
+            assert not {word for word in WORDS if f'"{word}' in reply.body.decode()}
+            if feedback is not None:
+                answered = json.loads(reply.asked)["position"]
+                assert trials[answered].role == "practice"
+                assert feedback["category"] == trials[answered].correct_response
+
+    for reply in pictures:
+        assert reply.path.startswith("/api/v1/run/trials/") and "?" not in reply.path
+        assert set(chunks(reply.body)) == {"IHDR", "IDAT", "IEND"}
+        assert reply.headers["cache-control"] == "no-store"
+    assert {name for reply in listener.replies for name in reply.headers} <= ALLOWED_HEADERS
+    steady = {
+        json.dumps({name: value for name, value in reply.headers.items() if name not in ("content-length", "date")})
+        for reply in pictures
+    }
+    assert len(steady) == 1, "no header differs from picture to picture but length and date"
+    assert person.complaints == []
+
+
+def test_pictures_of_other_rounds_and_of_answered_trials_are_not_given(
+    page: Any, live_server: Any, session: Session
+) -> None:
+    person = Person(page, live_server.url)
+    sent: list[dict[str, str]] = []
+    page.on("request", lambda request: sent.append(request.headers))
+    person.arrives(session)
+    person.clicks("dog")
+    person.sees_the_choices()
+    headers = next({name: h[name] for name in ("authorization", "x-lease")} for h in reversed(sent) if "x-lease" in h)
+
+    def status(path: str, **changes: str) -> int:
+        answer = page.request.get(f"{live_server.url}/api/v1/run/trials/{path}", headers={**headers, **changes})
+        return int(answer.status)
+
+    assert status("1/stimulus/0/") == status("1/mask/") == 200
+    assert status("0/stimulus/0/") == status("0/mask/") == 404, "answered"
+    assert status(f"{session.blocks[1]['first']}/stimulus/0/") == 404, "a later round"
+    assert status("1/stimulus/1/") == 404, "one picture a trial"
+    assert status("1/stimulus/0/", **{"x-lease": "another-window"}) == 409
+    assert status("1/stimulus/0/", authorization="Bearer forged") == 401
