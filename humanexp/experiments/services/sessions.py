@@ -81,7 +81,7 @@ def _check_population(study: Study, participant: Participant, scripted: bool) ->
 
 def _open(study_pk: int, participant: Participant, consent_version: str) -> Session:
     # On PostgreSQL this queues those who start at once; on SQLite the transaction itself does.
-    study = Study.objects.select_for_update().select_related("stimulus_set").get(pk=study_pk)
+    study = Study.objects.select_for_update(of=("self",)).select_related("stimulus_set").get(pk=study_pk)
     earlier = list(Session.objects.filter(participant=participant))
     under_way = [session for session in earlier if session.study_id == study.pk and session.state == SessionState.OPEN]
     if under_way:

@@ -1,0 +1,159 @@
+"""Many at once, over a real database: `python -m tests.experiments.races` with DATABASE_URL and MEDIA_ROOT set.
+
+A process of its own, because threads cannot share the in-memory database of the test run. Prints the outcomes as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Barrier
+from urllib.request import Request, urlopen
+
+import django
+
+THREADS = 8
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connections
+
+    from humanexp.experiments import services
+    from tests.experiments.conftest import configuration, make_stimulus_set
+
+    call_command("migrate", verbosity=0)
+    make_stimulus_set()
+    outcomes = {}
+    for race in (open_sessions, open_as_one_person, answer_once, redeem_once, killed_before_the_reply):
+        made = services.create_study(configuration=configuration(slug=race.__name__.replace("_", "-")))
+        outcomes[race.__name__] = race(services.start_collecting(study=made))
+    connections.close_all()
+    json.dump(outcomes, sys.stdout)
+
+
+def together(calls):
+    """Run the calls at the same moment; what each returned, or the name of its error."""
+    from django.db import connections
+
+    from humanexp.core.errors import ApplicationError
+
+    barrier = Barrier(len(calls))
+
+    def run(call):
+        barrier.wait()
+        try:
+            return call()
+        except ApplicationError as error:
+            return type(error).__name__
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def open_sessions(study):
+    """Eight people, six slots."""
+    from tests.experiments.conftest import new_session
+
+    got = together([lambda n=n: new_session(study, f"P-{n}").slot for n in range(THREADS)])
+    return {"slots": sorted(s for s in got if isinstance(s, int)), "errors": [s for s in got if isinstance(s, str)]}
+
+
+def open_as_one_person(study):
+    from humanexp.experiments.models import Session
+    from tests.experiments.conftest import new_session
+
+    got = together([lambda: new_session(study, "P-1").code for _ in range(THREADS)])
+    return {"codes": sorted(set(got)), "rows": Session.objects.filter(study=study).count()}
+
+
+def answer_once(study):
+    """Eight different answers to the same trial, for every trial of a session."""
+    from humanexp.experiments import credentials, services
+    from humanexp.experiments.models import Response, Session
+    from tests.experiments.conftest import new_session
+
+    session = new_session(study, "P-1")
+    claim = credentials.read_token(services.issue_token(session=session))
+    services.take_lease(claim=claim, lease="tab-00000001")
+    names = ["dog", "cat", "bear", "bird", "car", "boat", "oven", "clock"]
+    new, agreed = Counter(), 0
+    for position in range(12):
+
+        def answer(name, position=position):
+            stored = services.store_response(claim=claim, lease="tab-00000001", position=position, response=name)
+            return [stored.is_new, stored.correct]
+
+        got = together([lambda name=name: answer(name) for name in names])
+        new[sum(one[0] for one in got)] += 1
+        agreed += len({one[1] for one in got}) == 1
+    session = Session.objects.get(pk=session.pk)
+    return {
+        "new_per_position": dict(new),
+        "agreed": agreed,
+        "rows": Response.objects.filter(session=session).count(),
+        "cursor": session.cursor,
+    }
+
+
+def redeem_once(study):
+    from humanexp.experiments import services
+    from tests.experiments.conftest import new_session
+
+    code = services.issue_handoff(session=new_session(study, "P-1"))
+    got = together([lambda: len(services.exchange_handoff(code=code)) > 20 for _ in range(THREADS)])
+    return {"tokens": got.count(True), "refused": got.count("TokenRefused")}
+
+
+def killed_before_the_reply(study):
+    """The server dies between storing an answer and replying; the page sends the answer again to the next one."""
+    from humanexp.experiments import credentials, services
+    from humanexp.experiments.models import Response
+    from tests.experiments.conftest import new_session
+
+    session = new_session(study, "P-1")
+    token = services.issue_token(session=session)
+    services.take_lease(claim=credentials.read_token(token), lease="tab-00000001")
+
+    def send(port, **headers):
+        body = json.dumps({"position": 0, "response": "dog"}).encode()
+        known = {"Authorization": f"Bearer {token}", "X-Lease": "tab-00000001", "Content-Type": "application/json"}
+        request = Request(f"http://127.0.0.1:{port}/api/v1/run/responses/", body, {**known, **headers})
+        with urlopen(request, timeout=30) as reply:  # noqa: S310  (our own server)
+            return reply.status
+
+    outcome = {}
+    with server() as port:
+        try:
+            outcome["first"] = send(port, **{"X-Die": "1"})
+        except OSError:
+            outcome["first"] = "no reply"
+    outcome["stored"] = Response.objects.filter(session=session).count()
+    with server() as port:
+        outcome["again"] = send(port)
+    outcome["rows"] = Response.objects.filter(session=session).count()
+    return outcome
+
+
+@contextmanager
+def server():
+    running = subprocess.Popen([sys.executable, "-m", "tests.experiments.killable"], stdout=subprocess.PIPE, text=True)
+    try:
+        yield int(running.stdout.readline())
+    finally:
+        running.kill()
+        running.wait()
+        running.stdout.close()
+
+
+if __name__ == "__main__":
+    main()

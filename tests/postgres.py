@@ -1,0 +1,102 @@
+"""A private PostgreSQL cluster for tests: made on first use, on a socket of its own, gone at the end of the run.
+
+    from tests.postgres import postgres_url  # noqa: F401  (a fixture)
+
+    @pytest.mark.postgres
+    def test_something(postgres_url): ...
+
+`postgres_url` is the DATABASE_URL of an empty database of the test's own. Skipped, with a reason, where the server
+programs are missing; with CI=true that is a failure.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import pwd
+import secrets
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+def _program(name: str) -> str | None:
+    found = shutil.which(name)
+    return found or next(iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"), reverse=True)), None)
+
+
+class Cluster:
+    """`initdb` and `pg_ctl` as an unprivileged user: PostgreSQL refuses to run as root."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.user = pwd.getpwuid(os.getuid()).pw_name
+        self._prefix: list[str] = []
+        if os.getuid() == 0:
+            self.user = next(name for name in ("postgres", "nobody") if _exists(name))
+            account = pwd.getpwnam(self.user)
+            os.chown(folder, account.pw_uid, account.pw_gid)
+            self._prefix = ["setpriv", f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}", "--clear-groups"]
+
+    def _run(self, program: str, *arguments: str) -> None:
+        path = _program(program)
+        assert path is not None
+        # Output to a file: the server inherits it, and a pipe would never end.
+        with (self.folder / f"{program}.log").open("ab") as log:
+            subprocess.run(
+                [*self._prefix, path, *arguments], check=True, stdout=log, stderr=log, cwd=self.folder, timeout=60
+            )
+
+    def start(self) -> None:
+        self._run("initdb", "-D", str(self.folder / "cluster"), "-U", "humanexp", "-A", "trust", "--no-sync")
+        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off -c max_connections=60 -c shared_buffers=16MB"
+        self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-w", "-o", options, "start")
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-m", "immediate", "stop")
+
+    def url(self, database: str) -> str:
+        return f"postgres://humanexp@/{self.folder}/{database}"
+
+    def create_database(self) -> str:
+        name = f"test_{secrets.token_hex(6)}"
+        self._run("createdb", "-h", str(self.folder), "-U", "humanexp", name)
+        return self.url(name)
+
+
+def _exists(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="session")
+def postgres_cluster() -> Iterator[Cluster]:
+    missing = [name for name in ("initdb", "pg_ctl", "createdb") if _program(name) is None]
+    if missing:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"PostgreSQL's programs are missing: {', '.join(missing)}")
+        pytest.skip(f"PostgreSQL's programs are not installed: {', '.join(missing)}")
+    # A short path: the name of a socket has at most 107 characters.
+    folder = Path(tempfile.mkdtemp(prefix="hx-pg-"))
+    folder.chmod(0o755)
+    cluster = Cluster(folder)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        if (folder / "cluster" / "postmaster.pid").exists():
+            cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_cluster: Cluster) -> str:
+    """DATABASE_URL of an empty database."""
+    return postgres_cluster.create_database()
