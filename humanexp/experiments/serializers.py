@@ -151,4 +151,10 @@ class ProblemOut(serializers.Serializer[Any]):
     type = serializers.CharField()
     title = serializers.CharField()
     detail = serializers.CharField()
-    fields_ = serializers.DictField(source="fields", required=False)
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # `fields` is a name that serializers keep for themselves.
+        return {
+            **super().get_fields(),
+            "fields": serializers.DictField(required=False, help_text="by field, what is wrong with it"),
+        }
