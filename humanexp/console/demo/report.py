@@ -9,15 +9,16 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from humanexp.console.analysis_report import study_numbers
 from humanexp.console.demo.steps import Demo
 from humanexp.console.demo.truth import beside_estimates
 from humanexp.console.supervisor import Addresses
+from humanexp.core.errors import NotFound
 from humanexp.core.keys import read_or_create_key
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
-from humanexp.recruitment import selectors as recruitment
 from humanexp.experiments.selectors import study_by_slug
+from humanexp.recruitment import selectors as recruitment
+from humanexp.results import selectors as results
 from humanexp.screening.selectors import current_verdicts
 
 _NUMBERS = "demo-numbers.json"
@@ -26,7 +27,10 @@ _RESEARCHER = "researcher"
 
 def collect(demo: Demo) -> dict[str, Any]:
     """Everything `analyse` says of the study, and the personas' true curves beside it."""
-    numbers = study_numbers(demo.study)
+    run = results.latest_run(demo.study)
+    if run is None:
+        raise NotFound("The analysis left no findings: see the Jobs page.")
+    numbers = {**results.findings(run), "payments": dict(recruitment.payment_summary(demo.study))}
     sessions = demo.study.sessions.select_related("participant")
     verdicts = current_verdicts(demo.study)
     excluded = {
@@ -93,7 +97,7 @@ def print_addresses(console: Console, addresses: Addresses) -> None:
     entry = recruitment.live_entries(study_by_slug("try-it"))[0]
     console.print(f"Console      {addresses.web}/   login: {_RESEARCHER}   password: {password}")
     console.print(f"Dashboard    {addresses.web}/studies/demo/results/")
-    console.print(f"Take part    {addresses.web}/take/{entry}/")
+    console.print(f"Take part    {entry}")
     console.print(f"Marketplace  {addresses.marketplace}/")
     console.print("Ctrl-C stops everything.")
 

@@ -34,8 +34,8 @@ STUDIES = Path("fixtures/studies")
 CLASSIFIERS = {"trained on clean pictures": "clean", "trained on corrupted pictures too": "robust"}
 CORRUPTIONS = ("gaussian_noise", "uniform_noise", "gaussian_blur")
 PICTURES_PER_CATEGORY = 24
-#: Stimuli made for every one that is planned: those of practice pictures and sentinels are not shown corrupted.
-SPARE = 1.35
+#: Stimuli made for every one that is shown: those of practice pictures and sentinels are not shown corrupted.
+SPARE = 1.3
 PAYMENTS_S = 60
 
 Report = Callable[[int, int], None]
@@ -79,21 +79,22 @@ class Demo:
         from humanexp.stimuli.models import SourceSet
 
         design = self._configuration("demo").design
-        answers = self.options.participants * design.main_trials / len(CORRUPTIONS)
+        pairs = design.discrimination.trials + design.discrimination.sentinels if design.discrimination else 0
+        shown = self.options.participants * (design.main_trials + 2 * pairs)
         made = stimuli.create_stimulus_set(
             source_set=SourceSet.objects.get(name="demo"),
             name="demo",
             corruptions=CORRUPTIONS,
-            count=math.ceil(answers * SPARE),
+            count=math.ceil(shown / len(CORRUPTIONS) * SPARE),
             seed=self.options.seed,
         )
         self._wait(stimuli.start_generation(stimulus_set=made), report)
 
     def studies(self, report: Report) -> None:
         """The scripted study, and a short one for whoever opens the link."""
-        self.study = experiments.create_study(configuration=self._configuration("demo"), by=None)
+        self.study = experiments.create_study(configuration=self._configuration("demo"))
         self.notes.extend(self.study.plan_notes)
-        short = experiments.create_study(configuration=self._configuration("try-it"), by=None)
+        short = experiments.create_study(configuration=self._configuration("try-it"))
         recruitment.publish(study=short, to="link")
         report(1, 1)
 
@@ -148,7 +149,7 @@ class Demo:
 
     def analysis(self, report: Report) -> None:
         """Curves with bands, comparisons, tests: stored for the dashboard."""
-        self._wait(results.request_analysis(study=self.study, seed=self.options.seed), report)
+        self._wait(results.request_analysis(study=self.study), report)
 
     def _configuration(self, name: str) -> StudyConfiguration:
         path = Path(settings.BASE_DIR) / STUDIES / f"{name}.toml"

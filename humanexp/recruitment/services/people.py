@@ -37,8 +37,11 @@ def person_for(*, environment: str, worker_id: str, family: StudyFamily, scripte
     person = known.select_related("participant").first()
     if person is not None:
         return person
-    code = code_of(environment=environment, worker_id=worker_id, family=family)
-    participant = experiments.participant_for(family=family, code=code, scripted=scripted)
+    if scripted:
+        participant = experiments.scripted_participant(family=family)
+    else:
+        code = code_of(environment=environment, worker_id=worker_id, family=family)
+        participant = experiments.participant_for(family=family, code=code)
     person, _ = RecruitedPerson.objects.get_or_create(
         environment=environment, worker_id=worker_id, family=family, defaults={"participant": participant}
     )

@@ -40,7 +40,9 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--no-serve", action="store_true", help="end with status 0 instead of serving; any free ports")
+        parser.add_argument(
+            "--no-serve", action="store_true", help="end with status 0 instead of serving; any free ports"
+        )
         parser.add_argument("--fresh", action="store_true", help="remove what an earlier demo made and make it anew")
         parser.add_argument("--images", metavar="DIR", default="", help="folders of photographs named by category")
         parser.add_argument("--participants", metavar="N", type=whole_number(4), default=40)
@@ -104,7 +106,12 @@ class Command(BaseCommand):
         return watch
 
     def _make(self, demo: Demo) -> None:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"))
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed}/{task.total}"),
+        )
         with Progress(*columns, TimeElapsedColumn(), console=self.console) as progress:
             for title, step in STEPS:
                 task = progress.add_task(title, total=None)
