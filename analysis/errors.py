@@ -40,7 +40,7 @@ class ParameterOutOfDomain(InvalidInput):
 
 
 class PictureRefused(InvalidInput):
-    """This picture cannot be used."""
+    """The picture cannot be used."""
 
 
 class TableRefused(InvalidInput):

@@ -33,7 +33,7 @@ class StimulusSetForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         from analysis.corruptions import CORRUPTIONS
 
-        super().__init__(*args, label_suffix="", **kwargs)
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
         source_sets, functions = self.fields["source_set"], self.fields["corruptions"]
         if isinstance(source_sets, forms.ModelChoiceField):
             source_sets.queryset = selectors.source_sets()

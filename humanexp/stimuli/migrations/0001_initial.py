@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,93 +14,136 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='SourceSet',
+            name="SourceSet",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.SlugField(max_length=80, unique=True)),
-                ('provenance', models.TextField(blank=True)),
-                ('licence', models.CharField(blank=True, max_length=200)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('frozen_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.SlugField(max_length=80, unique=True)),
+                ("provenance", models.TextField(blank=True)),
+                ("licence", models.CharField(blank=True, max_length=200)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("frozen_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='SourceImage',
+            name="SourceImage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=200)),
-                ('category', models.CharField(max_length=40)),
-                ('file', models.CharField(max_length=300)),
-                ('sha256', models.CharField(max_length=64)),
-                ('source_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='images', to='stimuli.sourceset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=200)),
+                ("category", models.CharField(max_length=40)),
+                ("file", models.CharField(max_length=300)),
+                ("sha256", models.CharField(max_length=64)),
+                (
+                    "source_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="images", to="stimuli.sourceset"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['key'],
+                "ordering": ["key"],
             },
         ),
         migrations.CreateModel(
-            name='StimulusSet',
+            name="StimulusSet",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.SlugField(max_length=80, unique=True)),
-                ('corruptions', models.JSONField(default=list)),
-                ('count_per_corruption', models.PositiveIntegerField()),
-                ('seed', models.BigIntegerField(default=0)),
-                ('size_px', models.PositiveSmallIntegerField(default=224)),
-                ('metric', models.CharField(max_length=40)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('completed_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('source_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='stimulus_sets', to='stimuli.sourceset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.SlugField(max_length=80, unique=True)),
+                ("corruptions", models.JSONField(default=list)),
+                ("count_per_corruption", models.PositiveIntegerField()),
+                ("seed", models.BigIntegerField(default=0)),
+                ("size_px", models.PositiveSmallIntegerField(default=224)),
+                ("metric", models.CharField(max_length=40)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("completed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "source_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="stimulus_sets",
+                        to="stimuli.sourceset",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Stimulus',
+            name="Stimulus",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=60)),
-                ('corruption', models.CharField(max_length=40)),
-                ('corruption_version', models.CharField(max_length=20)),
-                ('parameter', models.FloatField()),
-                ('seed', models.BigIntegerField()),
-                ('target', models.FloatField(blank=True, null=True)),
-                ('visual_change', models.FloatField()),
-                ('evaluations', models.PositiveSmallIntegerField(default=0)),
-                ('reached', models.BooleanField(default=True)),
-                ('sha256', models.CharField(max_length=64)),
-                ('file', models.CharField(max_length=300)),
-                ('source_image', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='stimuli', to='stimuli.sourceimage')),
-                ('stimulus_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='stimuli', to='stimuli.stimulusset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=60)),
+                ("corruption", models.CharField(max_length=40)),
+                ("corruption_version", models.CharField(max_length=20)),
+                ("parameter", models.FloatField()),
+                ("seed", models.BigIntegerField()),
+                ("target", models.FloatField(blank=True, null=True)),
+                ("visual_change", models.FloatField()),
+                ("evaluations", models.PositiveSmallIntegerField(default=0)),
+                ("reached", models.BooleanField(default=True)),
+                ("sha256", models.CharField(max_length=64)),
+                ("file", models.CharField(max_length=300)),
+                (
+                    "source_image",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="stimuli", to="stimuli.sourceimage"
+                    ),
+                ),
+                (
+                    "stimulus_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="stimuli", to="stimuli.stimulusset"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['key'],
+                "ordering": ["key"],
             },
         ),
         migrations.AddConstraint(
-            model_name='sourceimage',
-            constraint=models.UniqueConstraint(fields=('source_set', 'key'), name='source_image_key_once'),
+            model_name="sourceimage",
+            constraint=models.UniqueConstraint(fields=("source_set", "key"), name="source_image_key_once"),
         ),
         migrations.AddConstraint(
-            model_name='sourceimage',
-            constraint=models.UniqueConstraint(fields=('source_set', 'sha256'), name='source_image_content_once'),
+            model_name="sourceimage",
+            constraint=models.UniqueConstraint(fields=("source_set", "sha256"), name="source_image_content_once"),
         ),
         migrations.AddIndex(
-            model_name='stimulus',
-            index=models.Index(fields=['stimulus_set', 'corruption', 'visual_change'], name='stimuli_sti_stimulu_8c657b_idx'),
+            model_name="stimulus",
+            index=models.Index(
+                fields=["stimulus_set", "corruption", "visual_change"], name="stimuli_sti_stimulu_8c657b_idx"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='stimulus',
-            constraint=models.UniqueConstraint(fields=('stimulus_set', 'key'), name='stimulus_key_once'),
+            model_name="stimulus",
+            constraint=models.UniqueConstraint(fields=("stimulus_set", "key"), name="stimulus_key_once"),
         ),
         migrations.AddConstraint(
-            model_name='stimulus',
-            constraint=models.CheckConstraint(condition=models.Q(('visual_change__gte', 0), ('visual_change__lte', 1)), name='stimulus_visual_change_in_unit'),
+            model_name="stimulus",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("visual_change__gte", 0), ("visual_change__lte", 1)),
+                name="stimulus_visual_change_in_unit",
+            ),
         ),
     ]

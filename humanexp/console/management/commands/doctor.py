@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import IO, Any, cast
 
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
@@ -20,7 +20,8 @@ class Command(BaseCommand):
         findings = examine()
         for finding in findings:
             table.add_row(finding.subject, MARKS[finding.state], finding.detail, finding.remedy)
-        Console(file=self.stdout._out).print(table)
+        # rich measures the terminal behind the stream; Django's wrapper passes writes on
+        Console(file=cast("IO[str]", self.stdout)).print(table)
         missing = [finding.subject for finding in findings if finding.state == "missing"]
         if missing:
             raise CommandError(f"Missing: {', '.join(missing)}.")
