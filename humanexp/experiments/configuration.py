@@ -62,6 +62,8 @@ class StudyConfiguration:
         slug = self.slug or slugify(self.title)[:80]
         if not slug or slugify(slug) != slug or len(slug) > 80:
             raise InvalidInput(f"slug must be lower-case letters, digits and hyphens, at most 80, not {slug!r}.")
+        if slug == "new":
+            raise InvalidInput("slug must not be 'new': that address makes new studies.")
         object.__setattr__(self, "slug", slug)
         family = self.family or slug
         if slugify(family) != family or len(family) > 80:

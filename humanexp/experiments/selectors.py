@@ -9,7 +9,6 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, F, Q, QuerySet
 
-from analysis.protocols import sources
 from analysis.tables import TIMING_COLUMNS
 from humanexp.core.errors import NotFound, TokenRefused
 from humanexp.core.models import User
@@ -18,7 +17,7 @@ from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import Response, Session, SessionState, Study, Trial
 from humanexp.experiments.plans import plan_head
-from humanexp.stimuli.models import Stimulus
+from humanexp.stimuli.models import Stimulus, StimulusSet
 
 
 def study_by_slug(slug: str) -> Study:
@@ -211,16 +210,6 @@ def configuration_of(study: Study) -> StudyConfiguration:
     return StudyConfiguration.from_dict(study.configuration)
 
 
-def design_summary(study: Study) -> dict[str, Any]:
-    """What the design page shows: plan, protocol with the source of every value, and the study file."""
-    configuration = configuration_of(study)
-    protocol = configuration.protocol
-    return {
-        "configuration": configuration,
-        "plan": plan_head(study),
-        "protocol": [
-            {"name": name, "value": getattr(protocol, name), "source": source}
-            for name, source in sources(protocol).items()
-        ],
-        "counts": session_counts(study),
-    }
+def stimulus_sets() -> list[StimulusSet]:
+    """Complete sets of stimuli, from which studies can be made; the newest first."""
+    return list(StimulusSet.objects.exclude(completed_at=None).order_by("-completed_at"))

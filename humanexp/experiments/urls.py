@@ -7,6 +7,7 @@ from humanexp.experiments import api, views
 app_name = "experiments"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("run/", views.run, name="run"),
+    path("studies/new/", views.new_study, name="new"),
     path("studies/<slug:slug>/design/", views.design, name="design"),
     path("studies/<slug:slug>/design/study.toml", views.study_file, name="study-file"),
     path("api/v1/run/handoff/", api.HandoffView.as_view(), name="run-handoff"),

@@ -2,12 +2,17 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from humanexp.core.errors import NotFound
-from humanexp.experiments import selectors
+from analysis.errors import AnalysisError
+from humanexp.core.errors import ApplicationError, NotFound
+from humanexp.core.models import User
+from humanexp.experiments import selectors, services
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.design_page import design_page
+from humanexp.experiments.forms import StudyFileForm
 from humanexp.experiments.models import Study
 
 
@@ -22,7 +27,8 @@ def run(request: HttpRequest) -> HttpResponse:
 def design(request: HttpRequest, slug: str) -> HttpResponse:
     """What is asked of whom: pools, trials, answers planned, protocol."""
     study = _study(request, slug)
-    return render(request, "experiments/design.html", {"study": study, **selectors.design_summary(study)})
+    page = design_page(study, selectors.configuration_of(study))
+    return render(request, "experiments/design.html", {"study": study, "page": page})
 
 
 @login_required
@@ -32,6 +38,25 @@ def study_file(request: HttpRequest, slug: str) -> HttpResponse:
     response = HttpResponse(selectors.configuration_of(study).to_toml(), content_type="application/toml; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}.toml"'
     return response
+
+
+@login_required
+def new_study(request: HttpRequest) -> HttpResponse:
+    """Make a study from a study file written or pasted here."""
+    form = StudyFileForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        by = request.user if isinstance(request.user, User) else None
+        try:
+            configuration = StudyConfiguration.from_toml(form.cleaned_data["text"])
+            study = services.create_study(configuration=configuration, by=by)
+        except (ApplicationError, AnalysisError) as error:
+            form.add_error("text", str(error))
+        else:
+            return redirect("experiments:design", slug=study.slug)
+    status = 422 if form.is_bound else 200
+    return render(
+        request, "experiments/new_study.html", {"form": form, "sets": selectors.stimulus_sets()}, status=status
+    )
 
 
 def _study(request: HttpRequest, slug: str) -> Study:

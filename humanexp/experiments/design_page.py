@@ -1,0 +1,205 @@
+"""What the design page shows of a study: the plan in numbers, the protocol with its sources, the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from analysis.acceptance import Rule, RuleSet
+from analysis.protocols import PROTOCOLS, sources
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.models import Study
+from humanexp.experiments.plans import plan_head
+
+_ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
+    "practice": (_("practice"), _("clean pictures with feedback; they never come up again")),
+    "qualification": (_("qualification"), _("clean pictures without feedback, one a category; a gate")),
+    "main": (_("main"), _("corrupted pictures: the measurement")),
+    "clean": (_("clean"), _("main pictures without corruption, for the left end of the curves")),
+    "gold": (_("gold"), _("clean, easy pictures; the right answer is required")),
+    "negative": (_("negative"), _("clean animals and artefacts in turn; an answer from the other group is a flag")),
+    "consistency_first": (_("consistency, first showing"), _("clean or lightly changed pictures")),
+    "consistency_second": (_("consistency, second showing"), _("the same pictures again, well apart")),
+    "discrimination practice": (_("practice pairs"), _("plain pairs with feedback")),
+    "discrimination main": (_("pairs"), _("matched in visual change, half of them with the same corruption")),
+    "discrimination negative": (_("plain pairs"), _("pairs that differ plainly or are identical; a gate")),
+}
+_POOLS: Mapping[str, str | Promise] = {
+    "practice": _("practice"),
+    "qualification": _("qualification"),
+    "gold": _("gold and negative"),
+    "consistency": _("consistency"),
+    "main": _("main and clean"),
+}
+_UNITS: Mapping[str, str | Promise] = {"_ms": "ms", "_px": "px", "_frames": _("frames")}
+
+
+@dataclass(frozen=True)
+class RoleRow:
+    name: str | Promise
+    purpose: str | Promise
+    #: trials a session
+    trials: float
+    share: float
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    name: str | Promise
+    originals: int
+    fewest: int
+    fewest_categories: str
+    most: int
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Planned answers in one bin of visual change, and where its rectangle stands in a 0-100 box."""
+
+    low: float
+    high: float
+    answers: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Stratum:
+    corruption: str
+    answers: int
+    bars: list[Bar]
+
+
+@dataclass(frozen=True)
+class ProtocolRow:
+    name: str
+    value: str
+    unit: str | Promise
+    #: published, ours or changed
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignPage:
+    configuration: StudyConfiguration
+    summary: Mapping[str, Any]
+    notes: list[str]
+    roles: list[RoleRow]
+    pools: list[PoolRow]
+    strata: list[Stratum]
+    comparisons: list[tuple[str, int]]
+    protocol: list[ProtocolRow]
+    protocol_source: str
+    rule_set: RuleSet
+    gates: list[Rule]
+    flags: list[Rule]
+    #: planned corrupted answers over the study
+    answers: int
+    pairs: int
+    #: rough length of a session
+    minutes: float
+
+
+#: What a trial takes beside the protocol's fixed times: the median answer of published observers, and the save.
+_ANSWER_MS, _BETWEEN_MS = 850, 300
+
+
+def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
+    head = plan_head(study)
+    summary = head["summary"]
+    rules = RuleSet.from_dict(study.rule_set)
+    protocol = configuration.protocol
+    shown_ms = protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms
+    answer_ms = protocol.response_ms if protocol.fixed_response_window else min(_ANSWER_MS, protocol.response_ms)
+    by_role: Mapping[str, float] = summary["trials_by_role"]
+    return DesignPage(
+        configuration=configuration,
+        summary=summary,
+        notes=head["notes"],
+        roles=_roles(by_role),
+        pools=[_pool(role, pool) for role, pool in summary["pools"].items() if pool["originals"]],
+        strata=_strata(summary["strata"]),
+        comparisons=list(summary["comparisons"].items()),
+        protocol=_protocol(configuration),
+        protocol_source=PROTOCOLS[protocol.name].source if protocol.name in PROTOCOLS else "",
+        rule_set=rules,
+        gates=[rule for rule in rules.rules if rule.severity == "gate"],
+        flags=[rule for rule in rules.rules if rule.severity == "flag"],
+        answers=round(by_role.get("main", 0) * summary["sessions"]),
+        pairs=round(by_role.get("discrimination main", 0) * summary["sessions"]),
+        minutes=summary["trials_per_session"] * (shown_ms + answer_ms + _BETWEEN_MS) / 60_000,
+    )
+
+
+def _roles(by_role: Mapping[str, float]) -> list[RoleRow]:
+    total = sum(by_role.values()) or 1
+    return [
+        RoleRow(name=name, purpose=purpose, trials=by_role[role], share=by_role[role] / total)
+        for role, (name, purpose) in _ROLES.items()
+        if role in by_role
+    ]
+
+
+def _pool(role: str, pool: Mapping[str, Any]) -> PoolRow:
+    counts: Mapping[str, int] = pool["by_category"]
+    fewest = min(counts.values())
+    names = [category for category, count in counts.items() if count == fewest]
+    return PoolRow(
+        name=_POOLS[role],
+        originals=pool["originals"],
+        fewest=fewest,
+        fewest_categories=", ".join(names) if len(names) <= 4 else "",
+        most=max(counts.values()),
+    )
+
+
+def _strata(strata: Mapping[str, list[int]]) -> list[Stratum]:
+    tallest = max((count for counts in strata.values() for count in counts), default=0) or 1
+    return [
+        Stratum(
+            corruption=corruption,
+            answers=sum(counts),
+            bars=[
+                Bar(
+                    low=k / len(counts),
+                    high=(k + 1) / len(counts),
+                    answers=count,
+                    x=100 * k / len(counts) + 0.75,
+                    y=100 - 100 * count / tallest,
+                    width=100 / len(counts) - 1.5,
+                    height=100 * count / tallest,
+                )
+                for k, count in enumerate(counts)
+            ],
+        )
+        for corruption, counts in strata.items()
+        if any(counts)
+    ]
+
+
+def _protocol(configuration: StudyConfiguration) -> list[ProtocolRow]:
+    rows = []
+    for name, source in sources(configuration.protocol).items():
+        unit: str | Promise = ""
+        words = name
+        for suffix, meaning in _UNITS.items():
+            if name.endswith(suffix):
+                unit, words = meaning, name.removesuffix(suffix)
+        shown = _shown(getattr(configuration.protocol, name))
+        rows.append(ProtocolRow(name=words.replace("_", " "), value=shown, unit=unit, source=source))
+    return rows
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return str(_("yes")) if value else str(_("no"))
+        case int() | float():
+            return f"{value:g}"
+    return str(value)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+#: What the form starts with: a study that works, with the settings that people change most.
+TEMPLATE = """\
+title = "What do people see?"
+stimuli = "NAME OF A STIMULUS SET"
+population = "people"        # or "scripted"
+protocol = "vcr"             # or geirhos2018-batch1, geirhos2018-batch2
+rules = "vcr"                # or imagenet-d, none
+seed = 1
+max_sessions_per_worker = 1
+
+[design]
+sessions = 40
+main_trials = 40             # corrupted pictures a session
+practice_trials = 10
+# qualification_trials = 16
+# corruption_order = "blocked"
+
+# [design.discrimination]
+# trials = 20
+# sentinels = 4
+"""
+
+
+class StudyFileForm(forms.Form):
+    text = forms.CharField(
+        label=_("Study file"),
+        strip=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "false", "class": "code"}),
+        help_text=_("TOML, as create_study reads it. Nothing is written before everything in it is checked."),
+    )
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        kwargs.setdefault("initial", {"text": TEMPLATE})
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
