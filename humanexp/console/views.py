@@ -2,18 +2,26 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 
-from humanexp.experiments.models import Study
+from humanexp.console.listing import listed_studies
+from humanexp.console.overview import overview_of
+from humanexp.core.errors import NotFound
+from humanexp.experiments import selectors as experiments
 
 
 @login_required
 def studies(request: HttpRequest) -> HttpResponse:
     """Every study, what it waits for, and what to do next."""
-    return render(request, "console/studies.html", {"studies": Study.objects.all()})
+    return render(request, "console/studies.html", {"studies": listed_studies(request.user)})
 
 
 @login_required
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """What is going on in a study, and what waits for its researcher."""
-    return render(request, "console/overview.html", {"study": get_object_or_404(Study, slug=slug)})
+    study = experiments.visible_to(request.user).filter(slug=slug).first()
+    if study is None:
+        raise NotFound(f"There is no study {slug!r}, or it belongs to somebody else.")
+    found = overview_of(study)
+    template = "console/_overview.html" if getattr(request, "htmx", False) else "console/overview.html"
+    return render(request, template, {"study": study, "overview": found})

@@ -143,13 +143,19 @@ class Dashboard:
     observers: tuple[str, ...]
     accuracy: tuple[AccuracyRow, ...]
     models: tuple[ModelRow, ...]
-    similarity: tuple[Mapping[str, Any], ...]
+    #: property -> pairs of corruptions
+    similarity: Mapping[str, tuple[Mapping[str, Any], ...]]
     discrimination: tuple[Mapping[str, Any], ...]
     consistency_pairs: tuple[ConsistencyRow, ...]
     sessions: Mapping[str, Any]
     notes: tuple[str, ...]
     #: how many rows went in, by kind
     trials: Mapping[str, int]
+
+    @property
+    def margin(self) -> float | None:
+        """Margin of equivalence of areas."""
+        return next((entry.get("margin") for entries in self.similarity.values() for entry in entries), None)
 
     @property
     def panel_groups(self) -> list[PanelGroup]:
@@ -176,7 +182,7 @@ def dashboard_of(findings: Findings) -> Dashboard:
         observers=tuple(entry["name"] for entry in findings.get("observers", ())),
         accuracy=tuple(_accuracy(findings)),
         models=models,
-        similarity=tuple(findings.get("similarity", ())),
+        similarity=_similarity(findings),
         discrimination=tuple(findings.get("discrimination", ())),
         consistency_pairs=tuple(_consistency_rows(findings)),
         sessions=findings.get("sessions", {}),
@@ -272,6 +278,13 @@ def _accuracy(findings: Findings) -> list[AccuracyRow]:
         AccuracyRow(condition, means.get(condition), tuple(cells.get((condition, name)) for name in names))
         for condition in conditions_of(findings)
     ]
+
+
+def _similarity(findings: Findings) -> dict[str, tuple[Mapping[str, Any], ...]]:
+    """Pairs by property, accuracy first."""
+    entries = findings.get("similarity", ())
+    measures = sorted({entry["property"] for entry in entries}, key=lambda measure: measure != "accuracy")
+    return {measure: tuple(entry for entry in entries if entry["property"] == measure) for measure in measures}
 
 
 def _consistency_rows(findings: Findings) -> list[ConsistencyRow]:

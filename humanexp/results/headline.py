@@ -10,8 +10,8 @@ from typing import Any
 from humanexp.results.charts import HUMANS
 
 Entry = Mapping[str, Any]
-#: An HMRI from here on is called a match.
-MATCH = 0.995
+#: A model matches people from this HMRI on, if its intervals reach down no further than the second number.
+MATCH, MATCH_AT_LEAST = 0.995, 0.95
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,18 @@ def headline_of(findings: Mapping[str, Any]) -> Headline:
             for curve in findings.get("curves", ())
         }
         return _against_people(own, axes)
-    curves = [
-        curve
-        for curve in findings.get("curves", ())
-        if curve["population"] == HUMANS and curve["property"] == "accuracy"
-    ]
-    if curves:
-        return _people_alone(curves)
+    curves = [curve for curve in findings.get("curves", ()) if curve["property"] == "accuracy"]
+    people = [curve for curve in curves if curve["population"] == HUMANS]
+    if people:
+        return _people_alone(people)
     told_apart = findings.get("discrimination", ())
     if told_apart:
         return _told_apart(told_apart)
     means = findings.get("human_accuracy", ())
     if means and not findings.get("curves"):
         return _conditions_alone(means)
+    if curves:
+        return _models_alone(curves)
     return Headline("Too few answers count for a curve.", "Collect more, or look at why sessions were excluded.")
 
 
@@ -62,17 +61,23 @@ def _against_people(entries: Sequence[Entry], axes: Mapping[str, str]) -> Headli
     scores = {name: fmean(_shown(entry)["hmri"] for entry in own) for name, own in by_classifier.items()}
     best = max(scores, key=lambda name: scores[name])
     own, score = by_classifier[best], scores[best]
+    share = f"replicates {100 * score:.1f} % of people's accuracy"
     if len(scores) == 1:
-        opening = f"{best} replicates {100 * score:.1f} % of people's accuracy"
+        opening = f"The model {quoted(best)} {share}"
+    elif score >= MATCH and all(_certain(entry) for entry in own):
+        opening = f"One of {len(scores)} models matches people: {quoted(best)} {share}"
     elif score >= MATCH:
-        opening = f"{best} matches people: it replicates {100 * score:.1f} % of their accuracy"
+        opening = f"Of {len(scores)} models {quoted(best)} comes closest to people: it {share}"
     else:
-        opening = (
-            f"None of {len(scores)} models matches people. The closest, {best}, replicates "
-            f"{100 * score:.1f} % of their accuracy"
-        )
+        opening = f"None of {len(scores)} models matches people. The closest, {quoted(best)}, {share}"
     text = f"{opening} {_where(own)} ({_numbers(own, score)}){_above(own, axes)}."
     return Headline(text, _WITHHELD if any(entry.get("withheld") for entry in own) else "")
+
+
+def _certain(entry: Entry) -> bool:
+    """A match is claimed from the interval, not from the estimate alone."""
+    interval = _shown(entry).get("hmri_interval")
+    return bool(interval) and interval[0] >= MATCH_AT_LEAST
 
 
 _WITHHELD = (
@@ -113,7 +118,7 @@ def _above(own: Sequence[Entry], axes: Mapping[str, str]) -> str:
         ranges = ", ".join(f"{low:.2f} to {high:.2f}" for low, high in own[0]["exceeds"])
         return f" and is above people at {axes[own[0]['corruption']]} {ranges}"
     count = sum(1 for span in spans if span)
-    return f" and is above people somewhere on {count} of them"
+    return f" and is beyond doubt above people somewhere on {count} of them"
 
 
 def _people_alone(curves: Sequence[Entry]) -> Headline:
@@ -124,6 +129,18 @@ def _people_alone(curves: Sequence[Entry]) -> Headline:
     return Headline(
         f"People's accuracy over the whole range of visual change is {'; '.join(parts)} (area under the curve).",
         "No classifier has been evaluated on these stimuli yet.",
+    )
+
+
+def _models_alone(curves: Sequence[Entry]) -> Headline:
+    by_classifier: dict[str, list[float]] = {}
+    for curve in curves:
+        by_classifier.setdefault(curve["population"], []).append(curve["area"])
+    means = {name: fmean(areas) for name, areas in by_classifier.items()}
+    best = max(means, key=lambda name: means[name])
+    return Headline(
+        f"Of {len(means)} models {quoted(best)} keeps most of its accuracy: {means[best]:.3f} over the whole range.",
+        "Too few answers of people count for a curve.",
     )
 
 
@@ -143,6 +160,11 @@ def _conditions_alone(means: Sequence[Entry]) -> Headline:
         f"and on {100 * worst['mean_over_observers']:.1f} % in condition {worst['condition']}.",
         "The conditions are no numbers, so there is no curve.",
     )
+
+
+def quoted(name: str) -> str:
+    """Names of several words stand in quotation marks."""
+    return f"\u201c{name}\u201d" if " " in name else name
 
 
 def readable(name: str) -> str:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django import template
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 
-from humanexp.core import navigation
+from humanexp.core import clock, navigation
 
 register = template.Library()
+_UNITS = (
+    (86_400, "%(n)d day ago", "%(n)d days ago"),
+    (3_600, "%(n)d hour ago", "%(n)d hours ago"),
+    (60, "%(n)d minute ago", "%(n)d minutes ago"),
+)
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,25 @@ def percent(value: float | None, digits: int = 1) -> str:
 def percent_number(value: float | None, digits: int = 1) -> str:
     """A fraction in per cent without the sign, for columns that say so in their head."""
     return "–" if value is None else number(100 * value, digits)
+
+
+@register.filter
+def p_value(value: float | None) -> str:
+    """Three digits, and never a probability of nothing."""
+    return "<\u202f0.001" if value is not None and value < 0.001 else number(value, 3)
+
+
+@register.filter
+def ago(moment: datetime | None) -> str:
+    """How long ago, in one unit."""
+    if moment is None:
+        return "–"
+    seconds = (clock.now() - moment).total_seconds()
+    for size, one, many in _UNITS:
+        if seconds >= size:
+            count = int(seconds // size)
+            return ngettext(one, many, count) % {"n": count}
+    return gettext("just now")
 
 
 @register.filter

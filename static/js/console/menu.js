@@ -1,4 +1,7 @@
-// Menus work without this; it closes them on Escape and on a click elsewhere.
+// Menus work without this; it closes them on Escape and on a click elsewhere, and brings the current tab into view.
+
+const current = document.querySelector(".tabs [aria-current]");
+if (current) current.parentElement.scrollLeft = current.offsetLeft - current.parentElement.offsetLeft - 16;
 
 const openMenus = () => document.querySelectorAll("details[data-menu][open]");
 

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.errors import AnalysisError
+from humanexp.console.summary import print_summary
+from humanexp.core.errors import ApplicationError
+from humanexp.experiments.selectors import study_by_slug
+from humanexp.recruitment import selectors as recruitment
+from humanexp.results import selectors, services
+
+
+class Command(BaseCommand):
+    help = "Judge the sessions, fit the curves, compare models with people; print a summary and write every number."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", metavar="STUDY")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write every number, unrounded; - for the screen")
+        parser.add_argument("--seed", type=int, default=None, help="of every resampling; the study's own by default")
+        parser.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="refits per resampled unit")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        target: Path | None = options["json"]
+        if target is not None and str(target) != "-" and not target.resolve().parent.is_dir():
+            raise CommandError(f"{target.parent} is no folder: make it first, or name another file with --json.")
+        try:
+            study = study_by_slug(options["study"])
+            run = services.run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
+        except (AnalysisError, ApplicationError) as error:
+            raise CommandError(str(error)) from error
+        numbers = {**selectors.findings(run), "payments": dict(recruitment.payment_summary(study))}
+        if str(target) == "-":
+            self.stdout.write(_text(numbers))
+            return
+        print_summary(self.stdout, numbers)
+        if target is not None:
+            target.write_text(_text(numbers) + "\n", encoding="utf-8")
+            self.stdout.write(f"Every number: {target}")
+
+
+def _text(numbers: Mapping[str, Any]) -> str:
+    return json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False)
