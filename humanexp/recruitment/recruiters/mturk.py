@@ -279,7 +279,7 @@ class MTurkRecruiter:
         if code in THROTTLES:
             raise RecruiterUnavailable(f"{said} Too many requests; nothing was changed.") from err
         if turk_code == "InsufficientFunds":
-            raise InsufficientFunds(said) from err
+            raise InsufficientFunds(f"{said} Add money to the requester's account; then it is sent.") from err
         if turk_code == "HitAlreadyExists" or "already been processed" in message:
             raise AlreadyDone(said) from err
         if turk_code.endswith("DoesNotExist"):

@@ -51,6 +51,7 @@ class Delivery(Protocol):
     #: the recruiter itself makes two of these one, whenever the second comes
     is_idempotent: bool
 
+    def waits_for(self) -> str: ...
     def ask(self) -> Word: ...
     def carry_out(self) -> None: ...
     def confirm(self) -> None: ...
@@ -62,6 +63,10 @@ class _Base(Generic[Write]):
 
     def __init__(self, recruiter: Recruiter, write: Write) -> None:
         self.recruiter, self.write = recruiter, write
+
+    def waits_for(self) -> str:
+        """Why a first send has to wait, or nothing."""
+        return ""
 
     def refuse(self, why: str) -> None:
         advance(self.write, WriteState.REFUSED, last_error=why[:500])
@@ -121,12 +126,15 @@ class HitExpiry(_Base[HitWrite]):
 
     is_idempotent = True
 
+    def waits_for(self) -> str:
+        hit = self.write.hit
+        known = hit.hit_id or hit.state == HitState.CANCELLED
+        return "" if known else "It is not known yet whether this HIT was published."
+
     def ask(self) -> Word:
         hit = self.write.hit
         if hit.state == HitState.CANCELLED:
             return DONE
-        if not hit.hit_id:
-            return Word(is_done=False, wait="It is not known yet whether this HIT was published.")
         try:
             report = self.recruiter.hit(hit.hit_id)
         except NotAtRecruiter:
@@ -135,7 +143,8 @@ class HitExpiry(_Base[HitWrite]):
         return DONE if expired else NOT_DONE
 
     def carry_out(self) -> None:
-        self.recruiter.expire_hit(self.write.hit.hit_id)
+        if self.write.hit.state != HitState.CANCELLED:
+            self.recruiter.expire_hit(self.write.hit.hit_id)
 
     @transaction.atomic
     def confirm(self) -> None:

@@ -175,6 +175,8 @@ def deliver(delivery: Delivery, write: RecruiterWrite) -> str:
         remark = _ask_before_sending_again(delivery, write)
         if remark is not None:
             return remark
+    elif why := delivery.waits_for():
+        return why
     else:
         advance(write, WriteState.SENDING, first_sent_at=clock.now())
     _note(write, attempts=write.attempts + 1)

@@ -65,13 +65,13 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
         # The HIT first: once it is closed, the list that follows is complete.
         about = recruiter.hit(hit.hit_id)
         listed = list(recruiter.assignments(hit.hit_id))
-        known = {
-            (row.assignment_id, row.person.worker_id): row.state
-            for row in hit.campaign.assignments_taken.select_related("person")
-            if row.person is not None
-        }
+        rows = list(campaign.assignments_taken.select_related("person"))
+        known = {(row.assignment_id, row.person.worker_id): row.state for row in rows if row.person is not None}
+        # People who had themselves deleted stay forgotten.
+        forgotten = {row.assignment_id for row in rows if row.person is None and row.is_listed}
         for found in listed:
-            if known.get((found.assignment_id, found.worker_id)) != found.state:
+            is_new = known.get((found.assignment_id, found.worker_id)) != found.state
+            if is_new and found.assignment_id not in forgotten:
                 _store_assignment(campaign, hit, found, report)
         _store_hit(hit, about)
         report.hits += 1

@@ -1,0 +1,88 @@
+"""A sender in a process of its own, to be killed: python -m tests.recruitment.sender_process ACTION [NUMBER].
+
+prepare N   tables, a study, N submitted assignments and their planned rewards and bonuses
+send        rounds through the outbox until nothing waits or another sender is at work; prints the report
+time-passes the lease of a sender that is dead or at work runs out
+ledger      prints what the ledger says
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from humanexp.recruitment import services  # noqa: E402
+from humanexp.recruitment.models import Assignment, Payment, SenderLease  # noqa: E402
+from humanexp.recruitment.services.people import person_for  # noqa: E402
+from humanexp.recruitment.states import AssignmentState  # noqa: E402
+from tests.marketplace.server import WorkerClient  # noqa: E402
+from tests.recruitment.studies import make_study  # noqa: E402
+
+
+def prepare(count: int) -> dict[str, Any]:
+    call_command("migrate", verbosity=0)
+    study = make_study()
+    campaign = services.publish(study=study, to="marketplace", assignments=count, reward_cents=50, cap_cents=100_000)
+    services.send(environment="marketplace")
+    hit = campaign.hits.get()
+    for _ in range(count):
+        worker = WorkerClient(settings.MARKETPLACE_URL).sign_up()
+        assignment_id = worker.do(hit.hit_id)
+        Assignment.objects.create(
+            campaign=campaign,
+            hit=hit,
+            environment="marketplace",
+            assignment_id=assignment_id,
+            person=person_for(environment="marketplace", worker_id=worker.worker_id, family=study.family),
+            state=AssignmentState.SUBMITTED,
+            evidence="session",
+            submitted_at=timezone.now(),
+        )
+    services.settle(study=study)
+    for row in Assignment.objects.all():
+        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+    return {"hit_id": hit.hit_id, "planned": Payment.objects.count()}
+
+
+def send() -> dict[str, Any]:
+    sys.stdout.write("sending\n")
+    sys.stdout.flush()
+    report = services.send(environment="marketplace")
+    return {"confirmed": report.confirmed, "waiting": report.waiting, "remarks": report.remarks}
+
+
+def time_passes() -> dict[str, Any]:
+    return {"leases": SenderLease.objects.update(until=timezone.now() - timedelta(seconds=1))}
+
+
+def ledger() -> dict[str, Any]:
+    rows = Payment.objects.values_list("state", flat=True)
+    return {"states": sorted(rows), "total_cents": sum(Payment.objects.values_list("amount_cents", flat=True))}
+
+
+def main(action: str, *arguments: str) -> None:
+    actions: dict[str, Callable[[], dict[str, Any]]] = {
+        "prepare": lambda: prepare(*map(int, arguments)),
+        "send": send,
+        "time-passes": time_passes,
+        "ledger": ledger,
+    }
+    made = actions[action]()
+    sys.stdout.write(json.dumps(made) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,183 @@
+"""A small study of real rows: pictures without files, a planned study, and people who answer it through the API."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from typing import Any
+
+from django.db.models import Model
+from django.test import Client
+from django.utils import timezone
+
+from analysis.categories import CATEGORIES
+from analysis.design import DesignConfig
+from humanexp.experiments import services as experiments
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.models import Session, Study
+from humanexp.experiments.selectors import session_for_token
+from humanexp.recruitment.models import Campaign
+from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+
+ORIGINALS = 4  # of each category
+LEASE = "0123456789abcdef"
+DESIGN = DesignConfig(
+    sessions=24,
+    main_trials=2,
+    minimum_main_trials=1,
+    practice_trials=0,
+    gold_trials=0,
+    negative_trials=0,
+    consistency_pairs=0,
+    clean_trials=1,
+    clean_answers=1,
+)
+
+
+#: Rows of studies made before, by their arguments: planning one takes longer than most tests.
+_made: dict[str, list[Model]] = {}
+
+
+def make_study(slug: str = "noise", **settings: Any) -> Study:
+    """A study of three trials a session, planned by the product's own planner, once in a test run."""
+    name = repr((slug, sorted(settings.items())))
+    if name not in _made:
+        _made[name] = _rows_of(_plan_study(slug, **settings))
+        return Study.objects.get(slug=slug)
+    kept = [row for row in _made[name] if not type(row)._default_manager.filter(pk=row.pk).exists()]
+    for model in dict.fromkeys(type(row) for row in kept):
+        model._default_manager.bulk_create([copy.copy(row) for row in kept if type(row) is model])
+    return Study.objects.get(slug=slug)
+
+
+def _rows_of(study: Study) -> list[Model]:
+    stimulus_set = study.stimulus_set
+    assert stimulus_set is not None
+    return [
+        stimulus_set.source_set,
+        *stimulus_set.source_set.images.all(),
+        stimulus_set,
+        *stimulus_set.stimuli.all(),
+        study.family,
+        study.protocol,
+        Study.objects.get(pk=study.pk),
+    ]
+
+
+def _plan_study(slug: str, *, population: str = "people", **settings: Any) -> Study:
+    configuration = StudyConfiguration(
+        title=f"Pictures in noise ({slug})",
+        slug=slug,
+        stimuli=_stimulus_set(slug).name,
+        population=population,
+        design=DESIGN,
+        rules="none",
+        **settings,
+    )
+    return experiments.create_study(configuration=configuration)
+
+
+def _stimulus_set(name: str) -> StimulusSet:
+    source_set = SourceSet.objects.create(name=name)
+    images = SourceImage.objects.bulk_create(
+        SourceImage(
+            source_set=source_set,
+            key=f"{category}-{number}",
+            category=category,
+            file="nowhere.png",
+            sha256=_digest(name, category, number),
+        )
+        for category in CATEGORIES
+        for number in range(ORIGINALS)
+    )
+    stimulus_set = StimulusSet.objects.create(
+        name=name,
+        source_set=source_set,
+        corruptions=["gaussian_noise"],
+        count_per_corruption=len(images),
+        size_px=224,
+        metric="test",
+        completed_at=timezone.now(),
+    )
+    Stimulus.objects.bulk_create(
+        Stimulus(
+            stimulus_set=stimulus_set,
+            key=f"{image.key}-{corruption}",
+            source_image=image,
+            corruption=corruption,
+            corruption_version="1",
+            parameter=parameter,
+            seed=0,
+            visual_change=change,
+            sha256=_digest(name, image.key, corruption),
+            file="nowhere.png",
+        )
+        for number, image in enumerate(images)
+        for corruption, parameter, change in (
+            ("none", 0.0, 0.0),
+            ("gaussian_noise", 0.1, (number + 0.5) / len(images)),
+        )
+    )
+    return stimulus_set
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+class Visitor:
+    """A browser at the entry page and in the study's window, without cookies."""
+
+    def __init__(
+        self, campaign: Campaign, *, worker_id: str = "", assignment_id: str = "", submit_to: str = ""
+    ) -> None:
+        self.http = Client()
+        self.campaign = campaign
+        self.person = {"workerId": worker_id, "assignmentId": assignment_id, "turkSubmitTo": submit_to}
+        self.token = ""
+
+    def get(self, **query: str) -> Any:
+        return self.http.get(f"/take/{self.campaign.entry}/", query)
+
+    def open(self, **changes: Any) -> Any:
+        body = {"consent": True, **self.person, **changes}
+        reply = self.http.post(f"/take/{self.campaign.entry}/open/", body, content_type="application/json")
+        if reply.status_code == 201:
+            self.token = reply.json()["token"]
+        return reply
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        return self.http.generic(
+            method,
+            path,
+            data=json.dumps(body or {}),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {self.token}", "X-Lease": LEASE, **headers},
+        )
+
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", "/api/v1/run/status/").json()
+        return found
+
+    def answer_all(self, *, simulated: bool = False) -> dict[str, Any]:
+        """Do the whole study; returns what the last call says, the receipt among it."""
+        self.call("POST", "/api/v1/run/lease/", {"lease": LEASE})
+        session = self.call("GET", "/api/v1/run/session/").json()
+        for position in range(session["cursor"], session["total"]):
+            answer = {
+                "position": position,
+                "response": "cat",
+                "rt_ms": 700.0,
+                "clicks": [],
+                "timing": {},
+                "simulated": simulated,
+            }
+            reply = self.call("POST", "/api/v1/run/responses/", answer)
+            assert reply.status_code == 201, reply.content
+        done: dict[str, Any] = self.call("POST", "/api/v1/run/complete/", {"environment": {}}).json()
+        return done
+
+    @property
+    def session(self) -> Session:
+        return session_for_token(self.token)

@@ -1,0 +1,112 @@
+"""Processes that die or run beside each other: nobody is paid twice and nobody is left out."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.marketplace.server import ROOT, MarketplaceServer, RequesterKeys
+from tests.recruitment import postgres
+
+
+class Platform:
+    """The platform with a database of its own, one process an action."""
+
+    def __init__(self, folder: Path, database_url: str, market: MarketplaceServer, keys: RequesterKeys) -> None:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MARKETPLACE_", "AWS_"))}
+        self.environment = {
+            **kept,
+            "DJANGO_SETTINGS_MODULE": "humanexp.settings",
+            "MEDIA_ROOT": str(folder),
+            "DATABASE_URL": database_url,
+            "MARKETPLACE_URL": market.url,
+            "MARKETPLACE_ACCESS_KEY_ID": keys.access_key_id,
+            "MARKETPLACE_SECRET_ACCESS_KEY": keys.secret_access_key,
+        }
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.recruitment.sender_process", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str) -> dict[str, Any]:
+        return _last_line(self.start(*arguments))
+
+
+def _last_line(process: subprocess.Popen[str]) -> dict[str, Any]:
+    printed, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    found: dict[str, Any] = json.loads(printed.strip().splitlines()[-1])
+    return found
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.slow])])
+def platform(
+    request: pytest.FixtureRequest, tmp_path: Path, marketplace: MarketplaceServer, rich_keys: RequesterKeys
+) -> Iterator[Platform]:
+    if request.param == "sqlite":
+        yield Platform(tmp_path, f"sqlite:///{tmp_path / 'platform.sqlite3'}", marketplace, rich_keys)
+        return
+    with postgres.running() as url:
+        yield Platform(tmp_path, url, marketplace, rich_keys)
+
+
+def paid(other_side: Any, hit_id: str) -> tuple[list[str], list[str]]:
+    """States of the assignments, and the bonuses, as the other side has them."""
+    assignments = other_side.list_assignments_for_hit(HITId=hit_id)["Assignments"]
+    bonuses = other_side.list_bonus_payments(HITId=hit_id)["BonusPayments"]
+    return [row["AssignmentStatus"] for row in assignments], [row["BonusAmount"] for row in bonuses]
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+def test_a_sender_killed_between_sending_and_confirming(
+    platform: Platform, marketplace: MarketplaceServer, other_side: Any
+) -> None:
+    """kill -9 while the reply is on its way: the bonus is paid there, and the row here says "sending"."""
+    prepared = platform.run("prepare", "2")
+    marketplace.arm("SendBonus", "delay", seconds=8)
+    sender = platform.start("send")
+    wait_until(lambda: paid(other_side, prepared["hit_id"])[1] == ["0.33"], "the bonus did not arrive")
+    sender.send_signal(signal.SIGKILL)
+    sender.communicate(timeout=20)
+    states = platform.run("ledger")["states"]
+    assert "sending" in states
+    assert platform.run("send")["remarks"] == ["marketplace: another sender is at work."]
+    platform.run("time-passes")  # the dead sender's lease runs out
+    report = platform.run("send")
+    assert (report["waiting"], report["remarks"]) == (0, [])
+    assert platform.run("ledger")["states"] == ["confirmed"] * 4
+    assert paid(other_side, prepared["hit_id"]) == (["Approved"] * 2, ["0.33"] * 2)
+
+
+@pytest.mark.slow
+def test_two_senders_on_one_ledger(platform: Platform, other_side: Any) -> None:
+    prepared = platform.run("prepare", "8")
+    senders = [platform.start("send") for _ in range(3)]
+    reports = [_last_line(sender) for sender in senders]
+    final = platform.run("send")
+    assert sum(report["confirmed"] for report in [*reports, final]) == prepared["planned"] == 16
+    states, bonuses = paid(other_side, prepared["hit_id"])
+    assert states == ["Approved"] * 8
+    assert bonuses == ["0.33"] * 8
+    ledger = platform.run("ledger")
+    assert ledger == {"states": ["confirmed"] * 16, "total_cents": 8 * 83}

@@ -1,0 +1,168 @@
+"""What every recruiter promises. A new one is added to `RECRUITERS` and has to pass all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from humanexp.core.errors import NotAtRecruiter, RecruiterError
+from humanexp.experiments.models import Study
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Campaign, Hit
+from humanexp.recruitment.recruiters import fees_of, recruiter_for
+from humanexp.recruitment.recruiters.base import AssignmentReport, BonusOrder, Recruiter
+from humanexp.recruitment.states import AssignmentState
+from tests.recruitment.conftest import Worker
+from tests.recruitment.studies import Visitor
+
+RECRUITERS = ("link", "marketplace")
+
+
+@pytest.fixture(params=RECRUITERS)
+def environment(request: pytest.FixtureRequest, marketplace: object) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def recruiter(environment: str) -> Recruiter:
+    return recruiter_for(environment)
+
+
+@pytest.fixture
+def campaign(environment: str, study: Study) -> Campaign:
+    reward = 0 if environment == "link" else 120
+    campaign = services.publish(study=study, to=environment, assignments=2, reward_cents=reward)
+    services.send(environment=environment)
+    return campaign
+
+
+@pytest.fixture
+def hit(campaign: Campaign) -> Hit:
+    return campaign.hits.get()
+
+
+@pytest.fixture
+def take_part(campaign: Campaign, new_worker: Callable[[], Worker]) -> Callable[[], Visitor]:
+    """Somebody comes, does everything and submits."""
+
+    def take() -> Visitor:
+        if not campaign.is_link:
+            return new_worker().do(campaign)
+        visitor = Visitor(campaign)
+        visitor.open()
+        visitor.answer_all()
+        return visitor
+
+    return take
+
+
+def only(recruiter: Recruiter, hit: Hit) -> AssignmentReport:
+    [report] = recruiter.assignments(hit.hit_id)
+    return report
+
+
+def test_a_published_hit_is_found_by_id_and_by_annotation(recruiter: Recruiter, hit: Hit) -> None:
+    annotation = hit.writes.get(kind="create").annotation
+    found = recruiter.find_hit(annotation)
+    assert found is not None
+    assert found == recruiter.hit(hit.hit_id)
+    assert (found.is_open, found.max_assignments, found.available, found.completed) == (True, 2, 2, 0)
+    assert recruiter.find_hit("nobody wrote this") is None
+    with pytest.raises(NotAtRecruiter):
+        recruiter.hit("H0")
+
+
+def test_nobody_is_listed_before_submission(recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]) -> None:
+    assert list(recruiter.assignments(hit.hit_id)) == []
+    take_part()
+    report = only(recruiter, hit)
+    assert report.state == AssignmentState.SUBMITTED
+    assert report.hit_id == hit.hit_id
+    assert report.answers["receipt"]
+    assert report.submitted_at.tzinfo is not None
+    assert recruiter.assignment(report.assignment_id) == report
+    assert recruiter.hit(hit.hit_id).available == 1
+    assert recruiter.assignment("A0") is None
+
+
+def test_sync_matches_it_with_its_session(
+    campaign: Campaign, recruiter: Recruiter, take_part: Callable[[], Visitor]
+) -> None:
+    visitor = take_part()
+    report = services.sync(study=campaign.study)
+    assert (report.submitted, report.unmatched, report.remarks) == (1, 0, [])
+    assert visitor.status()["state"] == "submitted"
+    again = services.sync(study=campaign.study)
+    assert (again.submitted, again.approved, again.rejected, again.returned) == (0, 0, 0, 0)
+
+
+def test_an_expired_hit_takes_nobody_and_expiring_twice_is_expiring_once(recruiter: Recruiter, hit: Hit) -> None:
+    recruiter.expire_hit(hit.hit_id)
+    recruiter.expire_hit(hit.hit_id)
+    found = recruiter.hit(hit.hit_id)
+    assert not found.is_open
+    assert found.expires_at is not None
+
+
+def test_money_goes_through_it_or_is_refused(recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]) -> None:
+    take_part()
+    report = only(recruiter, hit)
+    order = BonusOrder(
+        assignment_id=report.assignment_id,
+        worker_id=report.worker_id,
+        amount_cents=33,
+        reason="For your care. [p7]",
+        token=f"contract-{hit.hit_id}",
+    )
+    if not recruiter.pays:
+        assert recruiter.balance_cents() is None
+        calls: list[Callable[[], Any]] = [
+            lambda: recruiter.approve(report.assignment_id),
+            lambda: recruiter.reject(report.assignment_id, reason="no"),
+            lambda: recruiter.bonus(order),
+        ]
+        for call in calls:
+            with pytest.raises(RecruiterError):
+                call()
+        assert list(recruiter.bonuses(hit_id=hit.hit_id)) == []
+        return
+    before = recruiter.balance_cents()
+    recruiter.approve(report.assignment_id, feedback="Thank you.")
+    recruiter.bonus(order)
+    with pytest.raises(RecruiterError):
+        recruiter.bonus(order)
+    assert only(recruiter, hit).state == AssignmentState.APPROVED
+    for found in (recruiter.bonuses(hit_id=hit.hit_id), recruiter.bonuses(assignment_id=report.assignment_id)):
+        [bonus] = found
+        assert (bonus.amount_cents, bonus.reason, bonus.worker_id) == (33, order.reason, report.worker_id)
+    after = recruiter.balance_cents()
+    assert before is not None
+    assert after is not None
+    fees = recruiter.fees
+    assert before - after == 120 + fees.reward_fee_cents(120, hit_size=2) + 33 + fees.bonus_fee_cents(33)
+
+
+def test_a_rejection_takes_effect_and_can_be_overridden(
+    recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]
+) -> None:
+    if not recruiter.pays:
+        pytest.skip("no money goes through it")
+    take_part()
+    report = only(recruiter, hit)
+    recruiter.reject(report.assignment_id, reason="Two people answered from one account.")
+    assert only(recruiter, hit).state == AssignmentState.REJECTED
+    recruiter.approve(report.assignment_id, override_rejection=True)
+    assert only(recruiter, hit).state == AssignmentState.APPROVED
+
+
+def test_its_fees_are_known_before_there_are_keys(recruiter: Recruiter, environment: str) -> None:
+    assert recruiter.fees == fees_of(environment)
+    assert recruiter.environment == environment
+
+
+def test_nobody_can_be_reached_who_did_not_work_for_us(recruiter: Recruiter) -> None:
+    assert recruiter.notify(["A00000000000"], subject="Thank you", text="Your payment is on its way.") == [
+        "A00000000000"
+    ]

@@ -1,0 +1,289 @@
+"""Who is paid, who is shown to a person, and what the books say. Against a real marketplace process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
+from humanexp.core.models import User
+from humanexp.experiments.models import Participant, Response, Session
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, Pause, Payment, RecruitedPerson, SenderLease
+from humanexp.recruitment.states import AssignmentState, WriteState
+from tests.marketplace.server import MarketplaceServer
+from tests.recruitment.conftest import Worker
+from tests.recruitment.studies import Visitor
+
+Launch = Callable[..., Campaign]
+NewWorker = Callable[[], Worker]
+REASON = "Both accounts were used by one person, from one address."
+
+
+@pytest.fixture
+def researcher(transactional_db: None) -> User:
+    return User.objects.create_user("ada", password="x")
+
+
+def send() -> Any:
+    return services.send(environment="marketplace")
+
+
+class TestForgedIds:
+    def test_a_worker_id_typed_into_the_address_is_never_paid(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker
+    ) -> None:
+        """Somebody without a HIT does the whole study under another person's id."""
+        campaign, victim = launch(), new_worker()
+        forger = Visitor(campaign, worker_id=victim.worker_id, assignment_id="A1MADEUP", submit_to=marketplace.url)
+        assert forger.open().status_code == 201
+        forger.answer_all()
+        assert services.sync(study=campaign.study).submitted == 0
+        assert services.settle(study=campaign.study).planned == 0
+        assert not Payment.objects.exists()
+
+    def test_a_session_under_anothers_id_is_shown_to_a_person(self, launch: Launch, new_worker: NewWorker) -> None:
+        """A worker accepts a HIT, does it under another id, and submits it as themselves."""
+        campaign, worker, victim = launch(), new_worker(), new_worker()
+        visitor = worker.accept(campaign)
+        visitor.person["workerId"] = victim.worker_id
+        visitor.open()
+        worker.submit(visitor, visitor.answer_all()["receipt"])
+        report = services.sync(study=campaign.study)
+        assert (report.submitted, report.unmatched) == (1, 1)
+        settlement = services.settle(study=campaign.study)
+        assert (settlement.planned, settlement.unmatched) == (0, 1)
+        [row] = selectors.unmatched(campaign.study)
+        assert row.evidence == "other-worker"
+        assert row.person.worker_id == worker.worker_id
+
+    def test_a_receipt_of_somebody_else_proves_nothing(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign, honest, copyist = launch(), new_worker(), new_worker()
+        receipt = honest.do(campaign).status()["receipt"]
+        lazy = copyist.accept(campaign)
+        lazy.open()
+        copyist.submit(lazy, receipt)
+        services.sync(study=campaign.study)
+        evidence = dict(Assignment.objects.values_list("person__worker_id", "evidence"))
+        assert evidence == {honest.worker_id: "receipt", copyist.worker_id: "unfinished"}
+        assert services.settle(study=campaign.study).planned == 1
+
+
+class TestUnmatched:
+    def test_a_submission_we_know_nothing_of_waits_for_a_person(
+        self, launch: Launch, new_worker: NewWorker, researcher: User
+    ) -> None:
+        campaign, worker = launch(), new_worker()
+        worker.submit(worker.accept(campaign))
+        services.sync(study=campaign.study)
+        services.settle(study=campaign.study)
+        [row] = selectors.unmatched(campaign.study)
+        assert (row.evidence, row.state) == ("unknown", "submitted")
+        assert RecruitedPerson.objects.get().worker_id == worker.worker_id
+        services.clear(assignment=row, by=researcher)
+        assert send().confirmed == 1
+        assert selectors.unmatched(campaign.study).count() == 0
+        event = AuditEvent.objects.get(action="clear")
+        assert (event.by, event.facts) == (researcher, {"evidence": "unknown"})
+
+    def test_without_the_receipt_a_finished_session_is_enough(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign, worker = launch(), new_worker()
+        visitor = worker.accept(campaign)
+        visitor.open()
+        visitor.answer_all()
+        worker.submit(visitor, "lost")
+        services.sync(study=campaign.study)
+        assert Assignment.objects.get().evidence == "session"
+        assert services.settle(study=campaign.study).planned == 1
+
+    def test_if_nobody_looks_they_are_paid_automatically(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker
+    ) -> None:
+        campaign, worker = launch(), new_worker()
+        worker.submit(worker.accept(campaign))
+        services.sync(study=campaign.study)
+        marketplace.advance(3 * 86_400 + 60)
+        services.sync(study=campaign.study)
+        assert selectors.payment_summary(campaign.study)["approved"] == 1
+        assert services.reconcile(environment="marketplace")[0].adds_up
+
+    def test_a_hit_both_submitted_with_one_session_is_paid_once_by_itself(
+        self, launch: Launch, new_worker: NewWorker
+    ) -> None:
+        """Two HITs, one session moved from the first to the second, both submitted with its receipt."""
+        campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
+        first, second = worker.accept(campaign, 1), worker.accept(campaign, 2)
+        first.open()
+        second.open(continueHere=True)
+        receipt = second.answer_all()["receipt"]
+        worker.submit(first, receipt)
+        worker.submit(second, receipt)
+        services.sync(study=campaign.study)
+        assert services.settle(study=campaign.study).planned == 1
+        assert selectors.unmatched(campaign.study).get().assignment_id == first.person["assignmentId"]
+
+
+class TestRejection:
+    @pytest.fixture
+    def row(self, launch: Launch, new_worker: NewWorker) -> Assignment:
+        campaign = launch()
+        new_worker().do(campaign)
+        services.sync(study=campaign.study)
+        return Assignment.objects.get()
+
+    def test_by_a_person_with_a_reason_and_back_again(self, row: Assignment, researcher: User, other_side: Any) -> None:
+        for short in ("", "bad work"):
+            with pytest.raises(InvalidRequest):
+                services.reject(assignment=row, reason=short, by=researcher)
+        services.reject(assignment=row, reason=REASON, by=researcher)
+        assert services.settle(study=row.campaign.study).planned == 0  # nobody pays what is being rejected
+        assert send().confirmed == 1
+        row.refresh_from_db()
+        assert (row.state, row.rejection_reason) == (AssignmentState.REJECTED, REASON)
+        assert _there(other_side, row)["RequesterFeedback"] == REASON
+        assert selectors.payment_summary(row.campaign.study)["rejected"] == 1
+        services.override_rejection(assignment=row, by=researcher)
+        assert send().confirmed == 1
+        assert _there(other_side, row)["AssignmentStatus"] == "Approved"
+        assert selectors.payment_summary(row.campaign.study) == {
+            "approved": 1,
+            "rejected": 0,
+            "bonuses": 0,
+            "total_cents": 144,
+        }
+        assert services.reconcile(environment="marketplace")[0].adds_up
+
+    def test_what_is_about_to_be_paid_cannot_be_rejected(self, row: Assignment, researcher: User) -> None:
+        services.settle(study=row.campaign.study)
+        with pytest.raises(Conflict, match="about to be paid"):
+            services.reject(assignment=row, reason=REASON, by=researcher)
+
+    def test_a_lost_reply_to_a_rejection(
+        self, marketplace: MarketplaceServer, row: Assignment, researcher: User
+    ) -> None:
+        services.reject(assignment=row, reason=REASON, by=researcher)
+        marketplace.arm("RejectAssignment", "drop_after_commit")
+        send()
+        send()
+        row.refresh_from_db()
+        assert row.state == AssignmentState.REJECTED
+
+    def test_a_rejection_made_elsewhere_is_seen_and_not_paid(self, row: Assignment, other_side: Any) -> None:
+        services.settle(study=row.campaign.study)
+        other_side.reject_assignment(AssignmentId=row.assignment_id, RequesterFeedback="by hand")
+        report = send()
+        assert report.refused == 1
+        payment = Payment.objects.get()
+        assert payment.state == WriteState.REFUSED
+        assert "override" in payment.last_error
+        assert services.sync(study=row.campaign.study).rejected == 1
+
+
+class TestBooks:
+    def test_a_payment_made_behind_our_back_stops_the_sender_until_it_is_explained(
+        self, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        campaign = launch(cap_cents=1_000)
+        visitor = new_worker().do(campaign)
+        services.sync(study=campaign.study)
+        services.settle(study=campaign.study)
+        assert send().confirmed == 1
+        row = Assignment.objects.get()
+        assert services.reconcile(environment="marketplace")[0].adds_up
+        other_side.send_bonus(
+            WorkerId=visitor.person["workerId"], AssignmentId=row.assignment_id, BonusAmount="0.77", Reason="by hand"
+        )
+        [book] = services.reconcile(environment="marketplace")
+        assert (book.theirs_cents - book.ledger_cents, len(book.differences)) == (77, 1)
+        assert SenderLease.objects.get().pause == Pause.LEDGER
+        services.plan_bonus(assignment=row, amount_cents=5, cause="care", reason="For your care.")
+        report = send()
+        assert (report.confirmed, report.waiting) == (0, 1)
+        assert "differ" in report.remarks[0]
+        assert selectors.attention(campaign.study)[0].tone == "bad"
+
+    def test_a_ledger_row_they_do_not_know(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign = launch(cap_cents=1_000)
+        new_worker().do(campaign)
+        services.sync(study=campaign.study)
+        services.plan_bonus(assignment=Assignment.objects.get(), amount_cents=5, cause="care", reason="For your care.")
+        Payment.objects.update(state=WriteState.CONFIRMED)
+        [book] = services.reconcile(environment="marketplace")
+        assert "not paid there" in book.differences[0]
+
+    def test_what_is_on_its_way_is_on_neither_side(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker
+    ) -> None:
+        campaign = launch()
+        new_worker().do(campaign)
+        services.sync(study=campaign.study)
+        services.settle(study=campaign.study)
+        marketplace.arm("ApproveAssignment", "drop_after_commit")
+        send()
+        [book] = services.reconcile(environment="marketplace")
+        assert (book.adds_up, book.on_the_way, book.ledger_cents) == (True, 1, 0)
+
+
+def test_a_bonus_needs_a_submission_and_a_recruiter_that_pays(
+    launch: Launch, new_worker: NewWorker, study: Any
+) -> None:
+    campaign = launch(cap_cents=1_000)
+    new_worker().accept(campaign).open()
+    row = Assignment.objects.get()
+    bonus = {"amount_cents": 5, "cause": "care", "reason": "For your care."}
+    with pytest.raises(Conflict, match="not listed"):
+        services.plan_bonus(assignment=row, **bonus)
+    link = services.publish(study=study, to="link", assignments=1)
+    Visitor(link).open()
+    with pytest.raises(NotAllowed):
+        services.plan_bonus(assignment=Assignment.objects.get(campaign=link), **bonus)
+
+
+def test_an_assignment_past_its_deadline_frees_its_place(launch: Launch, new_worker: NewWorker) -> None:
+    campaign = launch()
+    lost, done = new_worker(), new_worker()
+    left = lost.accept(campaign)
+    left.open()
+    finished = done.accept(campaign)
+    finished.open()
+    finished.answer_all()
+    before = selectors.free_sessions(campaign.study)
+    assert services.sync(study=campaign.study).returned == 0
+    Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+    assert services.sync(study=campaign.study).returned == 2
+    assert sorted(Session.objects.values_list("state", flat=True)) == ["completed", "withdrawn"]
+    assert selectors.free_sessions(campaign.study) == before - 1  # two places are offered again, one session is held
+    done.submit(finished, "late")
+    assert services.sync(study=campaign.study).submitted == 1  # late, and still paid
+    assert services.settle(study=campaign.study).planned == 1
+
+
+class TestDeletion:
+    def test_a_person_goes_and_the_sums_stay(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign = launch()
+        new_worker().do(campaign)
+        services.sync(study=campaign.study)
+        code = Participant.objects.get().code
+        with pytest.raises(Conflict, match="not been paid"):
+            services.delete_participant(code=code)
+        services.settle(study=campaign.study)
+        with pytest.raises(Conflict, match="not been paid"):
+            services.delete_participant(code=code)
+        send()
+        gone = services.delete_participant(code=code)
+        assert (gone.sessions, gone.answers, gone.worker_ids, gone.payments_kept) == (1, 3, 1, 1)
+        assert not any(model.objects.exists() for model in (Participant, RecruitedPerson, Session, Response))
+        assert selectors.payment_summary(campaign.study)["total_cents"] == 144
+        assert services.reconcile(environment="marketplace")[0].adds_up
+        # polling does not bring the person back
+        services.sync(study=campaign.study)
+        assert not RecruitedPerson.objects.exists()
+
+
+def _there(other_side: Any, row: Assignment) -> dict[str, Any]:
+    found: dict[str, Any] = other_side.get_assignment(AssignmentId=row.assignment_id)["Assignment"]
+    return found

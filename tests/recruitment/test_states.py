@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from django.db import IntegrityError
+from django.utils import timezone
+
+from humanexp.core.errors import IllegalTransition, NotAllowed
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, Hit, HitWrite, Payment, PaymentKind
+from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, WriteState, advance
+from tests.recruitment.studies import make_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    return services.publish(study=make_study(), to="marketplace", assignments=2, reward_cents=120)
+
+
+@pytest.fixture
+def assignment(campaign: Campaign) -> Assignment:
+    return Assignment.objects.create(campaign=campaign, environment="marketplace", assignment_id="A1")
+
+
+def _payment(assignment: Assignment, **changes: object) -> Payment:
+    facts = {
+        "environment": "marketplace",
+        "kind": PaymentKind.BONUS,
+        "assignment": assignment,
+        "cause": "care",
+        "amount_cents": 10,
+        "fee_cents": 2,
+        "token": f"t{Payment.objects.count()}",
+        **changes,
+    }
+    return Payment.objects.create(**facts)
+
+
+@pytest.mark.parametrize(
+    ("model", "states"),
+    [(Campaign, CampaignState), (Hit, HitState), (Assignment, AssignmentState), (HitWrite, WriteState)],
+)
+def test_every_arrow_that_does_not_exist_is_refused(
+    campaign: Campaign, assignment: Assignment, model: type, states: type
+) -> None:
+    row = {
+        Campaign: campaign,
+        Hit: campaign.hits.get(),
+        Assignment: assignment,
+        HitWrite: campaign.hits.get().writes.get(),
+    }[model]
+    assert set(model.TRANSITIONS) == set(states.values)
+    for before, after in product(states.values, repeat=2):
+        model.objects.filter(pk=row.pk).update(state=before)
+        row.refresh_from_db()
+        if after in model.TRANSITIONS[before]:
+            assert advance(row, after).state == after
+        else:
+            with pytest.raises(IllegalTransition, match=f"is {before} and cannot become {after}"):
+                advance(row, after)
+            row.refresh_from_db()
+            assert row.state == before
+
+
+def test_advance_goes_by_the_stored_state(campaign: Campaign) -> None:
+    stale = Campaign.objects.get(pk=campaign.pk)
+    advance(campaign, CampaignState.STOPPING, stopped_at=timezone.now())
+    with pytest.raises(IllegalTransition):
+        advance(stale, CampaignState.STOPPING)
+
+
+def test_the_ledger_is_only_added_to(assignment: Assignment) -> None:
+    payment = _payment(assignment)
+    with pytest.raises(NotAllowed):
+        payment.delete()
+    with pytest.raises(NotAllowed):
+        Payment.objects.all().delete()
+    assert Payment.objects.count() == 1
+
+
+def test_one_payment_for_one_cause(assignment: Assignment) -> None:
+    _payment(assignment)
+    _payment(assignment, cause="another")
+    with pytest.raises(IntegrityError):
+        _payment(assignment)
+
+
+def test_a_bonus_is_money(assignment: Assignment) -> None:
+    with pytest.raises(IntegrityError):
+        _payment(assignment, amount_cents=0)
+
+
+def test_the_record_of_what_was_done_cannot_be_changed(campaign: Campaign) -> None:
+    event = AuditEvent.objects.get(action="publish")
+    assert event.subject == f"campaign:{campaign.pk}"
+    assert event.facts == {"environment": "marketplace", "assignments": 2, "reward_cents": 120, "quoted_cents": 288}
+    event.action = "nothing"
+    with pytest.raises(NotAllowed):
+        event.save()
