@@ -52,7 +52,7 @@ def predict_stimulus_set(run: EvaluationRun, progress: Progress) -> None:
         count=len(table),
         accuracy_clean=float(clean["correct"].mean()) if len(clean) else None,
         classifier_digest=classifier.digest,
-        label_space=classifier.label_space,
+        label_space=int(table["label_space"].iloc[0]) if len(table) else classifier.label_space,
         preprocessing=classifier.preprocessing,
     )
 

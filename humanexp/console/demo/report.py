@@ -95,11 +95,15 @@ def print_addresses(console: Console, addresses: Addresses) -> None:
         researcher.set_password(password)
         researcher.save()
     entry = recruitment.live_entries(study_by_slug("try-it"))[0]
-    console.print(f"Console      {addresses.web}/   login: {_RESEARCHER}   password: {password}")
-    console.print(f"Dashboard    {addresses.web}/studies/demo/results/")
-    console.print(f"Take part    {entry}")
-    console.print(f"Marketplace  {addresses.marketplace}/")
-    console.print("Ctrl-C stops everything.")
+    for line in (
+        f"Console      {addresses.web}/",
+        f"Login        {_RESEARCHER}   password: {password}",
+        f"Dashboard    {addresses.web}/studies/demo/results/",
+        f"Take part    {entry}",
+        f"Marketplace  {addresses.marketplace}/",
+        "Ctrl-C stops everything.",
+    ):
+        console.print(line, soft_wrap=True)
 
 
 def _words(name: str) -> str:
