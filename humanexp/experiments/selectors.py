@@ -125,6 +125,14 @@ def session_rows(session: Session) -> list[dict[str, Any]]:
     return _rows(Response.objects.filter(session=session), session.study.slug)
 
 
+def rows_of(sessions: Collection[Session], study: Study) -> dict[str, list[dict[str, Any]]]:
+    """The stored answers of some sessions of a study, by the session's code."""
+    found: dict[str, list[dict[str, Any]]] = {session.code: [] for session in sessions}
+    for row in _rows(Response.objects.filter(session__in=list(sessions)), study.slug):
+        found[row["session"]].append(row)
+    return found
+
+
 def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
     rows = []
     for values in stored.order_by("session_id", "position").values_list(*_TRIAL_COLUMNS):
@@ -213,3 +221,15 @@ def configuration_of(study: Study) -> StudyConfiguration:
 def stimulus_sets() -> list[StimulusSet]:
     """Complete sets of stimuli, from which studies can be made; the newest first."""
     return list(StimulusSet.objects.exclude(completed_at=None).order_by("-completed_at"))
+
+
+def gold_answers(study: Study) -> list[tuple[int, str, str, bool]]:
+    """(session, original, category, right?) of every answered gold trial."""
+    answered = Response.objects.filter(session__study=study, trial__role="gold").exclude(
+        session__state=SessionState.WITHDRAWN
+    )
+    return list(
+        answered.values_list(
+            "session_id", "trial__stimulus__source_image__key", "trial__stimulus__source_image__category", "correct"
+        )
+    )

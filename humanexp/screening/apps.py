@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.navigation import StudyTab, register_study_tab
 
 
 class ScreeningConfig(AppConfig):
@@ -9,3 +12,5 @@ class ScreeningConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.screening import handlers  # noqa: F401  (registers)
+
+        register_study_tab(StudyTab(key="review", label=_("Review"), url_name="screening:review", order=50))

@@ -1,6 +1,13 @@
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
+
+from humanexp.screening import views
 
 app_name = "screening"
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("studies/<slug:slug>/review/", views.review, name="review"),
+    path("studies/<slug:slug>/review/judge/", views.judge, name="judge"),
+    path("studies/<slug:slug>/review/<slug:code>/", views.session, name="session"),
+    path("studies/<slug:slug>/review/<slug:code>/rules/", views.return_to_rules, name="return-to-rules"),
+]

@@ -1,0 +1,160 @@
+"""The evidence of a verdict as pictures: a strip of trials, and response times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from analysis.acceptance import SessionRecord
+from analysis.acceptance.record import AnsweredTrial
+
+#: Colours of the strip; the shapes differ as well: what failed is taller.
+GOOD, BAD, WARN, PLAIN, FAINT = "#17693f", "#a4221b", "#b26a00", "#b4bec8", "#e3e8ed"
+#: Times beyond this are drawn at the edge.
+LONGEST_RT_MS = 4000.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One trial of the strip, in a box of one unit a trial and height 10."""
+
+    x: int
+    y: float
+    height: float
+    fill: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One response time, in a box of 100 x 40."""
+
+    x: float
+    y: float
+    fill: str
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleRow:
+    """What one rule found, in words."""
+
+    reason: str
+    severity: str
+    passed: bool | None
+    measured: str
+    threshold: str
+    trials: int
+    positions: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    marks: list[Mark]
+    width: int
+    dots: list[Dot]
+    rules: list[RuleRow]
+
+
+def evidence_of(rows: Sequence[Mapping[str, Any]], outcomes: Sequence[Mapping[str, Any]]) -> Evidence:
+    """From the stored answers and a verdict's evidence; shows no more of corrupted trials than the rules may read."""
+    record = SessionRecord.from_rows(rows)
+    against = {position for outcome in outcomes if outcome["passed"] is False for position in outcome["positions"]}
+    changed = _changed(record)
+    return Evidence(
+        marks=[_mark(number, trial, against, changed) for number, trial in enumerate(record.trials)],
+        width=max(1, len(record.trials)),
+        dots=_dots(record),
+        rules=[_rule(outcome) for outcome in outcomes],
+    )
+
+
+def _changed(record: SessionRecord) -> set[int]:
+    firsts = {trial.stimulus: trial.response for trial in record.with_role("consistency_first")}
+    return {
+        trial.position
+        for trial in record.with_role("consistency_second")
+        if trial.stimulus in firsts and firsts[trial.stimulus] != trial.response
+    }
+
+
+_ROLE_NAMES: Mapping[str, str | Promise] = {
+    "practice": _("practice"),
+    "qualification": _("qualification"),
+    "main": _("main"),
+    "clean": _("clean"),
+    "gold": _("gold"),
+    "negative": _("negative"),
+    "consistency_first": _("first showing"),
+    "consistency_second": _("second showing"),
+}
+
+
+def _mark(number: int, trial: AnsweredTrial, against: set[int], changed: set[int]) -> Mark:
+    said = f": {trial.response}" if trial.response is not None else ""
+    title = f"{trial.position + 1}, {_ROLE_NAMES.get(trial.role, trial.role)}{said}"
+    fill, height = PLAIN, 5.0
+    if trial.role == "practice":
+        fill, height = FAINT, 5.0
+    elif trial.role in ("gold", "qualification", "negative") and trial.correct is not None:
+        fill, height = (GOOD, 7.0) if trial.correct else (BAD, 10.0)
+        if not trial.correct:
+            title += f" ({trial.category})"
+    elif trial.role == "consistency_second":
+        fill, height = (BAD, 10.0) if trial.position in changed else (GOOD, 7.0)
+    elif trial.timing_ok is False:
+        fill, height = WARN, 8.0
+        title += f", {_('timing')}"
+    if trial.position in against and fill not in (BAD, WARN):
+        fill, height = WARN, 8.0
+    return Mark(x=number, y=10 - height, height=height, fill=fill, title=title)
+
+
+def _dots(record: SessionRecord) -> list[Dot]:
+    timed = [(number, trial) for number, trial in enumerate(record.trials) if trial.rt_ms is not None]
+    width = max(1, len(record.trials))
+    return [
+        Dot(
+            x=100 * (number + 0.5) / width,
+            y=40 - 40 * min(LONGEST_RT_MS, trial.rt_ms or 0.0) / LONGEST_RT_MS,
+            fill=BAD if (trial.rt_ms or 0.0) < 300 else "#0b5cad",
+            title=f"{trial.position + 1}: {trial.rt_ms:.0f} ms",
+        )
+        for number, trial in timed
+    ]
+
+
+#: Rules that measure a share; the others count, or measure bits.
+_SHARES = frozenset({"timing", "timing_unknown", "one_key", "fast", "misses"})
+
+
+def _rule(outcome: Mapping[str, Any]) -> RuleRow:
+    kind, value, threshold = outcome["kind"], outcome["value"], outcome["threshold"]
+    if kind in _SHARES:
+        measured, bound = (
+            f"{100 * value:.0f}\u202f%",
+            _("at most %(bound)s") % {"bound": f"{100 * threshold:.0f}\u202f%"},
+        )
+    elif kind == "entropy":
+        measured, bound = f"{value:.2f} bits", _("at least %(bound)s bits") % {"bound": f"{threshold:g}"}
+    elif kind == "sentinels":
+        measured, bound = _right(value, outcome["trials"]), _("at least %(bound)s") % {"bound": f"{threshold:g}"}
+    else:
+        measured, bound = f"{value:g}", _("at most %(bound)s") % {"bound": f"{threshold:g}"}
+    return RuleRow(
+        reason=outcome["reason"],
+        severity=outcome["severity"],
+        passed=outcome["passed"],
+        measured=str(measured),
+        threshold=str(bound),
+        trials=outcome["trials"],
+        positions=", ".join(str(position + 1) for position in outcome["positions"][:12]),
+    )
+
+
+def _right(value: float, trials: int) -> str:
+    return str(_("%(right)s of %(trials)s right") % {"right": f"{value:g}", "trials": trials})

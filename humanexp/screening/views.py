@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_POST
+
+from humanexp.core.errors import NotAllowed, NotFound
+from humanexp.core.models import User
+from humanexp.experiments import selectors as experiments
+from humanexp.experiments.models import Origin, Session, Study
+from humanexp.screening import selectors, services
+from humanexp.screening.evidence import evidence_of
+from humanexp.screening.forms import DecisionForm
+from humanexp.screening.review import review_of
+
+
+@login_required
+@require_GET
+def review(request: HttpRequest, slug: str) -> HttpResponse:
+    """Which finished sessions count, which do not, and why."""
+    study = _study(request, slug)
+    number = request.GET.get("page", "1")
+    found = review_of(study, shown=request.GET.get("show", "")[:80], page=int(number) if number.isdecimal() else 1)
+    template = "screening/_sessions.html" if getattr(request, "htmx", False) else "screening/review.html"
+    return render(request, template, {"study": study, "review": found})
+
+
+@login_required
+@require_POST
+def judge(request: HttpRequest, slug: str) -> HttpResponse:
+    """Judge every finished session now, by the study's rules."""
+    study = _study(request, slug)
+    count = len(services.judge_study(study))
+    text = ngettext("%(n)d session is judged.", "%(n)d sessions are judged.", count)
+    messages.success(request, text % {"n": count})
+    return redirect("screening:review", slug=slug)
+
+
+@login_required
+def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
+    """One session's evidence, the history of its verdicts, and a person's decision."""
+    study = _study(request, slug)
+    found = _session(study, code)
+    form = DecisionForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        services.decide(session=found, by=_user(request), **form.cleaned_data)
+        messages.success(request, _("Your decision is stored beside the rules' verdict."))
+        return redirect("screening:session", slug=slug, code=code)
+    history = selectors.history(found)
+    return render(
+        request,
+        "screening/session.html",
+        {
+            "study": study,
+            "session": found,
+            "verdict": history[0] if history else None,
+            "history": history,
+            "evidence": evidence_of(experiments.session_rows(found), history[0].evidence if history else []),
+            "form": form,
+        },
+        status=422 if form.is_bound else 200,
+    )
+
+
+@login_required
+@require_POST
+def return_to_rules(request: HttpRequest, slug: str, code: str) -> HttpResponse:
+    services.return_to_rules(session=_session(_study(request, slug), code))
+    messages.success(request, _("The rules' verdict holds again."))
+    return redirect("screening:session", slug=slug, code=code)
+
+
+def _study(request: HttpRequest, slug: str) -> Study:
+    study = experiments.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
+    if study is None:
+        raise NotFound(f"There is no study {slug!r} whose sessions could be reviewed.")
+    return study
+
+
+def _session(study: Study, code: str) -> Session:
+    found = study.sessions.select_related("participant", "study").filter(code=code).first()
+    if found is None or found.state not in selectors.JUDGED_STATES:
+        raise NotFound("There is no finished session with this code.")
+    return found
+
+
+def _user(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise NotAllowed
+    return request.user

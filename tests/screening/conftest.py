@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from humanexp.core.models import User
+from tests.experiments.conftest import (  # noqa: F401  (fixtures)
+    Tab,
+    new_session,
+    stimulus_set,
+    study,
+)
+
+TIMING = {
+    "frames_target": 12,
+    "frames_shown": 12,
+    "n_long_frames": 0,
+    "visible_whole_trial": True,
+    "focused_whole_trial": True,
+    "decode_ok": True,
+    "resized": False,
+}
+
+
+def finished(client, study, code, answer=None):  # noqa: F811
+    """A session answered to its end: rightly, or as `answer(trial)` says."""
+    session = new_session(study, code)
+    tab = Tab(client, session, f"tab-{code:>08}".replace(" ", "0"))
+    tab.take_lease()
+    for trial in session.trials.all():
+        response = answer(trial) if answer else trial.correct_response
+        assert tab.answer(trial.position, response, timing=TIMING).status_code == 201
+    assert tab.post("complete/", {}).status_code == 200
+    session.refresh_from_db()
+    return session
+
+
+def always_dog(trial):
+    return "dog"
+
+
+@pytest.fixture
+def anna(client, study):  # noqa: F811
+    user = User.objects.create_user("anna")
+    study.created_by = user
+    study.save()
+    return user

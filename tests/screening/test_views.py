@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+
+from humanexp.screening import review, selectors, services
+from humanexp.screening.models import Verdict
+from tests.experiments.conftest import new_session
+from tests.screening.conftest import always_dog, finished
+
+
+@pytest.fixture
+def judged(client, study, anna):
+    client.force_login(anna)
+    sessions = [finished(client, study, "P-1"), finished(client, study, "P-2", always_dog)]
+    services.judge_study(study)
+    return sessions
+
+
+def test_an_empty_review_says_what_will_come(client, study, anna):
+    client.force_login(anna)
+    text = client.get(f"/studies/{study.slug}/review/").content.decode()
+    assert "Nobody has finished yet" in text
+
+
+def test_the_list_says_who_counts_and_why_not(client, study, judged):
+    good, bad = judged
+    text = client.get(f"/studies/{study.slug}/review/").content.decode()
+    assert "1 of 2 finished sessions count; excluded: 1." in text
+    assert good.code in text and bad.code in text and "gold trials failed" in text
+    excluded = client.get(f"/studies/{study.slug}/review/?show=excluded").content.decode()
+    assert bad.code in excluded and good.code not in excluded
+    assert good.code in client.get(f"/studies/{study.slug}/review/?show=accepted&page=99").content.decode()
+    by_reason = client.get(f"/studies/{study.slug}/review/", {"show": "gold trials failed"}).content.decode()
+    assert bad.code in by_reason and good.code not in by_reason
+    partial = client.get(f"/studies/{study.slug}/review/", headers={"HX-Request": "true"}).content.decode()
+    assert partial.lstrip().startswith("<section") and bad.code in partial
+
+
+def test_a_sessions_page_shows_evidence_and_stores_a_decision(client, study, judged):
+    bad = judged[1]
+    url = f"/studies/{study.slug}/review/{bad.code}/"
+    text = client.get(url).content.decode()
+    assert "0 of 5 right" in text or "1 of 5 right" in text or "of 8 right" in text
+    assert "at least" in text and "<svg" in text and "style=" not in text
+    refused = client.post(url, {"accepted": "yes", "written_reason": "short"})
+    assert refused.status_code == 422 and Verdict.objects.filter(session=bad).count() == 1
+    stored = client.post(url, {"accepted": "yes", "written_reason": "They told us that the mouse broke."})
+    assert stored.status_code == 302
+    assert selectors.current_verdicts(study)[bad.pk].accepted
+    after = client.get(url).content.decode()
+    assert "by hand" in after and "the mouse broke" in after
+    assert client.post(f"{url}rules/").status_code == 302
+    assert not selectors.current_verdicts(study)[bad.pk].accepted
+
+
+def test_judging_from_the_page(client, study, anna):
+    client.force_login(anna)
+    finished(client, study, "P-1")
+    assert "Judge 1 session" in client.get(f"/studies/{study.slug}/review/").content.decode()
+    assert client.post(f"/studies/{study.slug}/review/judge/").status_code == 302
+    assert Verdict.objects.count() == 1
+    assert client.get(f"/studies/{study.slug}/review/judge/").status_code in (404, 405)
+
+
+def test_only_the_studys_researchers_see_and_decide(client, study, judged, django_user_model):
+    client.force_login(django_user_model.objects.create_user("ben"))
+    url = f"/studies/{study.slug}/review/"
+    assert client.get(url).status_code == 404
+    assert client.post(f"{url}{judged[1].code}/", {"accepted": "yes", "written_reason": "x" * 20}).status_code == 404
+    assert client.post(f"{url}judge/").status_code == 404
+    client.logout()
+    assert client.get(url).status_code == 302
+
+
+def test_sessions_under_way_have_no_evidence_page(client, study, judged):
+    session = new_session(study, "P-3")
+    assert client.get(f"/studies/{study.slug}/review/{session.code}/").status_code == 404
+
+
+def test_evidence_shows_no_more_than_the_rules_may_read(client, study, judged):
+    good = judged[0]
+    rows = review.experiments.rows_of([good], study)[good.code]
+    evidence = review.evidence_of(rows, [])
+    hidden = [row["position"] for row in rows if row["role"] == "main" and row["visual_change"] > 0.3]
+    for mark in evidence.marks:
+        if mark.x in hidden:
+            assert mark.title == f"{mark.x + 1}, main"
+    assert len(evidence.dots) == len(rows) - len(hidden)
+
+
+def test_gold_performance_counts_people_against_whom_nothing_else_speaks(client, study, anna):
+    for number in range(3):
+        finished(client, study, f"P-{number}")
+    services.judge_study(study)
+    golds = review.gold_performance(study)
+    assert golds and all(gold.share == 1.0 and not gold.is_doubtful for gold in golds)
+    assert sum(gold.shown for gold in golds) == 3 * 5
+    doubtful = review.Gold("cat-1", "cat", shown=10, right=8)
+    assert doubtful.is_doubtful and not review.Gold("cat-1", "cat", shown=4, right=0).is_doubtful
