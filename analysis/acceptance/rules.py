@@ -143,7 +143,7 @@ def entropy(record: SessionRecord, settings: Settings) -> Measured:
     trials = _answered(record)
     counts = Counter(trial.response for trial in trials)
     total = len(trials)
-    bits = -sum(n / total * math.log2(n / total) for n in counts.values()) if total else 0.0
+    bits = sum(n / total * math.log2(total / n) for n in counts.values())
     return Measured(
         passed=None if total < settings["minimum"] else bits >= settings["least_bits"],
         value=bits,

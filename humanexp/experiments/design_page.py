@@ -36,6 +36,23 @@ _POOLS: Mapping[str, str | Promise] = {
     "main": _("main and clean"),
 }
 _UNITS: Mapping[str, str | Promise] = {"_ms": "ms", "_px": "px", "_frames": _("frames")}
+_VALUES: Mapping[str, str | Promise] = {
+    "background": _("grey of the page, 0 to 1"),
+    "size_px": _("side of the picture"),
+    "fixation_ms": _("fixation"),
+    "fixation_shape": _("fixation mark"),
+    "fixation_px": _("size of the fixation mark"),
+    "stimulus_ms": _("stimulus"),
+    "contrast_ramp": _("contrast ramp"),
+    "blank_frames": _("blank before the mask"),
+    "mask_ms": _("noise mask"),
+    "mask_contrast": _("contrast of the mask"),
+    "response_ms": _("time to answer"),
+    "click_policy": _("answer that counts"),
+    "fixed_response_window": _("the time to answer runs to its end"),
+    "feedback_ms": _("feedback in practice"),
+    "feedback_sound": _("sound on errors in practice"),
+}
 
 
 @dataclass(frozen=True)
@@ -78,7 +95,7 @@ class Stratum:
 
 @dataclass(frozen=True)
 class ProtocolRow:
-    name: str
+    name: str | Promise
     value: str
     unit: str | Promise
     #: published, ours or changed
@@ -186,13 +203,9 @@ def _strata(strata: Mapping[str, list[int]]) -> list[Stratum]:
 def _protocol(configuration: StudyConfiguration) -> list[ProtocolRow]:
     rows = []
     for name, source in sources(configuration.protocol).items():
-        unit: str | Promise = ""
-        words = name
-        for suffix, meaning in _UNITS.items():
-            if name.endswith(suffix):
-                unit, words = meaning, name.removesuffix(suffix)
+        unit = next((meaning for suffix, meaning in _UNITS.items() if name.endswith(suffix)), "")
         shown = _shown(getattr(configuration.protocol, name))
-        rows.append(ProtocolRow(name=words.replace("_", " "), value=shown, unit=unit, source=source))
+        rows.append(ProtocolRow(name=_VALUES[name], value=shown, unit=unit, source=source))
     return rows
 
 

@@ -35,6 +35,7 @@ class StudyFileForm(forms.Form):
         help_text=_("TOML, as create_study reads it. Nothing is written before everything in it is checked."),
     )
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        kwargs.setdefault("initial", {"text": TEMPLATE})
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    @classmethod
+    def for_stimuli(cls, name: str) -> StudyFileForm:
+        """A form that starts with a study on this set."""
+        return cls(initial={"text": TEMPLATE.replace("NAME OF A STIMULUS SET", name)})

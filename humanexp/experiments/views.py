@@ -43,7 +43,9 @@ def study_file(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def new_study(request: HttpRequest) -> HttpResponse:
     """Make a study from a study file written or pasted here."""
-    form = StudyFileForm(request.POST or None)
+    sets = selectors.stimulus_sets()
+    newest = sets[0].name if sets else ""
+    form = StudyFileForm(request.POST) if request.method == "POST" else StudyFileForm.for_stimuli(newest)
     if request.method == "POST" and form.is_valid():
         by = request.user if isinstance(request.user, User) else None
         try:
@@ -54,9 +56,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
         else:
             return redirect("experiments:design", slug=study.slug)
     status = 422 if form.is_bound else 200
-    return render(
-        request, "experiments/new_study.html", {"form": form, "sets": selectors.stimulus_sets()}, status=status
-    )
+    return render(request, "experiments/new_study.html", {"form": form, "sets": sets}, status=status)
 
 
 def _study(request: HttpRequest, slug: str) -> Study:

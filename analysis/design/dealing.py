@@ -1,0 +1,149 @@
+"""How many sessions the main pool suffices for, and who sees which of its pictures."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.design.allocation import Ledger, deal_clean, deal_corrupted
+from analysis.design.catalogue import Catalogue, StimulusRow
+from analysis.design.config import DesignConfig
+from analysis.design.demand import Demand, demand_of
+from analysis.design.pairs import Pair, PairDealer
+from analysis.errors import DesignRefused
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dealt:
+    """The main pool by session, and what had to be cut on the way.
+
+    Parameters
+    ----------
+    demand : Demand
+        With the main trials that could be dealt.
+    main, clean : list of list of StimulusRow
+        By session.
+    pairs : list of list of Pair
+        By session.
+    notes : list of str
+    """
+
+    demand: Demand
+    main: list[list[StimulusRow]]
+    clean: list[list[StimulusRow]]
+    pairs: list[list[Pair]]
+    notes: list[str]
+
+
+def fit_to_stimuli(
+    config: DesignConfig, demand: Demand, catalogue: Catalogue, pool: Sequence[str]
+) -> tuple[Demand, int, list[str]]:
+    """Sessions that the stimuli of the main pool suffice for."""
+    available = {corruption: len(rows) for corruption, rows in _by_corruption(catalogue, pool).items()}
+    scarcest = min(available, key=lambda corruption: (available[corruption], corruption))
+    per_session = demand.main / len(available) / config.answers_per_stimulus + _pair_share(config, demand, catalogue)
+    possible = int(available[scarcest] / per_session) if per_session else config.sessions
+    if possible < 1:
+        raise DesignRefused(
+            f"The main pictures have {available[scarcest]} stimuli of {scarcest}, and one session needs about "
+            f"{int(per_session) + 1}: generate more stimuli."
+        )
+    if possible >= config.sessions:
+        return demand, config.sessions, []
+    note = (
+        f"{possible} sessions instead of {config.sessions}: the main pictures have {available[scarcest]} stimuli of "
+        f"{scarcest}, and every corrupted answer takes a new one. Generate more stimuli for more sessions."
+    )
+    if config.clean_trials is None and demand.main:
+        more_clean = demand_of(dataclasses.replace(config, sessions=possible), originals=len(catalogue.category_of))[0]
+        grown = dataclasses.replace(demand, clean=more_clean.clean)
+        if more_clean.main == demand.main and grown.main_originals <= len(pool):
+            demand = grown
+    return demand, possible, [note]
+
+
+def _pair_share(config: DesignConfig, demand: Demand, catalogue: Catalogue) -> float:
+    """Stimuli that the pairs of one session take from the corruption they take most of."""
+    if not config.discrimination:
+        return 0.0
+    compared = config.discrimination.pairs
+    partners = (
+        {c: sum(c in pair for pair in compared) / len(compared) for c in catalogue.corruptions} if compared else {}
+    )
+    share = max(partners.values()) if partners else 2 / len(catalogue.corruptions)
+    return demand.pairs * share * 1.1  # a tenth stays unmatched at the ends of the range
+
+
+def _by_corruption(catalogue: Catalogue, pool: Sequence[str]) -> dict[str, list[StimulusRow]]:
+    inside = set(pool)
+    result: dict[str, list[StimulusRow]] = {corruption: [] for corruption in catalogue.corruptions}
+    for row in catalogue.corrupted:
+        if row.original in inside:
+            result[row.corruption].append(row)
+    return result
+
+
+def deal_main(
+    config: DesignConfig,
+    demand: Demand,
+    catalogue: Catalogue,
+    pool: Sequence[str],
+    sessions: int,
+    stream: Callable[[int], np.random.Generator],
+) -> Dealt:
+    """Deal the main pool; where the constraints leave no way, with fewer trials a session, then with fewer sessions."""
+    asked, attempt = (demand, sessions), 0
+    notes: list[str] = []
+    while True:
+        rng = stream(attempt)
+        ledger = Ledger(originals=tuple(pool), category_of=catalogue.category_of, sessions=sessions)
+        dealt = _attempt(config, demand, catalogue, ledger, rng)
+        if dealt is not None:
+            break
+        attempt += 1
+        if attempt % 3 and demand.main - 1 >= config.minimum_main_trials:
+            demand = dataclasses.replace(demand, main=demand.main - max(1, demand.main // 20))
+            demand = dataclasses.replace(demand, main=max(demand.main, config.minimum_main_trials))
+        elif sessions > 1:
+            sessions -= max(1, sessions // 10)
+        else:
+            raise DesignRefused(
+                f"{len(pool)} main originals with {sum(map(len, _by_corruption(catalogue, pool).values()))} stimuli do "
+                "not fill one session in which no original comes up twice: add pictures or generate more stimuli."
+            )
+    if demand.main < asked[0].main:
+        notes.append(
+            f"{demand.main} main trials a session instead of {asked[0].main}: more cannot be dealt without showing "
+            "somebody an original twice."
+        )
+    if sessions < asked[1]:
+        notes.append(
+            f"{sessions} sessions instead of {asked[1]}: more cannot be dealt without showing somebody an original "
+            "twice or a stimulus once more."
+        )
+    main, clean, pairs = dealt
+    return Dealt(demand=demand, main=main, clean=clean, pairs=pairs, notes=notes)
+
+
+def _attempt(
+    config: DesignConfig, demand: Demand, catalogue: Catalogue, ledger: Ledger, rng: np.random.Generator
+) -> tuple[list[list[StimulusRow]], list[list[StimulusRow]], list[list[Pair]]] | None:
+    stimuli = _by_corruption(catalogue, ledger.originals)
+    pairs: list[list[Pair]] = [[] for _ in range(ledger.sessions)]
+    if demand.pairs and config.discrimination:
+        dealer = PairDealer(stimuli, config.discrimination.pairs, rng)
+        for session in range(ledger.sessions):
+            dealt = dealer.deal(ledger, session, demand.pairs)
+            if dealt is None:
+                return None
+            pairs[session] = dealt
+        stimuli = {c: [row for row in rows if row.stimulus not in ledger.spent] for c, rows in stimuli.items()}
+    if not demand.main:
+        return [[] for _ in pairs], [[] for _ in pairs], pairs
+    main = deal_corrupted(ledger, stimuli, demand.main, config.answers_per_stimulus, rng)
+    if main is None:
+        return None
+    return main, deal_clean(ledger, catalogue.clean, demand.clean, config.clean_per_original, rng), pairs
