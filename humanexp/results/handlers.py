@@ -10,11 +10,11 @@ from humanexp.results.services import run_analysis
 
 
 @handler(ANALYSE)
-def analyse(progress: Progress, *, study_id: int) -> dict[str, Any]:
+def analyse(progress: Progress, *, study_id: int, n_bootstrap: int = 1000) -> dict[str, Any]:
     """Analyse a study and say which run it became."""
     study = Study.objects.select_related("stimulus_set").filter(pk=study_id).first()
     if study is None:
         raise NotFound("The study was deleted before its analysis began.")
-    run = run_analysis(study=study, report=progress)
+    run = run_analysis(study=study, n_bootstrap=n_bootstrap, report=progress)
     progress(3, 3, "done")
     return {"analysis_run_id": run.pk}

@@ -77,7 +77,7 @@ def _against_people(entries: Sequence[Entry], axes: Mapping[str, str]) -> Headli
 def _certain(entry: Entry) -> bool:
     """A match is claimed from the interval, not from the estimate alone."""
     interval = _shown(entry).get("hmri_interval")
-    return bool(interval) and interval[0] >= MATCH_AT_LEAST
+    return interval is not None and interval[0] >= MATCH_AT_LEAST
 
 
 _WITHHELD = (
@@ -116,7 +116,7 @@ def _above(own: Sequence[Entry], axes: Mapping[str, str]) -> str:
         return " and is nowhere above people beyond doubt"
     if len(own) == 1:
         ranges = ", ".join(f"{low:.2f} to {high:.2f}" for low, high in own[0]["exceeds"])
-        return f" and is above people at {axes[own[0]['corruption']]} {ranges}"
+        return f" and is above people at {axes.get(own[0]['corruption'], 'Δv')} {ranges}"
     count = sum(1 for span in spans if span)
     return f" and is beyond doubt above people somewhere on {count} of them"
 

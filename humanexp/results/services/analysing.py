@@ -17,6 +17,8 @@ from humanexp.results.selectors import ANALYSE, analysis_job, subject_of
 from humanexp.screening import services as screening
 
 STEPS = 3
+#: Refits per resampled unit.
+N_BOOTSTRAP = 1000
 Report = Callable[[int, int, str], None]
 
 
@@ -25,7 +27,12 @@ def _silent(done: int, total: int, message: str) -> None:
 
 
 def run_analysis(
-    *, study: Study, seed: int | None = None, n_bootstrap: int = 1000, by: User | None = None, report: Report = _silent
+    *,
+    study: Study,
+    seed: int | None = None,
+    n_bootstrap: int = N_BOOTSTRAP,
+    by: User | None = None,
+    report: Report = _silent,
 ) -> AnalysisRun:
     """Judge the sessions, compute every finding, store the JSON and one row. The row appears when all is there."""
     from analysis.findings import analyse
@@ -69,9 +76,9 @@ def run_analysis(
         raise
 
 
-def request_analysis(*, study: Study, by: User | None = None) -> Job:
+def request_analysis(*, study: Study, n_bootstrap: int = N_BOOTSTRAP, by: User | None = None) -> Job:
     """Queue an analysis; while one waits or runs, that one is the answer."""
     job = analysis_job(study)
     if job is not None and not job.is_finished:
         return job
-    return jobs.submit(ANALYSE, subject=subject_of(study), by=by, study_id=study.pk)
+    return jobs.submit(ANALYSE, subject=subject_of(study), by=by, study_id=study.pk, n_bootstrap=n_bootstrap)

@@ -1,0 +1,178 @@
+"""A small collected study of real rows: stimuli without files, answered sessions, a classifier's predictions."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+
+import numpy as np
+
+from analysis.acceptance import load_rule_set
+from analysis.categories import CATEGORIES
+from analysis.tables import PREDICTIONS
+from humanexp.core import clock
+from humanexp.core.models import User
+from humanexp.core.storage import media_path
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.experiments.models import (
+    Participant,
+    Response,
+    Session,
+    SessionState,
+    Study,
+    StudyFamily,
+    StudyState,
+    Trial,
+)
+from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+
+CORRUPTIONS = ("gaussian_blur", "uniform_noise")
+PER_CATEGORY, PER_CORRUPTION, SESSIONS, TRIALS_EACH = 4, 80, 8, 20
+
+
+def human_rate(visual_change: float) -> float:
+    return 0.95 if visual_change < 0.7 else 0.95 - 2.5 * (visual_change - 0.7)
+
+
+def make_stimuli(name: str = "pictures") -> StimulusSet:
+    source = SourceSet.objects.create(name=f"{name}-source")
+    stimulus_set = StimulusSet.objects.create(
+        name=name,
+        source_set=source,
+        corruptions=list(CORRUPTIONS),
+        count_per_corruption=PER_CORRUPTION,
+        metric="vif-1",
+        completed_at=clock.now(),
+    )
+    images = SourceImage.objects.bulk_create(
+        SourceImage(
+            source_set=source,
+            key=f"{category}-{number}",
+            category=category,
+            file=f"{category}-{number}.png",
+            sha256=hashlib.sha256(f"{name}/{category}-{number}".encode()).hexdigest(),
+        )
+        for category in CATEGORIES
+        for number in range(PER_CATEGORY)
+    )
+    rows = [("none", image, 0.0) for image in images]
+    for corruption in CORRUPTIONS:
+        rows += [(corruption, images[(7 * k) % len(images)], (k + 0.5) / PER_CORRUPTION) for k in range(PER_CORRUPTION)]
+    Stimulus.objects.bulk_create(
+        Stimulus(
+            stimulus_set=stimulus_set,
+            key=f"{corruption}-{number:04d}",
+            source_image=image,
+            corruption=corruption,
+            corruption_version="1",
+            parameter=change,
+            seed=number,
+            visual_change=change,
+            sha256=f"{number:064d}",
+            file=f"{number}.png",
+        )
+        for number, (corruption, image, change) in enumerate(rows)
+    )
+    return stimulus_set
+
+
+def make_study(by: User | None = None, slug: str = "blur") -> Study:
+    """A study with eight submitted sessions."""
+    stimulus_set = make_stimuli(f"{slug}-pictures")
+    study = Study.objects.create(
+        family=StudyFamily.objects.create(slug=slug),
+        slug=slug,
+        title="Blur and noise: how far behind people?",
+        state=StudyState.COLLECTING,
+        stimulus_set=stimulus_set,
+        planned_sessions=10,
+        rule_set=load_rule_set("none").to_dict(),
+        created_by=by,
+        seed=7,
+    )
+    rng = np.random.default_rng(1)
+    clean = list(stimulus_set.stimuli.filter(corruption="none").select_related("source_image"))
+    corrupted = list(stimulus_set.stimuli.exclude(corruption="none").select_related("source_image"))
+    rng.shuffle(corrupted)
+    now = clock.now()
+    trials: list[Trial] = []
+    responses: list[Response] = []
+    for number in range(SESSIONS):
+        participant = Participant.objects.create(family=study.family, code=f"P-TEST{number}")
+        session = Session.objects.create(
+            study=study,
+            participant=participant,
+            code=f"S-{slug}-{number}",
+            slot=number,
+            state=SessionState.SUBMITTED,
+            token_nonce=str(number),
+            cursor=TRIALS_EACH + 6,
+            total=TRIALS_EACH + 6,
+            opened_at=now - timedelta(minutes=9),
+            completed_at=now,
+            submitted_at=now,
+        )
+        shown = [*corrupted[number * TRIALS_EACH : (number + 1) * TRIALS_EACH], *clean[number::SESSIONS][:6]]
+        for position, stimulus in enumerate(shown):
+            category = stimulus.source_image.category
+            right = bool(rng.random() < human_rate(stimulus.visual_change))
+            other = CATEGORIES[(CATEGORIES.index(category) + 1) % 16]
+            trial = Trial(
+                session=session,
+                position=position,
+                block=0,
+                task="categorisation",
+                role="clean" if stimulus.corruption == "none" else "main",
+                stimulus=stimulus,
+                correct_response=category,
+                mask_seed=0,
+            )
+            trials.append(trial)
+            responses.append(
+                Response(
+                    session=session,
+                    trial=trial,
+                    position=position,
+                    response=category if right else other,
+                    correct=right,
+                    rt_ms=700.0,
+                    received_at=now,
+                )
+            )
+    Trial.objects.bulk_create(trials)
+    Response.objects.bulk_create(responses)
+    return study
+
+
+def make_predictions(study: Study, name: str = "tiny net", *, loses_from: float = 0.4) -> EvaluationRun:
+    """A classifier that is right below a visual change and wrong above it."""
+    rows = []
+    for stimulus in study.stimulus_set.stimuli.select_related("source_image"):
+        category = stimulus.source_image.category
+        right = stimulus.visual_change < loses_from
+        rows.append(
+            {
+                "classifier": name,
+                "stimulus": stimulus.key,
+                "original": stimulus.source_image.key,
+                "category": category,
+                "corruption": stimulus.corruption,
+                "visual_change": stimulus.visual_change,
+                "response": category if right else CATEGORIES[(CATEGORIES.index(category) + 3) % 16],
+                "correct": right,
+                "confidence": 0.5,
+                "label_space": 16,
+            }
+        )
+    relative = f"evaluations/{study.slug}-{name.replace(' ', '-')}.parquet"
+    path = media_path(relative)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    PREDICTIONS.write(PREDICTIONS.frame(rows), path)
+    return EvaluationRun.objects.create(
+        stimulus_set=study.stimulus_set,
+        name=name,
+        spec="python:tests",
+        predictions_file=relative,
+        count=len(rows),
+        completed_at=clock.now(),
+    )

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis.tables import TRIALS
+from humanexp.core.models import User
+from humanexp.experiments.models import Session, Study
+from humanexp.jobs.models import Job
+from humanexp.results import charts, selectors
+from humanexp.results.dashboard import dashboard_of
+from humanexp.results.models import AnalysisRun
+from humanexp.screening import services as screening
+from tests.results.collected import SESSIONS
+
+pytestmark = pytest.mark.django_db
+
+
+def page(client: Client, study: Study, **query: str) -> str:
+    response = client.get(reverse("results:dashboard", args=[study.slug]), query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_before_an_analysis_the_page_offers_one(researcher: Client, study: Study) -> None:
+    body = page(researcher, study)
+    assert "Not analysed yet" in body and reverse("results:analyse", args=[study.slug]) in body
+
+
+def test_the_button_queues_one_job_and_shows_it(researcher: Client, study: Study) -> None:
+    address = reverse("results:analyse", args=[study.slug])
+    assert "Results: analyse" in researcher.post(address, headers={"HX-Request": "true"}).content.decode()
+    assert researcher.post(address).status_code == 302
+    job = Job.objects.get()
+    assert f'id="job-{job.pk}"' in page(researcher, study)
+
+
+def test_the_answer_comes_first_and_the_numbers_are_those_of_the_findings(
+    researcher: Client, study: Study, analysed: AnalysisRun
+) -> None:
+    body = page(researcher, study)
+    found = selectors.findings(analysed)
+    assert body.index("tiny net") < body.index('id="figure-title"')
+    (entry,) = [
+        one for one in found["comparisons"] if (one["corruption"], one["property"]) == ("gaussian_blur", "accuracy")
+    ]
+    assert f"{entry['hmri']:.3f}" in body
+    assert f"{entry['hmri_interval'][0]:.3f}–{entry['hmri_interval'][1]:.3f}" in body
+    assert f"{SESSIONS} of {SESSIONS} finished sessions count" in body
+    assert analysed.data_digest in body
+
+
+def test_exclusions_stand_beside_the_curve(researcher: Client, study: Study, user: User) -> None:
+    from humanexp.results.services import run_analysis
+
+    session = Session.objects.filter(study=study).first()
+    assert session is not None
+    screening.decide(session=session, accepted=False, written_reason="answered with the screen covered", by=user)
+    run_analysis(study=study, n_bootstrap=0)
+    body = page(researcher, study)
+    assert f"{SESSIONS - 1} of {SESSIONS} finished sessions count; 1 excluded: 1 excluded by hand" in " ".join(
+        body.split()
+    )
+    assert "With the excluded sessions people" in body
+
+
+def test_every_figure_can_be_chosen_and_fetched(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
+    names = charts.figure_names(selectors.findings(analysed))
+    assert [name.key for name in names] == [
+        "accuracy--gaussian_blur",
+        "accuracy--uniform_noise",
+        "consistency--gaussian_blur",
+        "consistency--uniform_noise",
+    ]
+    for name in names:
+        response = researcher.get(reverse("results:figure_json", args=[study.slug, name.key]))
+        figure = response.json()
+        assert figure["key"] == name.key
+        assert {entry["meta"]["observer"] for entry in figure["data"]} == {"people", "tiny net"}
+    body = page(researcher, study, figure="consistency--uniform_noise")
+    assert 'value="consistency--uniform_noise" checked' in body
+    assert researcher.get(reverse("results:figure_json", args=[study.slug, "nothing"])).status_code == 404
+
+
+def test_the_page_s_figure_is_the_first_one_and_valid_json(
+    researcher: Client, study: Study, analysed: AnalysisRun
+) -> None:
+    body = page(researcher, study)
+    text = body.split('<script id="figure" type="application/json">')[1].split("</script>")[0]
+    assert json.loads(text)["key"] == "accuracy--gaussian_blur"
+
+
+@pytest.mark.parametrize(("suffix", "head"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def test_figures_come_as_files(
+    researcher: Client, study: Study, analysed: AnalysisRun, suffix: str, head: bytes
+) -> None:
+    address = reverse("results:figure_file", args=[study.slug, "accuracy--gaussian_blur", suffix])
+    response = researcher.get(address)
+    assert response.content.startswith(head)
+    assert f'filename="blur-accuracy--gaussian_blur.{suffix}"' in response["Content-Disposition"]
+    assert researcher.get(address.replace(suffix, "gif")).status_code == 404
+
+
+def test_every_answer_can_be_downloaded_and_read_back(
+    researcher: Client, study: Study, analysed: AnalysisRun, tmp_path: object
+) -> None:
+    from pathlib import Path
+
+    from humanexp.results.tables import trials_of
+
+    response = researcher.get(reverse("results:responses", args=[study.slug]))
+    path = Path(str(tmp_path)) / "responses.csv"
+    path.write_bytes(b"".join(response.streaming_content))
+    again, direct = TRIALS.read(path), trials_of(study)
+    assert len(again) == SESSIONS * 26
+    assert again["accepted"].all()
+    for name in ("session", "position", "response", "correct", "visual_change", "corruption", "rt_ms"):
+        assert again[name].equals(direct[name]), name
+
+
+def test_findings_can_be_downloaded(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
+    response = researcher.get(reverse("results:findings", args=[study.slug]))
+    assert json.loads(b"".join(response.streaming_content)) == selectors.findings(analysed)
+
+
+def test_another_researcher_sees_nothing(client: Client, study: Study, analysed: AnalysisRun) -> None:
+    client.force_login(User.objects.create_user("other"))
+    for name in ("dashboard", "findings", "responses"):
+        assert client.get(reverse(f"results:{name}", args=[study.slug])).status_code == 404
+    assert client.post(reverse("results:analyse", args=[study.slug])).status_code == 404
+    client.logout()
+    assert client.get(reverse("results:responses", args=[study.slug])).status_code == 302
+
+
+def test_the_page_is_served_from_stored_results_within_its_budget(
+    researcher: Client, study: Study, analysed: AnalysisRun, django_assert_max_num_queries: object
+) -> None:
+    page(researcher, study)
+    with django_assert_max_num_queries(15):  # type: ignore[operator]
+        page(researcher, study)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        page(researcher, study)
+        times.append(time.perf_counter() - start)
+    # The budget is 100 ms; other work on the same cores is let pass by taking the best of five.
+    assert min(times) <= 0.1
+
+
+def test_a_classifier_looks_the_same_in_every_figure(analysed: AnalysisRun) -> None:
+    board = dashboard_of(selectors.findings(analysed))
+    looks = {swatch for panel in board.panels for swatch in panel.swatches if not swatch.is_human}
+    assert len(looks) == 1
+
+
+def test_the_table_twin_holds_every_bin_of_the_figure(analysed: AnalysisRun) -> None:
+    found = selectors.findings(analysed)
+    panel = dashboard_of(found).panels[0]
+    curve = found["curves"][0]
+    assert curve["population"] == "humans"
+    assert sum(row.cells[0]["n"] for row in panel.bins if row.cells[0]) == curve["n"]
