@@ -15,6 +15,7 @@ def sign_in(page: Any, address: str) -> None:
     page.fill("#id_username", "lab")
     page.fill("#id_password", "three-plain-words")
     page.click("button[type=submit]")
+    page.wait_for_selector(".who")
 
 
 def test_a_researcher_signs_in_and_out_under_the_strict_policy(page: Any, live_server: Any) -> None:

@@ -1,0 +1,152 @@
+"""The dashboard in a browser: drawn under the strict policy, usable by keyboard, readable without a script."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from humanexp.core.models import User
+from humanexp.results.services import run_analysis
+from tests.results.collected import make_predictions, make_study
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def address(page: Any, live_server: Any) -> str:
+    """A signed-in browser and the address of an analysed study's results."""
+    user = User.objects.create_user("lab", password="three-plain-words")  # noqa: S106  of this test's own database
+    study = make_study(by=user)
+    make_predictions(study)
+    run_analysis(study=study, n_bootstrap=8)
+    page.goto(f"{live_server.url}/login/")
+    page.fill("#id_username", "lab")
+    page.fill("#id_password", "three-plain-words")
+    page.click("button[type=submit]")
+    page.wait_for_selector(".who")
+    return f"{live_server.url}/studies/{study.slug}/results/"
+
+
+def drawn_lines(page: Any) -> int:
+    """Curves; the outlines of bands have no width."""
+    return int(
+        page.evaluate(
+            """() => [...document.querySelectorAll(".js-plotly-plot .lines path.js-line")]
+              .filter((path) => parseFloat(path.style.strokeWidth) > 0).length"""
+        )
+    )
+
+
+def drawn_bands(page: Any) -> int:
+    return int(page.evaluate("document.querySelectorAll('.js-plotly-plot .fills path.js-fill').length"))
+
+
+def becomes(reading: Callable[[Any], int], page: Any, wanted: int) -> bool:
+    """Wait for a redrawing (by asking: the page's policy lets no strings be evaluated inside it)."""
+    for _ in range(100):
+        if reading(page) == wanted:
+            return True
+        page.wait_for_timeout(50)
+    return False
+
+
+def test_the_chart_is_drawn_under_the_strict_policy(page: Any, address: str) -> None:
+    page.goto(address)
+    start = time.perf_counter()
+    page.goto(address)
+    page.wait_for_selector("[data-drawn]")
+    elapsed = time.perf_counter() - start
+    assert page.evaluate("window.__refused") == []
+    assert page.complaints == []
+    assert drawn_lines(page) == 2
+    box = page.locator("[data-chart]").bounding_box()
+    plot = page.locator(".js-plotly-plot .main-svg").first.bounding_box()
+    assert plot["height"] <= box["height"] + 1 and plot["width"] <= box["width"] + 1
+    # The budget is 1 s on an idle machine; tests run beside other work.
+    assert elapsed < 5
+
+
+def test_switching_by_keyboard_redraws_without_a_reload(page: Any, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("[data-drawn]")
+    page.evaluate("window.__same = true")
+    words = page.get_attribute("[data-chart]", "aria-label")
+    page.focus("input[name=figure]:checked")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "(words) => document.querySelector('[data-chart]').getAttribute('aria-label') !== words", arg=words
+    )
+    assert page.evaluate("window.__same") is True
+    assert "figure=accuracy--uniform_noise" in page.url
+    shown = page.evaluate(
+        "[...document.querySelectorAll('[data-panel]')].filter((p) => !p.hidden).map((p) => p.dataset.panel)"
+    )
+    assert set(shown) == {"accuracy--uniform_noise"}
+    assert page.evaluate("window.__refused") == [] and page.complaints == []
+
+
+def test_legend_and_bands_switch_series(page: Any, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("[data-drawn]")
+    page.uncheck("input[name=observer][value='tiny net']")
+    assert becomes(drawn_lines, page, 1)
+    page.check("input[name=observer][value='tiny net']")
+    assert becomes(drawn_lines, page, 2)
+    assert becomes(drawn_bands, page, 2)
+    page.locator("input[name=band]").last.check(force=True)
+    assert becomes(drawn_bands, page, 0)
+
+
+def test_the_chart_has_a_table_twin_and_landmarks(page: Any, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector("[data-drawn]")
+    page.locator("[data-panel]:not([hidden]) summary", has_text="The figure as a table").click()
+    assert page.locator("[data-panel]:not([hidden]) table td").count() > 20
+    found = page.evaluate(
+        """() => ({
+          main: document.querySelectorAll("main").length,
+          h1: document.querySelectorAll("h1").length,
+          unnamed: [...document.querySelectorAll("input:not([type=hidden]), select, textarea")]
+            .filter((one) => !one.labels.length && !one.getAttribute("aria-label")).length,
+          buttons: [...document.querySelectorAll("button, a[href], summary")]
+            .filter((one) => !one.textContent.trim() && !one.getAttribute("aria-label")).length,
+          pictures: [...document.querySelectorAll("img:not([alt]), [role=img]:not([aria-label])")].length,
+          tables: [...document.querySelectorAll("table")].filter((one) => !one.querySelector("th[scope]")).length,
+          ids: [...document.querySelectorAll("[id]")].map((one) => one.id)
+            .filter((id, place, all) => all.indexOf(id) !== place),
+          levels: [...document.querySelectorAll("h1, h2, h3, h4")].map((one) => Number(one.tagName[1])),
+          lang: document.documentElement.lang,
+        })"""
+    )
+    levels = found.pop("levels")
+    assert found == {
+        "main": 1,
+        "h1": 1,
+        "unnamed": 0,
+        "buttons": 0,
+        "pictures": 0,
+        "tables": 0,
+        "ids": [],
+        "lang": "en",
+    }
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_runs_over_the_edge(page: Any, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    for path in (address, address.replace("results/", ""), address.split("/studies/")[0] + "/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), path
+
+
+def test_without_scripts_the_figure_is_a_picture_and_can_be_chosen(chromium: Any, page: Any, address: str) -> None:
+    context = chromium.new_context(java_script_enabled=False, storage_state=page.context.storage_state())
+    plain = context.new_page()
+    plain.goto(address + "?figure=accuracy--uniform_noise")
+    assert plain.is_visible("noscript img")
+    assert plain.is_checked("input[name=figure][value='accuracy--uniform_noise']")
+    context.close()

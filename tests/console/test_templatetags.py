@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from humanexp.console.templatetags import console
+from humanexp.core import clock
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(0.12345, 3, "0.123"), (-0.5, 1, "−0.5"), (-0.0001, 2, "0.00"), (None, 2, "–"), (0.9999, 3, "1.000")],
+)
+def test_numbers_have_a_true_minus_sign_and_no_negative_nothing(value: float | None, digits: int, text: str) -> None:
+    assert console.number(value, digits) == text
+
+
+def test_money_shares_counts_and_probabilities() -> None:
+    assert console.dollars(123_456) == "$1,234.56"
+    assert console.dollars(-5) == "−$0.05"
+    assert console.dollars(None) == "–"
+    assert console.percent(0.8281) == "82.8\u202f%"
+    assert console.percent_number(0.75125, 2) == "75.12"
+    assert console.count(33_280) == "33,280"
+    assert console.p_value(0.0002) == "<\u202f0.001" and console.p_value(0.04) == "0.040"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(None, "–"), (0.2, "0 s"), (59.4, "59 s"), (61, "1 min 01 s"), (7260, "2 h 01 min"), (90_000, "1 d 1 h")],
+)
+def test_durations_show_their_two_largest_units(seconds: float | None, text: str) -> None:
+    assert console.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("passed", "text"), [(20, "just now"), (90, "1 minute ago"), (7_300, "2 hours ago"), (200_000, "2 days ago")]
+)
+def test_how_long_ago(passed: float, text: str) -> None:
+    assert console.ago(clock.now() - timedelta(seconds=passed)) == text
+
+
+def test_jobs_read_as_words() -> None:
+    assert console.job_title("stimuli.generate") == "Stimuli: generate"
+    assert console.job_subject("stimulus_set:7") == "stimulus set 7"
+
+
+def test_the_longest_matching_section_is_current(rf: object) -> None:
+    def current(path: str) -> list[str]:
+        links = console.section_links({"request": rf.get(path)})  # type: ignore[attr-defined]
+        return [link.label for link in links if link.is_current]
+
+    assert current("/") == ["Studies"]
+    assert current("/studies/noise/results/") == ["Studies"]
+    assert current("/jobs/7/") == ["Jobs"]
