@@ -116,7 +116,8 @@ class StimulusView(RunView):
     @extend_schema(parameters=[_LEASE], responses=_PICTURE)
     def get(self, request: Request, position: int, showing: int) -> HttpResponse:
         """A picture of an unanswered trial of the present block; `showing` 1 is the second one of a pair."""
-        trial = picture_trial(claim=self.claim, lease=self.lease, position=position)
+        rows = ("stimulus", "second_stimulus")
+        trial = picture_trial(claim=self.claim, lease=self.lease, position=position, with_rows=rows)
         if showing >= TASKS[trial.task].showings:
             raise NotFound
         stimulus = trial.second_stimulus if showing else trial.stimulus
@@ -129,7 +130,8 @@ class MaskView(RunView):
     @extend_schema(parameters=[_LEASE], responses=_PICTURE)
     def get(self, request: Request, position: int) -> HttpResponse:
         """The noise that follows the pictures of an unanswered trial of the present block."""
-        trial = picture_trial(claim=self.claim, lease=self.lease, position=position)
+        rows = ("session__study__protocol",)
+        trial = picture_trial(claim=self.claim, lease=self.lease, position=position, with_rows=rows)
         return HttpResponse(mask_png(seed=trial.mask_seed, protocol=_protocol(trial.session)), content_type="image/png")
 
 

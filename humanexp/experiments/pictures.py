@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from io import BytesIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from analysis.masks import noise_mask
 from analysis.protocols import ProtocolConfig
 from humanexp.core.storage import media_path
 
+#: Noise fields in stock; with their shifts they make 3 million different masks of 224 px.
+MASK_FIELDS = 64
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 #: Header, palette, transparency, pixels, end. Text, times and profiles could tell where a picture is from.
 _KEPT = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"})
@@ -20,13 +26,23 @@ def stimulus_png(file: str) -> bytes:
 
 
 def mask_png(*, seed: int, protocol: ProtocolConfig) -> bytes:
-    """The noise mask of a trial."""
-    from PIL import Image
+    """The noise mask of a trial: one of a stock of noise fields, shifted around by an offset of the trial's own.
 
-    stream = BytesIO()
-    pixels = noise_mask(seed, protocol.size_px, protocol.mask_contrast)
-    Image.fromarray(pixels).save(stream, format="PNG", compress_level=1)
-    return stream.getvalue()
+    The fields are periodic: a shifted one is noise of the same spectrum, without a seam, for a tenth of the cost.
+    """
+    import cv2
+
+    number, place = seed % MASK_FIELDS, seed // MASK_FIELDS
+    field = _mask_field(number, protocol.size_px, protocol.mask_contrast)
+    down, right = divmod(place % field.size, protocol.size_px)
+    pixels = np.roll(field, (down, right), axis=(0, 1))
+    _, png = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, 0])  # noise does not compress
+    return png.tobytes()
+
+
+@lru_cache(maxsize=4 * MASK_FIELDS)
+def _mask_field(number: int, size_px: int, contrast: float) -> NDArray[np.uint8]:
+    return noise_mask(number, size_px, contrast)
 
 
 def without_metadata(png: bytes) -> bytes:

@@ -49,10 +49,10 @@ def session_of(claim: SessionClaim) -> Session:
     return session
 
 
-def trial_of(claim: SessionClaim, position: int) -> Trial:
-    """The trial of the token's session at a position, with session, protocol and pictures: one query."""
+def trial_of(claim: SessionClaim, position: int, *with_rows: str) -> Trial:
+    """The trial of the token's session at a position, with its session and the rows asked for: one query."""
     trial = (
-        Trial.objects.select_related("session__study__protocol", "stimulus", "second_stimulus")
+        Trial.objects.select_related("session", *with_rows)
         .filter(session_id=claim.session_id, session__token_nonce=claim.nonce, position=position)
         .first()
     )

@@ -160,9 +160,9 @@ def complete(*, claim: SessionClaim, lease: str, environment: Mapping[str, Any])
     return session
 
 
-def picture_trial(*, claim: SessionClaim, lease: str, position: int) -> Trial:
+def picture_trial(*, claim: SessionClaim, lease: str, position: int, with_rows: Sequence[str]) -> Trial:
     """The trial at a position, if its pictures may be fetched now: unanswered, and in the block of the cursor."""
-    trial = selectors.trial_of(claim, position)
+    trial = selectors.trial_of(claim, position, *with_rows)
     session = trial.session
     check_lease(session, lease)
     check_open(session)
