@@ -14,6 +14,8 @@ _CODE = 64
 #: A trial with more clicks than this is a stuck key.
 MOST_CLICKS = 200
 LARGEST_ENVIRONMENT = 16_000
+#: No measurement is larger; 1e999 is read as infinity, which databases do not store.
+LARGEST = 1e12
 
 
 class HandoffIn(serializers.Serializer[Any]):
@@ -78,7 +80,7 @@ class SessionOut(serializers.Serializer[Any]):
 
 class ClickIn(serializers.Serializer[Any]):
     choice = serializers.CharField(max_length=40)
-    t_ms = serializers.FloatField()
+    t_ms = serializers.FloatField(min_value=-LARGEST, max_value=LARGEST)
     input = serializers.ChoiceField(["pointer", "key"])
 
 
@@ -90,7 +92,7 @@ def _timing_field(kind: str) -> serializers.Field[Any, Any, Any, Any]:
             return serializers.BooleanField(required=False, allow_null=True)
         case "text":
             return serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=60)
-    return serializers.FloatField(required=False, allow_null=True)
+    return serializers.FloatField(required=False, allow_null=True, min_value=-LARGEST, max_value=LARGEST)
 
 
 #: The columns that the browser measures, with the kinds that the table of trials declares.
@@ -125,8 +127,13 @@ class CompleteIn(serializers.Serializer[Any]):
     environment = serializers.DictField(required=False, default=dict)
 
     def validate_environment(self, value: dict[str, Any]) -> dict[str, Any]:
-        if len(json.dumps(value)) > LARGEST_ENVIRONMENT:
-            raise serializers.ValidationError(f"At most {LARGEST_ENVIRONMENT} characters of JSON.")
+        try:
+            text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+            text.encode()
+        except ValueError as error:
+            raise serializers.ValidationError("Finite numbers and whole characters only.") from error
+        if len(text) > LARGEST_ENVIRONMENT or "\\u0000" in text:
+            raise serializers.ValidationError(f"At most {LARGEST_ENVIRONMENT} characters of JSON, none of them null.")
         return value
 
 

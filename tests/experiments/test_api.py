@@ -173,7 +173,30 @@ def test_complete_needs_every_answer(tab, session):
     assert refused.status_code == 409 and refused.json()["type"] == "out-of-order"
     assert f"{session.total - 1} of {session.total} trials are not answered yet" in refused.json()["detail"]
     assert "receipt" not in tab.get("status/").json()
-    assert tab.post("complete/", {"environment": {"x": "y" * 20_000}}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "environment",
+    ['{"x": "%s"}' % ("y" * 20_000), '{"x": 1e999}', '{"x": "a\\u0000b"}', '{"x": "\\ud800"}', "[1]", '"text"'],
+    ids=["long", "infinite", "null character", "half a character", "list", "text"],
+)
+def test_what_no_database_stores_is_refused_at_the_door(tab, environment):
+    body = f'{{"environment": {environment}}}'
+    headers = {**tab.headers, "X-Lease": tab.lease}
+    reply = tab.client.post("/api/v1/run/complete/", body, content_type="application/json", headers=headers)
+    assert reply.status_code == 422 and "environment" in reply.json()["fields"]
+
+
+def test_numbers_beyond_any_measurement_are_refused(tab):
+    headers = {**tab.headers, "X-Lease": tab.lease}
+    for more in (
+        '"timing": {"dur_stim_ms": 1e999}',
+        '"clicks": [{"choice": "a", "t_ms": 1e999, "input": "key"}]',
+        '"rt_ms": 1e999',
+    ):
+        body = f'{{"position": 0, "response": "dog", {more}}}'
+        reply = tab.client.post("/api/v1/run/responses/", body, content_type="application/json", headers=headers)
+        assert reply.status_code == 422
 
 
 # Credentials
