@@ -11,7 +11,10 @@ from django.conf import settings
 
 from humanexp.core.errors import StudyRefused
 from humanexp.experiments.models import Population, Study
-from humanexp.recruitment.models import Campaign
+from humanexp.experiments.selectors import session_for_token
+from humanexp.recruitment import selectors as recruitment
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.states import CampaignState
 from humanexp.simulation.connection import PatientConnection
 from humanexp.simulation.observers import ObserverModel
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
@@ -22,6 +25,7 @@ from humanexp.simulation.worker import MarketplaceWorker
 SIDE_BY_SIDE = 6
 
 Progress = Callable[[int, int], None]
+Connect = Callable[[], PatientConnection]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,30 @@ def true_pictures(study: Study) -> dict[str, TruePicture]:
     }
 
 
+def open_campaign(study: Study, participants: int) -> Campaign:
+    """The newest campaign of the study in which so many scripted participants find a place.
+
+    Raises
+    ------
+    StudyRefused
+        Saying what to do first.
+    """
+    _check_population(study)
+    live = [campaign for campaign in recruitment.campaigns_of(study) if campaign.state == CampaignState.LIVE]
+    reachable = [campaign for campaign in live if campaign.environment in (Environment.LINK, Environment.MARKETPLACE)]
+    if not reachable:
+        where = f" and is live on {live[0].environment} alone" if live else ""
+        raise StudyRefused(
+            f"The study {study.slug} is open to no scripted participant{where}: publish it first, for example with "
+            f"`publish {study.slug} --to marketplace`."
+        )
+    roomy = max(reachable, key=recruitment.places_left)
+    free = recruitment.places_left(roomy)
+    if free < participants:
+        raise StudyRefused(f"The study {study.slug} has {free} free places, fewer than {participants} participants.")
+    return roomy
+
+
 def run_participants(
     *,
     study: Study,
@@ -57,49 +85,63 @@ def run_participants(
     seed: int,
     observers: ObserverModel,
     progress: Progress,
+    connect: Connect = PatientConnection,
 ) -> Cast:
     """Let scripted participants take part over HTTP, from the entry to the submitted form.
 
     They enter one after the other, so that the n-th always gets the same session plan; their trials run side by side.
     """
-    if study.population != Population.SCRIPTED:
-        raise StudyRefused(f"The study {study.slug} is for people: scripted participants would mix with them.")
+    _check_population(study)
     kinds = personas(observers, seed)
     truth = true_pictures(study)
-    entered = study.sessions.count()
     # The order of personas depends on the seed and on who has entered before.
-    names = [f"S-{entered + number:04d}" for number in range(1, participants + 1)]
-    persona_of = dict(zip(names, cast(mix, participants, seed + entered), strict=True))
+    entered = study.family.participants.filter(is_scripted=True).count()
+    persona_of: dict[str, str] = {}
 
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         answering = []
-        for name in names:
-            person = ScriptedParticipant(
-                name=name, persona=kinds[persona_of[name]], truth=truth, connection=PatientConnection()
-            )
-            answering.append(pool.submit(_enter(campaign, person)))
+        for kind in cast(mix, participants, seed + entered):
+            person = ScriptedParticipant(persona=kinds[kind], truth=truth, connection=connect())
+            answer = _enter(campaign, person, connect)
+            persona_of[person.name] = kind
+            answering.append(pool.submit(answer))
         for done, future in enumerate(as_completed(answering), start=1):
             future.result()
             progress(done, participants)
     return Cast(persona_of=persona_of)
 
 
-def _enter(campaign: Campaign, person: ScriptedParticipant) -> Callable[[], None]:
+def _check_population(study: Study) -> None:
+    if study.population != Population.SCRIPTED:
+        raise StudyRefused(f"The study {study.slug} is for people: scripted participants would mix with them.")
+
+
+def _enter(campaign: Campaign, person: ScriptedParticipant, connect: Connect) -> Callable[[], None]:
     """Open the session now; what is returned answers its trials and submits."""
+    name = f"scripted-{token_hex(6)}"
     if campaign.is_link:
-        session = person.open_session(f"{settings.PUBLIC_URL}/take/{campaign.entry}/")
+        # A name of their own, so that an entry whose reply was lost and that is repeated is one participant.
+        session = _open(person, f"{settings.PUBLIC_URL}/take/{campaign.entry}/?p={name}")
 
         def answer() -> None:
             session.answer_all()
+            session.finish_link()
 
         return answer
 
-    worker = MarketplaceWorker(site=settings.MARKETPLACE_URL, name=f"scripted-{token_hex(6)}")
+    worker = MarketplaceWorker(site=settings.MARKETPLACE_URL, name=name, connection=connect())
     worker.sign_up()
     work = worker.accept(campaign.hit_type_id)
-    opened: OpenSession = person.open_session(work["frame_url"])
+    opened = _open(person, work["frame_url"])
 
     def answer_and_submit() -> None:
         worker.submit(work, opened.answer_all())
 
     return answer_and_submit
+
+
+def _open(person: ScriptedParticipant, entry_url: str) -> OpenSession:
+    """The session, and the participant's name: the one the platform has given."""
+    opened = person.open_session(entry_url)
+    person.name = session_for_token(opened.token).participant.code
+    return opened

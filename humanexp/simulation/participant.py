@@ -18,10 +18,11 @@ from humanexp.simulation.personas import Answer, Persona, TruePicture
 class ScriptedParticipant:
     """A persona with a name and a connection."""
 
-    name: str
     persona: Persona
     #: what is known about every stimulus, by the sha256 of its bytes
     truth: Mapping[str, TruePicture]
+    #: keys the random stream; may become known when the session is opened
+    name: str = ""
     connection: PatientConnection = field(default_factory=PatientConnection)
 
     def open_session(self, entry_url: str) -> OpenSession:
@@ -31,11 +32,12 @@ class ScriptedParticipant:
         page_url = parts._replace(query="").geturl()
         self.connection.get(entry_url)
         body = {name: query.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo")}
+        body["workerId"] = body["workerId"] or query.get("p", "")  # what a panel's link calls it
         opened = self.connection.post(
             urljoin(page_url, "open/"), json={**body, "consent": True, "simulated": True}
         ).json()
         api = urljoin(urljoin(page_url, opened["run_url"]), "/api/v1/run/")
-        return OpenSession(participant=self, api=api, token=opened["token"])
+        return OpenSession(participant=self, entry=page_url, api=api, token=opened["token"])
 
 
 @dataclass(kw_only=True)
@@ -43,6 +45,8 @@ class OpenSession:
     """A session under way."""
 
     participant: ScriptedParticipant
+    #: the entry page, without what identifies the person
+    entry: str
     api: str
     token: str
     #: random like a browser tab's: it decides nothing about answers
@@ -62,6 +66,10 @@ class OpenSession:
         if last < state["total"]:
             return {}
         return self._post("complete/", {"environment": {"simulated": True}})
+
+    def finish_link(self) -> None:
+        """A plain link has no recruiter to submit to: the entry page says that the study is finished."""
+        self.participant.connection.post(urljoin(self.entry, "finish/"), headers=self._headers)
 
     def _picture(self, position: int, showing: int) -> TruePicture:
         url = urljoin(self.api, f"trials/{position}/stimulus/{showing}/")

@@ -28,8 +28,12 @@ class MarketplaceWorker:
             self.connection.post(urljoin(self.site, "/login/"), data=account, headers=self._headers())
 
     def accept(self, hit_type_id: str) -> dict[str, Any]:
-        """Accept a HIT of this type; the marketplace's description of the work, with `frame_url`."""
-        groups = {group["hit_type_id"]: group for group in self._list()["groups"]}
+        """Accept a HIT of this type, or go on with one; the marketplace's description of the work, with `frame_url`."""
+        listing = self._list()
+        for work in listing["in_hand"]:
+            if work["hit_type_id"] == hit_type_id:
+                return dict(work)
+        groups = {group["hit_type_id"]: group for group in listing["groups"]}
         if hit_type_id not in groups:
             raise ParticipationFailed(f"{self.name} finds no HIT of type {hit_type_id} among {len(groups)} groups")
         url = urljoin(self.site, groups[hit_type_id]["accept_url"])

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +18,12 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from analysis.errors import AnalysisError
 from humanexp.console import supervisor
+from humanexp.console.arguments import whole_number
 from humanexp.console.demo import ground, report
 from humanexp.console.demo.steps import STEPS, Demo
 from humanexp.console.supervisor import Addresses
 from humanexp.core.errors import ApplicationError
 from humanexp.simulation.connection import ParticipationFailed
-
-
-def whole_number(low: int) -> Any:
-    def parse(text: str) -> int:
-        if not text.isdigit() or int(text) < low:
-            raise ArgumentTypeError(f"{text!r} is not a whole number of at least {low}")
-        return int(text)
-
-    return parse
 
 
 class Command(BaseCommand):
@@ -45,7 +36,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--fresh", action="store_true", help="remove what an earlier demo made and make it anew")
         parser.add_argument("--images", metavar="DIR", default="", help="folders of photographs named by category")
-        parser.add_argument("--participants", metavar="N", type=whole_number(4), default=40)
+        parser.add_argument("--participants", metavar="N", type=whole_number(4), default=32)
         parser.add_argument("--seed", metavar="S", type=whole_number(0), default=1)
         parser.add_argument("--json", metavar="FILE", type=Path, help="write every number to this file")
 

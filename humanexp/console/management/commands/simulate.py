@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from typing import Any
+
+import requests
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.progress import Progress
+
+from humanexp.console import scripted
+from humanexp.console.arguments import persona_mix, whole_number
+from humanexp.core.errors import ApplicationError
+from humanexp.experiments.selectors import study_by_slug
+from humanexp.recruitment.models import Campaign
+from humanexp.simulation.connection import ParticipationFailed, PatientConnection
+from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
+from humanexp.simulation.personas import DEFAULT_MIX
+
+
+class Command(BaseCommand):
+    help = "Let scripted participants take part in a published study, over HTTP, from its entry to the submitted form."
+    #: what every participant and every worker's account speaks HTTP with
+    connect: scripted.Connect = PatientConnection
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        usual = ",".join(f"{name}={share}" for name, share in DEFAULT_MIX.items())
+        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses; its population is scripted")
+        parser.add_argument("--participants", metavar="N", type=whole_number(1), required=True)
+        parser.add_argument(
+            "--mix", type=persona_mix, default=dict(DEFAULT_MIX), help=f"shares of the personas (default: {usual})"
+        )
+        parser.add_argument("--seed", metavar="S", type=whole_number(0), default=1, help="of their answers (default 1)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        participants, seed = options["participants"], options["seed"]
+        try:
+            study = study_by_slug(options["study"])
+            campaign = scripted.open_campaign(study, participants)
+            self._check_reachable(campaign)
+            with Progress(console=Console(stderr=True), transient=True) as progress:
+                task = progress.add_task("Scripted participants", total=participants)
+                cast = scripted.run_participants(
+                    study=study,
+                    campaign=campaign,
+                    participants=participants,
+                    mix=options["mix"],
+                    seed=seed,
+                    observers=ObserverModel(curves=DEMO_CURVES, seed=seed),
+                    progress=lambda done, _: progress.update(task, completed=done),
+                    connect=self.connect,
+                )
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+        except ParticipationFailed as error:
+            raise CommandError(f"A scripted participant could not go on: {error}") from error
+        kinds = ", ".join(f"{kind} {count}" for kind, count in cast.counts().items())
+        self.stdout.write(f"{study.slug}: {participants} scripted participants took part ({kinds})")
+
+    @staticmethod
+    def _check_reachable(campaign: Campaign) -> None:
+        """A server that does not run is told at once; one that goes away later is waited for."""
+        sites = {"PUBLIC_URL": settings.PUBLIC_URL}
+        if not campaign.is_link:
+            sites["MARKETPLACE_URL"] = settings.MARKETPLACE_URL
+        for setting, url in sites.items():
+            try:
+                requests.get(f"{url}/healthz", timeout=10).raise_for_status()
+            except requests.RequestException as error:
+                raise CommandError(
+                    f"Nothing answers at {url}, which is {setting}: start that site, or set {setting} to its address."
+                ) from error

@@ -1,0 +1,50 @@
+"""What a lab has before its first participant: pictures, stimuli, planned studies.
+
+Run it as `python -m tests.journeys.prepare`; MEDIA_ROOT says where.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import django
+
+HERE = Path(__file__).parent
+PER_CATEGORY, SIZE_PX = 3, 112
+CORRUPTIONS = ("gaussian_noise", "gaussian_blur", "uniform_noise")
+#: Of each; only those of main originals can be planned.
+STIMULI = 140
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
+    django.setup()
+    from django.conf import settings
+    from django.core.management import call_command
+    from PIL import Image
+
+    from analysis.categories import CATEGORIES
+    from fixtures.pictures import draw
+
+    drawings = Path(settings.MEDIA_ROOT) / "drawings"
+    for category in CATEGORIES:
+        (drawings / category).mkdir(parents=True)
+        for seed in range(PER_CATEGORY):
+            Image.fromarray(draw(category, seed, SIZE_PX)).save(drawings / category / f"{seed}.png")
+    call_command("migrate", verbosity=0)
+    call_command("import_images", drawings, name="drawings")
+    call_command(
+        "generate_stimuli",
+        images="drawings",
+        corruption=",".join(CORRUPTIONS),
+        count=STIMULI,
+        size=SIZE_PX,
+        name="small",
+    )
+    for study in ("flow", "glance"):
+        call_command("create_study", HERE / f"{study}.toml")
+
+
+if __name__ == "__main__":
+    main()
