@@ -62,7 +62,7 @@ def test_exclusions_stand_beside_the_curve(researcher: Client, study: Study, use
     screening.decide(session=session, accepted=False, written_reason="answered with the screen covered", by=user)
     run_analysis(study=study, n_bootstrap=0)
     body = page(researcher, study)
-    assert f"{SESSIONS - 1} of {SESSIONS} finished sessions count; 1 excluded: 1 excluded by hand" in " ".join(
+    assert f"{SESSIONS - 1} of {SESSIONS} finished sessions count; 1 excluded (1 excluded by hand)" in " ".join(
         body.split()
     )
     assert "With the excluded sessions people" in body
