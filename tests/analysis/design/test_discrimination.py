@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from analysis.design import DesignConfig, DiscriminationDesign, plan_study
 from analysis.errors import DesignRefused
@@ -118,3 +120,37 @@ def test_refuses_comparisons_that_the_stimuli_do_not_have():
     originals, stimuli = picture_set([20] * 16, 600, ("gaussian_blur",))
     with pytest.raises(DesignRefused, match="at least two corruptions"):
         plan_study(originals, stimuli, DesignConfig(discrimination=DiscriminationDesign()), 0)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    per_category=st.integers(8, 20),
+    per_function=st.integers(100, 500),
+    main_trials=st.sampled_from([0, 16, 24]),
+    trials=st.sampled_from([2, 10, 20]),
+    seed=st.integers(0, 2**40),
+)
+def test_any_set_keeps_the_promises_or_is_refused(per_category, per_function, main_trials, trials, seed):
+    originals, stimuli = picture_set([per_category] * 16, per_function, seed=seed % 1000)
+    config = DesignConfig(
+        sessions=15,
+        main_trials=main_trials,
+        discrimination=DiscriminationDesign(trials=trials, sentinels=2, practice=1),
+    )
+    try:
+        plan = plan_study(originals, stimuli, config, seed)
+    except DesignRefused:
+        return
+    rows = {row["stimulus"]: row for row in stimuli}
+    uses = Counter()
+    for session in plan.sessions:
+        shown = Counter()
+        for trial in session.trials:
+            for name in {trial.stimulus, trial.second_stimulus} - {None}:
+                shown[rows[name]["original"]] += trial.role != "consistency_second"
+                uses[name] += trial.role == "main"
+        assert max(shown.values()) == 1
+    assert max(uses.values()) == 1
+    for _, trial, first, second in pairs(plan, rows):
+        assert abs(int(first["visual_change"] * 40) - int(second["visual_change"] * 40)) <= 1
+        assert (first["corruption"] == second["corruption"]) == (trial.correct_response == "same")
