@@ -170,7 +170,8 @@ class Dashboard:
         return sum(self.sessions.get("excluded", {}).values())
 
 
-def dashboard_of(findings: Findings) -> Dashboard:
+def dashboard_of(findings: Findings, *, imported: bool = False) -> Dashboard:
+    """Everything that the page prints; published trials also show every observer's accuracy by condition."""
     swatches = {
         name: Swatch.of(observer.name, style_of(observer), is_human=name == HUMANS)
         for name, observer in observers_of(findings).items()
@@ -180,7 +181,7 @@ def dashboard_of(findings: Findings) -> Dashboard:
         headline=headline_of(findings),
         panels=tuple(_panel(name, findings, swatches, models) for name in figure_names(findings)),
         observers=tuple(entry["name"] for entry in findings.get("observers", ())),
-        accuracy=tuple(_accuracy(findings)),
+        accuracy=tuple(_accuracy(findings)) if imported else (),
         models=models,
         similarity=_similarity(findings),
         discrimination=tuple(findings.get("discrimination", ())),
@@ -268,9 +269,7 @@ def _bin_rows(curves: Sequence[Mapping[str, Any]], n_bins: int = 40) -> list[Bin
 
 
 def _accuracy(findings: Findings) -> list[AccuracyRow]:
-    """Observers' accuracies by condition; only for imported studies, whose conditions are few."""
-    if not any(curve.get("abscissa") == "condition" for curve in findings.get("curves", ())) and findings.get("curves"):
-        return []
+    """Observers' accuracies by condition."""
     cells = {(cell["condition"], cell["observer"]): cell for cell in findings.get("accuracy", ())}
     means = {cell["condition"]: cell["mean_over_observers"] for cell in findings.get("human_accuracy", ())}
     names = [entry["name"] for entry in findings.get("observers", ())]

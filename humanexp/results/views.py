@@ -37,7 +37,7 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
     }
     if run is not None:
         found = selectors.findings(run)
-        context["dashboard"] = board = dashboard_of(found)
+        context["dashboard"] = board = dashboard_of(found, imported=study.origin == Origin.IMPORTED)
         if board.panels:
             wanted = request.GET.get("figure")
             panel = next((panel for panel in board.panels if panel.name.key == wanted), board.panels[0])

@@ -63,6 +63,19 @@ def test_conditions_that_are_no_numbers_give_accuracies_and_no_curve(tmp_path: P
     assert "People are right on" in analyse("eidolon", "--bootstrap", 0)
 
 
+def test_a_column_of_visual_change_becomes_the_axis(tmp_path: Path) -> None:
+    path = write_trials(tmp_path, ["low", "high"])
+    head, *rows = path.read_text().splitlines()
+    values = {"low": "0.1", "high": "0.8"}
+    path.write_text("\n".join([f"{head},visual_change", *[f"{row},{values[row.split(',')[6]]}" for row in rows]]))
+    import_trials(paths=[path], name="measured")
+    numbers = json.loads(analyse("measured", "--bootstrap", 0, "--json", "-"))
+    assert {curve["abscissa"] for curve in numbers["curves"]} == {"visual_change"}
+    people = next(curve for curve in numbers["curves"] if curve["population"] == "humans")
+    assert [(one["v"], one["n"]) for one in people["bins"]] == [(pytest.approx(0.1), 120), (pytest.approx(0.8), 120)]
+    assert {cell["condition"] for cell in numbers["accuracy"]} == {"low", "high"}
+
+
 def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     import_trials(paths=[write_trials(tmp_path, ["0.0", "0.5"])], name="widths")
     first, second = (analyse("widths", "--bootstrap", 5, "--seed", 3, "--json", "-") for _ in range(2))

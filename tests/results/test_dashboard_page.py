@@ -163,3 +163,11 @@ def test_the_table_twin_holds_every_bin_of_the_figure(analysed: AnalysisRun) -> 
     curve = found["curves"][0]
     assert curve["population"] == "humans"
     assert sum(row.cells[0]["n"] for row in panel.bins if row.cells[0]) == curve["n"]
+
+
+def test_accuracies_of_all_observers_are_shown_for_published_trials_alone(analysed: AnalysisRun) -> None:
+    found = selectors.findings(analysed)
+    assert dashboard_of(found).accuracy == ()
+    rows = dashboard_of(found, imported=True).accuracy
+    assert [row.condition for row in rows] == charts.conditions_of(found)
+    assert all(len(row.cells) == len(found["observers"]) for row in rows)
