@@ -72,6 +72,10 @@ def split(assignments: int, per_hit: int) -> tuple[int, ...]:
     return (per_hit,) * full + ((rest,) if rest else ())
 
 
+#: US federal minimum wage; a warning, not a rule.
+WAGE_FLOOR_CENTS = 725
+
+
 def hourly_cents(*, reward_cents: int, minutes: float) -> int | None:
     """What an hour pays at this pace; None when the time is unknown."""
     return round(reward_cents * 60 / minutes) if minutes > 0 else None

@@ -7,7 +7,6 @@ import hashlib
 import json
 from typing import Any
 
-from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
@@ -15,7 +14,7 @@ from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig
 from humanexp.experiments import services as experiments
 from humanexp.experiments.configuration import StudyConfiguration
-from humanexp.experiments.models import Session, Study
+from humanexp.experiments.models import Protocol, Session, Study, StudyFamily
 from humanexp.experiments.selectors import session_for_token
 from humanexp.recruitment.models import Campaign
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
@@ -35,34 +34,32 @@ DESIGN = DesignConfig(
 )
 
 
-#: Rows of studies made before, by their arguments: planning one takes longer than most tests.
-_made: dict[str, list[Model]] = {}
+#: Studies made before, by their arguments: planning one takes longer than most tests.
+_made: dict[str, Study] = {}
 
 
 def make_study(slug: str = "noise", **settings: Any) -> Study:
     """A study of three trials a session, planned by the product's own planner, once in a test run."""
     name = repr((slug, sorted(settings.items())))
     if name not in _made:
-        _made[name] = _rows_of(_plan_study(slug, **settings))
+        _made[name] = _plan_study(slug, **settings)
         return Study.objects.get(slug=slug)
-    kept = [row for row in _made[name] if not type(row)._default_manager.filter(pk=row.pk).exists()]
-    for model in dict.fromkeys(type(row) for row in kept):
-        model._default_manager.bulk_create([copy.copy(row) for row in kept if type(row) is model])
-    return Study.objects.get(slug=slug)
+    return _copy(_made[name])
 
 
-def _rows_of(study: Study) -> list[Model]:
-    stimulus_set = study.stimulus_set
-    assert stimulus_set is not None
-    return [
-        stimulus_set.source_set,
-        *stimulus_set.source_set.images.all(),
-        stimulus_set,
-        *stimulus_set.stimuli.all(),
-        study.family,
-        study.protocol,
-        Study.objects.get(pk=study.pk),
-    ]
+def _copy(made: Study) -> Study:
+    """The rows of a study from an earlier test, with keys of this test's database; the plan's file is still there."""
+    assert made.protocol is not None
+    family, _ = StudyFamily.objects.get_or_create(slug=made.family.slug)
+    protocol, _ = Protocol.objects.get_or_create(
+        digest=made.protocol.digest,
+        defaults={"name": made.protocol.name, "configuration": made.protocol.configuration},
+    )
+    study = copy.copy(made)
+    study.pk, study._state.adding = None, True
+    study.family, study.protocol, study.stimulus_set = family, protocol, _stimulus_set(made.slug)
+    study.save()
+    return Study.objects.get(pk=study.pk)
 
 
 def _plan_study(slug: str, *, population: str = "people", **settings: Any) -> Study:
@@ -75,7 +72,8 @@ def _plan_study(slug: str, *, population: str = "people", **settings: Any) -> St
         rules="none",
         **settings,
     )
-    return experiments.create_study(configuration=configuration)
+    made = experiments.create_study(configuration=configuration)
+    return Study.objects.select_related("family", "protocol").get(pk=made.pk)
 
 
 def _stimulus_set(name: str) -> StimulusSet:

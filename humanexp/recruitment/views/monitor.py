@@ -6,7 +6,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
@@ -35,10 +35,13 @@ def ledger(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "POST"])
 def settle(request: HttpRequest, slug: str) -> HttpResponse:
-    """Pay everyone who has submitted."""
+    """Pay everyone who has submitted, after the exact sum was shown."""
     study = study_of(request, slug)
+    if request.method == "GET":
+        context = {"study": study, "unmatched": selectors.unmatched(study).count(), **_payable(study)}
+        return render(request, "recruitment/settle.html", context)
     settlement = services.settle(study=study, by=_user(request))
     messages.success(
         request,
@@ -72,20 +75,22 @@ def try_again(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _figures(study: Study) -> dict[str, object]:
-    progress = selectors.progress(study)
-    payable = selectors.payable(study)
-    cost = sum(payment.campaign.reward_cents + services.reward_fee_cents(payment) for payment in payable)
     return {
         "study": study,
-        "progress": progress,
+        "progress": selectors.progress(study),
         "attention": selectors.attention(study),
         "unmatched": selectors.unmatched(study)[:50],
         "waiting": selectors.waiting_payments(study)[:50],
         "recent": selectors.ledger(study)[:10],
-        "payable": len(payable),
-        "payable_cents": cost,
         "chart": columns(selectors.sessions_over_time(study)),
+        **_payable(study),
     }
+
+
+def _payable(study: Study) -> dict[str, object]:
+    rows = selectors.payable(study)
+    cents = sum(row.campaign.reward_cents + services.reward_fee_cents(row) for row in rows)
+    return {"payable": len(rows), "payable_cents": cents}
 
 
 def _user(request: HttpRequest) -> User | None:

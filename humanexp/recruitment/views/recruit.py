@@ -98,6 +98,7 @@ def _price(study: Study, form: TermsForm) -> dict[str, Any]:
     terms = form.terms
     quoted = services.quote(**terms)
     minutes = _minutes(form)
+    hourly = pricing.hourly_cents(reward_cents=quoted.reward_cents, minutes=minutes)
     large = services.quote(**{**terms, "assignments_per_hit": terms["assignments"]})
     return {
         "study": study,
@@ -106,7 +107,8 @@ def _price(study: Study, form: TermsForm) -> dict[str, Any]:
         "total": money.dollars(quoted.total_cents),
         "hits": len(quoted.hit_sizes),
         "saved_cents": max(0, large.total_cents - quoted.total_cents),
-        "hourly_cents": pricing.hourly_cents(reward_cents=quoted.reward_cents, minutes=minutes),
+        "hourly_cents": hourly,
+        "underpaid": hourly is not None and hourly < pricing.WAGE_FLOOR_CENTS,
         "minutes": minutes,
         "is_link": terms["to"] == Environment.LINK,
         "is_real_money": terms["to"] == Environment.PRODUCTION,

@@ -25,10 +25,14 @@ export class Entry {
     this.session = null;
   }
 
-  /** Shows the step the person is at. The ids leave the address: it must not end in histories and screenshots. */
+  /**
+   * Shows the step the person is at. The ids leave the address: it must not end in histories and screenshots. They stay
+   * where a frame may store nothing, because a reload could then find them nowhere else.
+   */
   begin() {
-    this.session = this.memory.recall(this.page, this.view.location.search);
-    if (this.view.location.search) this.view.history.replaceState(null, "", this.view.location.pathname);
+    const { location, history } = this.view;
+    this.session = this.memory.recall(this.page, location.search);
+    if (location.search && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname);
     if (this.session) this.watch({ focus: false });
     else if (this.page.isPreview) this.panels.show("preview", { focus: false });
     else this.panels.show("start", { focus: false });

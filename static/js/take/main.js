@@ -11,12 +11,14 @@ const page = content && JSON.parse(content.textContent);
 
 if (page && document.querySelector("[data-panel=start]")) {
   const later = { set: (callback, ms) => window.setTimeout(callback, ms), clear: (timer) => window.clearTimeout(timer) };
+  const tab = openStorage(() => window.sessionStorage);
   const entry = new Entry({
     page,
     panels: new Panels(document),
     api: new TakeApi({ fetch: window.fetch.bind(window), page }),
     memory: new Memory({
-      tab: openStorage(() => window.sessionStorage),
+      tab,
+      isLasting: tab instanceof Storage,
       browser: openStorage(() => window.localStorage),
       entry: page.entry,
     }),

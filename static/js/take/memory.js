@@ -5,8 +5,18 @@ export class Memory {
   #browser;
   #key;
 
-  /** @param {{tab: Storage, browser: Storage, entry: string}} options sessionStorage and localStorage, or stand-ins */
-  constructor({ tab, browser, entry }) {
+  /** Whether a reload finds again what was kept. Browsers that keep other sites' frames from storing anything say no. */
+  isLasting;
+
+  /**
+   * @param {object} options
+   * @param {Storage} options.tab sessionStorage, or a stand-in
+   * @param {Storage} options.browser localStorage, or a stand-in
+   * @param {string} options.entry
+   * @param {boolean} [options.isLasting] false when `tab` is a stand-in
+   */
+  constructor({ tab, browser, entry, isLasting = true }) {
+    this.isLasting = isLasting;
     this.#tab = tab;
     this.#browser = browser;
     this.#key = `humanexp.take.${entry}`;

@@ -1,0 +1,271 @@
+/** The entry page: what it remembers, when it asks, what it opens, and what it puts into the recruiter's form. */
+import assert from "node:assert/strict";
+import test from "node:test";
+import { NoReply, Refusal, TakeApi } from "../../static/js/take/api.js";
+import { Entry } from "../../static/js/take/entry.js";
+import { Memory } from "../../static/js/take/memory.js";
+import { Poll } from "../../static/js/take/poll.js";
+import { Storage } from "./support.js";
+
+const HIT = {
+  entry: "abc",
+  isLink: false,
+  isPreview: false,
+  openUrl: "/take/abc/open/",
+  handoffUrl: "/take/abc/handoff/",
+  finishUrl: "",
+  assignmentId: "A1",
+  hitId: "H1",
+  workerId: "W1",
+  turkSubmitTo: "https://market.example",
+  submitAddress: "https://market.example/mturk/externalSubmit",
+  simulated: false,
+};
+const LINK = { ...HIT, isLink: true, assignmentId: "", workerId: "", submitAddress: "", finishUrl: "/take/abc/finish/" };
+
+/** Panels without a page: remembers which one is shown and what was filled in. */
+class FakePanels {
+  shown = null;
+  values = {};
+  revealed = {};
+  elements = {};
+  show(name) {
+    this.shown = name;
+  }
+  fill(values) {
+    Object.assign(this.values, values);
+  }
+  reveal(name, isShown) {
+    this.revealed[name] = isShown;
+  }
+  message(name) {
+    return name;
+  }
+  find(selector) {
+    return this.elements[selector] ?? null;
+  }
+}
+
+class FakeForm {
+  action = "";
+  fields = { assignmentId: { value: "" }, receipt: { value: "" } };
+  elements = { namedItem: (name) => this.fields[name] };
+}
+
+function make({ page = HIT, replies = {}, search = "?assignmentId=A1", popups = "allowed", tab = new Storage(), isLasting = true } = {}) {
+  const calls = [];
+  const api = new Proxy({}, {
+    get: (_, name) => async (...args) => {
+      calls.push([name, ...args]);
+      const reply = replies[name];
+      if (reply instanceof Error) throw reply;
+      return typeof reply === "function" ? reply(...args) : reply;
+    },
+  });
+  const windows = [];
+  const view = {
+    location: { href: "https://lab.example/take/abc/", search, pathname: "/take/abc/", assign: (url) => windows.push(["assign", url]) },
+    history: { replaceState: (...args) => windows.push(["replaceState", args[2]]) },
+    document: { title: "" },
+    crypto,
+    open: (url, name) => {
+      windows.push(["open", url, name]);
+      if (popups === "blocked") return null;
+      return { close: () => windows.push(["close"]), location: { replace: (to) => windows.push(["replace", to]) } };
+    },
+  };
+  const panels = new FakePanels();
+  const form = new FakeForm();
+  panels.elements['[data-form="submit"]'] = page.isLink ? null : form;
+  panels.elements['[data-action="reopen"]'] = { href: "" };
+  const polls = { started: 0, stopped: 0 };
+  const memory = new Memory({ tab, browser: new Storage(), entry: page.entry, isLasting });
+  const pollWith = () => ({ start: () => (polls.started += 1), stop: () => (polls.stopped += 1) });
+  const entry = new Entry({ page, panels, api, memory, view, pollWith });
+  return { entry, calls, windows, panels, form, polls, tab, memory };
+}
+
+const OPENED = { token: "bearer", handoff: "code", status_url: "/status/", run_url: "/run/" };
+
+test("the ids leave the address, and the decision is shown", () => {
+  const { entry, windows, panels } = make();
+  entry.begin();
+  assert.deepEqual(windows, [["replaceState", "/take/abc/"]]);
+  assert.equal(panels.shown, "start");
+});
+
+test("where a frame may store nothing, the ids stay in the address for a reload", () => {
+  const { entry, windows } = make({ isLasting: false });
+  entry.begin();
+  assert.deepEqual(windows, []);
+  const link = make({ page: LINK, search: "?p=panel-7", isLasting: false });
+  link.entry.begin();
+  assert.deepEqual(link.windows, [["replaceState", "/take/abc/"]]);
+});
+
+test("a preview shows no decision", () => {
+  const { entry, panels, calls } = make({ page: { ...HIT, isPreview: true, assignmentId: "" } });
+  entry.begin();
+  assert.equal(panels.shown, "preview");
+  assert.deepEqual(calls, []);
+});
+
+test("without consent nothing is opened and nothing is sent", async () => {
+  const { entry, windows, calls, panels } = make();
+  await entry.start({ consents: false });
+  assert.deepEqual([windows, calls], [[], []]);
+  assert.equal(panels.revealed["consent-error"], true);
+});
+
+test("start opens the window inside the click, then sends it to the study with the one-time code", async () => {
+  const { entry, windows, calls, panels, polls } = make({ replies: { open: OPENED } });
+  const started = entry.start({ consents: true });
+  assert.deepEqual(windows, [["open", "about:blank", "humanexp-run"]]); // before any reply
+  await started;
+  assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/#code"]);
+  assert.deepEqual(calls[0][1], {
+    consent: true,
+    assignmentId: "A1",
+    hitId: "H1",
+    workerId: "W1",
+    turkSubmitTo: "https://market.example",
+    simulated: false,
+    continueHere: false,
+  });
+  assert.equal(panels.shown, "under-way");
+  assert.equal(polls.started, 1);
+});
+
+test("a blocked window in a frame becomes a link that the person clicks", async () => {
+  const { entry, windows, panels } = make({ replies: { open: OPENED }, popups: "blocked" });
+  await entry.start({ consents: true });
+  assert.equal(panels.elements['[data-action="reopen"]'].href, "https://lab.example/run/#code");
+  assert.equal(entry.isBlocked, true);
+  assert.ok(!windows.some(([what]) => what === "assign"));
+});
+
+test("a blocked window on a plain link goes on in the same window", async () => {
+  const { entry, windows } = make({ page: LINK, search: "", replies: { open: OPENED }, popups: "blocked" });
+  await entry.start({ consents: true });
+  assert.deepEqual(windows.at(-1), ["assign", "https://lab.example/run/#code"]);
+});
+
+test("a refusal closes the window and says why; who began elsewhere may continue here", async () => {
+  const refusal = new Refusal({ status: 409, type: "already-begun", detail: "You have begun in another HIT." });
+  const { entry, windows, panels } = make({ replies: { open: refusal } });
+  await entry.start({ consents: true });
+  assert.deepEqual(windows.at(-1), ["close"]);
+  assert.equal(panels.shown, "refused");
+  assert.equal(panels.values.refusal, "You have begun in another HIT.");
+  assert.deepEqual([panels.revealed["continue-here"], panels.revealed.retry], [true, false]);
+});
+
+test("a server that is away is worth another try", async () => {
+  const { entry, panels } = make({ replies: { open: new NoReply("down") } });
+  await entry.start({ consents: true });
+  assert.deepEqual([panels.revealed["continue-here"], panels.revealed.retry], [false, true]);
+});
+
+test("a finished session fills the recruiter's form", async () => {
+  const status = { state: "completed", cursor: 3, total: 3, receipt: "proof", completion_code: "C-1" };
+  const { entry, form, panels } = make({ replies: { open: OPENED, status } });
+  await entry.start({ consents: true });
+  assert.equal(await entry.ask(), false);
+  assert.equal(form.action, HIT.submitAddress);
+  assert.deepEqual(form.fields, { assignmentId: { value: "A1" }, receipt: { value: "proof" } });
+  assert.equal(panels.shown, "done");
+});
+
+test("a finished plain link is reported, and a lost report does no harm", async () => {
+  const status = { state: "completed", cursor: 3, total: 3, completion_code: "C-1" };
+  for (const finish of [null, new NoReply("down")]) {
+    const { entry, calls, panels } = make({ page: LINK, search: "", replies: { open: OPENED, status, finish } });
+    await entry.start({ consents: true });
+    await entry.ask();
+    assert.deepEqual(calls.at(-1), ["finish", "bearer"]);
+    assert.equal(panels.values["completion-code"], "C-1");
+    assert.equal(panels.shown, "done");
+  }
+});
+
+test("a reload of the page without its query finds its session again", async () => {
+  const first = make({ replies: { open: OPENED } });
+  await first.entry.start({ consents: true });
+  const reloaded = make({ page: { ...HIT, isPreview: true, assignmentId: "" }, search: "", tab: first.tab });
+  reloaded.entry.begin();
+  assert.equal(reloaded.panels.shown, "under-way");
+  assert.equal(reloaded.entry.session.assignmentId, "A1");
+  const another = make({ page: { ...HIT, assignmentId: "A2" }, search: "?assignmentId=A2", tab: first.tab });
+  another.entry.begin();
+  assert.equal(another.panels.shown, "start");
+  const preview = make({ page: { ...HIT, isPreview: true, assignmentId: "" }, search: "?assignmentId=NO", tab: first.tab });
+  preview.entry.begin();
+  assert.equal(preview.panels.shown, "preview");
+});
+
+test("a session that is gone leads back to the decision", async () => {
+  const { entry, panels, polls, tab } = make({ replies: { open: OPENED, status: new Refusal({ status: 401 }) } });
+  await entry.start({ consents: true });
+  assert.equal(await entry.ask(), false);
+  assert.equal(panels.shown, "start");
+  assert.equal(polls.stopped, 1);
+  assert.equal(tab.length, 0);
+});
+
+test("opening the window again asks for a fresh code", async () => {
+  const { entry, windows, calls } = make({ replies: { open: OPENED, handoff: { handoff: "second" } } });
+  await entry.start({ consents: true });
+  await entry.reopen();
+  assert.deepEqual(calls.at(-1), ["handoff", "bearer"]);
+  assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/#second"]);
+});
+
+test("a visitor of a plain link keeps one random id, made after consent", async () => {
+  const { entry, calls, memory } = make({ page: LINK, search: "", replies: { open: OPENED } });
+  await entry.start({ consents: true });
+  await entry.start({ consents: true });
+  const ids = calls.map(([, person]) => person.workerId);
+  assert.match(ids[0], /^[0-9a-f]{48}$/);
+  assert.equal(ids[0], ids[1]);
+  assert.equal(memory.visitor(() => "another"), ids[0]);
+});
+
+test("the poll slows down while the server is away and is quick again after", async () => {
+  const waits = [];
+  const outcomes = [true, new Error(), new Error(), new Error(), new Error(), true, false];
+  const callbacks = [];
+  const later = { set: (callback, ms) => (waits.push(ms), callbacks.push(callback)), clear: () => {} };
+  const ask = async () => {
+    const outcome = outcomes.shift();
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  };
+  const poll = new Poll({ ask, later });
+  poll.start();
+  for (let turn = 0; turn < 6; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await callbacks.shift()();
+  }
+  assert.deepEqual(waits, [3_000, 6_000, 12_000, 20_000, 20_000, 3_000]);
+  assert.equal(outcomes.length, 0);
+});
+
+test("the api sends the bearer, keeps cookies out, and tells refusals from lost replies", async () => {
+  const seen = [];
+  const answer = (status, body) => ({ ok: status < 400, status, json: async () => body });
+  const replies = [answer(201, { token: "t" }), answer(409, { type: "already-begun", detail: "Go on there." }), answer(502, {}), null];
+  const fetch = async (url, options) => {
+    seen.push([url, options]);
+    const reply = replies.shift();
+    if (!reply) throw new TypeError("network");
+    return reply;
+  };
+  const api = new TakeApi({ fetch, page: HIT });
+  assert.deepEqual(await api.open({ consent: true }), { token: "t" });
+  assert.equal(seen[0][1].credentials, "omit");
+  assert.equal(seen[0][1].headers.Authorization, undefined);
+  await assert.rejects(api.handoff("bearer"), (error) => error instanceof Refusal && error.type === "already-begun");
+  assert.equal(seen[1][1].headers.Authorization, "Bearer bearer");
+  await assert.rejects(api.status("/status/", "bearer"), NoReply);
+  await assert.rejects(api.status("/status/", "bearer"), NoReply);
+});
