@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from secrets import token_hex
 
@@ -98,17 +98,29 @@ def run_participants(
     entered = study.family.participants.filter(is_scripted=True).count()
     persona_of: dict[str, str] = {}
 
+    answering: list[Future[None]] = []
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        answering = []
-        for kind in cast(mix, participants, seed + entered):
-            person = ScriptedParticipant(persona=kinds[kind], truth=truth, connection=connect())
-            answer = _enter(campaign, person, connect)
-            persona_of[person.name] = kind
-            answering.append(pool.submit(answer))
-        for done, future in enumerate(as_completed(answering), start=1):
-            future.result()
-            progress(done, participants)
+        try:
+            for kind in cast(mix, participants, seed + entered):
+                person = ScriptedParticipant(persona=kinds[kind], truth=truth, connection=connect())
+                answer = _enter(campaign, person, connect)
+                persona_of[person.name] = kind
+                answering.append(pool.submit(answer))
+                progress(_finished(answering), participants)
+            for _ in as_completed(answering):
+                progress(_finished(answering), participants)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # those who wait need not fail one by one
+            raise
     return Cast(persona_of=persona_of)
+
+
+def _finished(answering: Sequence[Future[None]]) -> int:
+    """How many are through; raises what one of them failed with."""
+    through = [future for future in answering if future.done()]
+    for future in through:
+        future.result()
+    return len(through)
 
 
 def _check_population(study: Study) -> None:
