@@ -1,4 +1,4 @@
-"""Jobs of recruitment. Both repeat by themselves: a lost run is made good by the next one."""
+"""Jobs of recruitment. Polling and book-keeping repeat by themselves: a lost run is made good by the next one."""
 
 from __future__ import annotations
 
@@ -24,3 +24,13 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     report = services.send(environment=environment)
     progress(1, 1, "; ".join(report.remarks)[:300])
     return asdict(report)
+
+
+@handler("recruitment.reconcile", every_s=3600)
+def run_reconcile(progress: Progress) -> dict[str, Any]:
+    """Compare the books; a difference pauses the sender and shows on the monitor page."""
+    services.sync()
+    services.send()
+    books = services.reconcile()
+    progress(1, 1, "; ".join(difference for book in books for difference in book.differences)[:300])
+    return {"books": [asdict(book) for book in books]}

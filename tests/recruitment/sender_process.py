@@ -4,6 +4,7 @@ prepare N   tables, a study, N submitted assignments and their planned rewards a
 send        rounds through the outbox until nothing waits or another sender is at work; prints the report
 time-passes the lease of a sender that is dead or at work runs out
 ledger      prints what the ledger says
+enter N     tables, a study, and N clicks of one person at the same moment; prints the sessions they got
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -22,6 +25,7 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 from django.core.management import call_command  # noqa: E402
+from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from humanexp.recruitment import services  # noqa: E402
@@ -73,12 +77,28 @@ def ledger() -> dict[str, Any]:
     return {"states": sorted(rows), "total_cents": sum(Payment.objects.values_list("amount_cents", flat=True))}
 
 
+def enter(count: int) -> dict[str, Any]:
+    call_command("migrate", verbosity=0)
+    campaign = services.publish(study=make_study(), to="marketplace", assignments=4, reward_cents=50)
+    together = threading.Barrier(count)
+
+    def click(_: int) -> str:
+        together.wait()
+        entered = services.enter(campaign=campaign, consents=True, assignment_id="A1", worker_id="AWORKER1")
+        connection.close()
+        return entered.session.code
+
+    with ThreadPoolExecutor(count) as pool:
+        return {"sessions": sorted(set(pool.map(click, range(count)))), "rows": Assignment.objects.count()}
+
+
 def main(action: str, *arguments: str) -> None:
     actions: dict[str, Callable[[], dict[str, Any]]] = {
         "prepare": lambda: prepare(*map(int, arguments)),
         "send": send,
         "time-passes": time_passes,
         "ledger": ledger,
+        "enter": lambda: enter(*map(int, arguments)),
     }
     made = actions[action]()
     sys.stdout.write(json.dumps(made) + "\n")

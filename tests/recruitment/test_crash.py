@@ -110,3 +110,9 @@ def test_two_senders_on_one_ledger(platform: Platform, other_side: Any) -> None:
     assert bonuses == ["0.33"] * 8
     ledger = platform.run("ledger")
     assert ledger == {"states": ["confirmed"] * 16, "total_cents": 8 * 83}
+
+
+@pytest.mark.slow
+def test_many_clicks_at_the_same_moment_are_one_session(platform: Platform) -> None:
+    entered = platform.run("enter", "8")
+    assert len(entered["sessions"]) == entered["rows"] == 1

@@ -13,7 +13,7 @@ from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job
 from humanexp.recruitment import services
 from humanexp.recruitment.charts import columns
-from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, Payment
+from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, Payment, SenderLease
 from humanexp.recruitment.selectors import OpenedBin
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.states import AssignmentState, WriteState
@@ -110,6 +110,12 @@ class TestRecruit:
         assert b"$33.60" in large.content  # 40 % from ten assignments on
         link = console.get(f"/studies/{study.slug}/recruit/price/", terms(to="link"))
         assert b"no money goes through a plain link" in link.content
+
+    def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
+        SenderLease.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())
+        page = console.get(f"/studies/{study.slug}/recruit/price/", terms())
+        assert b"$5.00, 0\xc2\xa0minutes ago" in page.content
+        assert b"does not hold enough" in page.content
 
     def test_an_amount_that_is_none_has_no_price_and_no_button(self, study: Study, console: Client) -> None:
         page = console.get(f"/studies/{study.slug}/recruit/price/", terms(reward="free"))

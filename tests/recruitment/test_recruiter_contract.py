@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.core.errors import NotAtRecruiter, RecruiterError
+from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterError
 from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Hit
@@ -104,6 +104,20 @@ def test_an_expired_hit_takes_nobody_and_expiring_twice_is_expiring_once(recruit
     found = recruiter.hit(hit.hit_id)
     assert not found.is_open
     assert found.expires_at is not None
+
+
+def test_a_hit_is_extended_once_for_a_token(recruiter: Recruiter, hit: Hit) -> None:
+    token = f"extend-{hit.hit_id}"
+    if not recruiter.pays:
+        with pytest.raises(RecruiterError, match="cannot be extended"):
+            recruiter.extend_hit(hit.hit_id, places=3, token=token)
+        return
+    recruiter.extend_hit(hit.hit_id, places=3, token=token)
+    with pytest.raises(AlreadyDone):
+        recruiter.extend_hit(hit.hit_id, places=3, token=token)
+    assert recruiter.hit(hit.hit_id).max_assignments == 5
+    with pytest.raises(RecruiterError):  # two places can never become ten: the fee would change
+        recruiter.extend_hit(hit.hit_id, places=5, token=f"{token}-again")
 
 
 def test_money_goes_through_it_or_is_refused(recruiter: Recruiter, hit: Hit, take_part: Callable[[], Visitor]) -> None:

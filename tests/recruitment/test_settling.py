@@ -12,8 +12,12 @@ from django.utils import timezone
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.experiments.models import Participant, Response, Session
+from humanexp.jobs import runner
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, Pause, Payment, RecruitedPerson, SenderLease
+from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import AssignmentState, WriteState
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
@@ -215,6 +219,15 @@ class TestBooks:
         [book] = services.reconcile(environment="marketplace")
         assert "not paid there" in book.differences[0]
 
+    def test_the_books_are_closed_while_a_sender_is_at_work(self, launch: Launch) -> None:
+        launch()
+        sender = Lease("marketplace")
+        assert sender.renew()
+        with pytest.raises(Conflict, match="a sender is at work"):
+            services.reconcile(environment="marketplace")
+        sender.give_back()
+        assert services.reconcile(environment="marketplace")[0].adds_up
+
     def test_what_is_on_its_way_is_on_neither_side(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker
     ) -> None:
@@ -260,6 +273,24 @@ def test_an_assignment_past_its_deadline_frees_its_place(launch: Launch, new_wor
     done.submit(finished, "late")
     assert services.sync(study=campaign.study).submitted == 1  # late, and still paid
     assert services.settle(study=campaign.study).planned == 1
+
+
+def test_the_jobs_do_it_all_by_themselves(launch: Launch, new_worker: NewWorker, researcher: User) -> None:
+    """Publish, poll, pay and compare as the console asks for it: no command, no request to a recruiter from a page."""
+    study = launch().study
+    services.stop(study=study)
+    campaign = services.publish(study=study, to="marketplace", assignments=1, reward_cents=120, by=researcher)
+    assert runner.run_waiting() >= 1
+    new_worker().do(campaign)
+    jobs.submit("recruitment.sync")
+    runner.run_waiting()
+    services.settle(study=study, by=researcher)
+    runner.run_waiting()
+    jobs.submit("recruitment.reconcile")
+    runner.run_waiting()
+    assert selectors.payment_summary(study)["total_cents"] == 144
+    assert {job.state for job in Job.objects.all()} == {"done"}
+    assert Job.objects.first().result["books"][0]["payments"] == 1
 
 
 class TestDeletion:

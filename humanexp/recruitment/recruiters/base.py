@@ -117,6 +117,9 @@ class Recruiter(Protocol):
     def expire_hit(self, hit_id: str) -> None:
         """Nobody can take a place from now on; who has one may finish. Twice is once."""
 
+    def extend_hit(self, hit_id: str, *, places: int, token: str) -> None:
+        """Add places, once for a token; `hit().max_assignments` tells whether it took effect."""
+
     def assignments(self, hit_id: str) -> Iterator[AssignmentReport]:
         """Every listed assignment of a HIT, all pages."""
 

@@ -26,6 +26,7 @@ RANGE = {
     "AssignmentDurationInSeconds": (30, 31_536_000),
     "AutoApprovalDelayInSeconds": (0, 2_592_000),
     "MaxAssignments": (1, 10**9),
+    "NumberOfAdditionalAssignments": (1, 10**9),
 }
 #: Parameters that may not be blank.
 REQUIRED_TEXT = frozenset({"Title", "Description", "Reason", "RequesterFeedback", "Subject", "MessageText"})

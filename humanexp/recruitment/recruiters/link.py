@@ -66,6 +66,9 @@ class LinkRecruiter:
         now = clock.now()
         Hit.objects.filter(pk=self._row(hit_id).pk).exclude(expires_at__lte=now).update(expires_at=now)
 
+    def extend_hit(self, hit_id: str, *, places: int, token: str) -> None:
+        raise RecruiterError("A plain link cannot be extended: open another one with more places.")
+
     def assignments(self, hit_id: str) -> Iterator[AssignmentReport]:
         finished = self._row(hit_id).assignments_taken.filter(
             session__state__in=[SessionState.COMPLETED, SessionState.SUBMITTED], person__isnull=False

@@ -191,6 +191,14 @@ class MTurkRecruiter:
         except AlreadyDone:
             return
 
+    def extend_hit(self, hit_id: str, *, places: int, token: str) -> None:
+        self._write(
+            "create_additional_assignments_for_hit",
+            HITId=hit_id,
+            NumberOfAdditionalAssignments=places,
+            UniqueRequestToken=token,
+        )
+
     def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
         self._write(
             "approve_assignment",

@@ -15,6 +15,7 @@ from humanexp.recruitment.selectors.campaigns import (
     unfinished_campaigns,
 )
 from humanexp.recruitment.selectors.payments import (
+    account_of,
     assignments_of,
     committed_cents,
     ledger,
@@ -37,6 +38,7 @@ __all__ = [
     "OpenedBin",
     "Progress",
     "SuggestedTerms",
+    "account_of",
     "assignments_of",
     "attention",
     "campaign_by_entry",

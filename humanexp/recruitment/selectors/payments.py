@@ -5,7 +5,7 @@ from typing import TypedDict
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Assignment, Campaign, Environment, Payment, PaymentKind, Rejection
+from humanexp.recruitment.models import Assignment, Campaign, Environment, Payment, PaymentKind, Rejection, SenderLease
 from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.states import AssignmentState, WriteState
 
@@ -33,6 +33,11 @@ def committed_cents(campaign: Campaign) -> int:
     """What the campaign may come to: every place at its reward, and every bonus that is not refused."""
     extras = Payment.objects.filter(assignment__campaign=campaign).exclude(kind=PaymentKind.REWARD)
     return campaign.quoted_cents + _cost(extras.exclude(state=WriteState.REFUSED))
+
+
+def account_of(environment: str) -> SenderLease | None:
+    """The account with a recruiter as it was last seen, if the balance was ever asked for."""
+    return SenderLease.objects.filter(environment=environment, balance_cents__isnull=False).first()
 
 
 def payable(study: Study) -> QuerySet[Assignment]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from humanexp.core.errors import NotAtRecruiter
+from humanexp.core.errors import Conflict, NotAtRecruiter
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Environment, Hit, Pause, Payment, PaymentKind, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import BonusReport, Recruiter
 from humanexp.recruitment.services.audit import record
+from humanexp.recruitment.services.lease import held
 from humanexp.recruitment.states import AssignmentState, WriteState
 
 
@@ -32,29 +33,38 @@ class Reconciliation:
 
 
 def reconcile(*, environment: str | None = None) -> list[Reconciliation]:
-    """Compare payment by payment; run `send` and `sync` first, so that little is on its way."""
+    """Compare payment by payment; run `send` and `sync` first, so that little is on its way.
+
+    Holds the sender's lease, so that nothing moves meanwhile. Raises Conflict while a sender is at work.
+    """
     books = []
     for name in [environment] if environment else Environment.values:
         hits = Hit.objects.filter(environment=name).exclude(hit_id="").select_related("campaign")
         if name == Environment.LINK or not hits.exists():
             continue
-        recruiter = recruiter_for(name)
-        book = Reconciliation(name)
-        for hit in hits:
-            _compare(hit, recruiter, book)
-        _conclude(book)
+        with held(name) as lease:
+            if lease is None:
+                raise Conflict(f"{name}: a sender is at work; compare again in a moment.")
+            book = Reconciliation(name)
+            recruiter = recruiter_for(name)
+            for hit in hits:
+                if not lease.renew():
+                    raise Conflict(f"{name}: a sender has taken over; compare again in a moment.")
+                _compare(hit, recruiter, book)
+            _conclude(book)
         books.append(book)
     return books
 
 
 def _compare(hit: Hit, recruiter: Recruiter, book: Reconciliation) -> None:
+    # Ours first: what time has approved since `sync` then shows as theirs alone, and the next round knows it.
+    ledger = list(Payment.objects.filter(assignment__hit=hit).select_related("assignment", "assignment__person"))
     try:
         listed = list(recruiter.assignments(hit.hit_id))
         bonuses = list(recruiter.bonuses(hit_id=hit.hit_id))
     except NotAtRecruiter:
         book.hits_gone += 1  # disposed after 120 days: there is nothing left to compare with
         return
-    ledger = Payment.objects.filter(assignment__hit=hit).select_related("assignment", "assignment__person")
     rewards = {
         (row.assignment.assignment_id, row.assignment.person and row.assignment.person.worker_id): row
         for row in ledger

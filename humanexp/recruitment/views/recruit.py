@@ -107,6 +107,7 @@ def _price(study: Study, form: TermsForm) -> dict[str, Any]:
         "total": money.dollars(quoted.total_cents),
         "hits": len(quoted.hit_sizes),
         "saved_cents": max(0, large.total_cents - quoted.total_cents),
+        "account": selectors.account_of(terms["to"]),
         "hourly_cents": hourly,
         "underpaid": hourly is not None and hourly < pricing.WAGE_FLOOR_CENTS,
         "minutes": minutes,
