@@ -35,6 +35,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def marketplace_controls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A marketplace with a settable clock and faults; with `usefixtures`, so that `site` starts with it."""
+    monkeypatch.setenv("MARKETPLACE_TEST_CONTROLS", "1")
+
+
+@pytest.fixture
 def site(prepared: Path, tmp_path: Path, settings: Any) -> Iterator[Site]:
     """The three processes over a copy of it."""
     settings.MEDIA_ROOT = shutil.copytree(prepared, tmp_path / "media")

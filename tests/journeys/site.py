@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import requests
+
 from humanexp.console import supervisor
 from humanexp.console.supervisor import Addresses
 
@@ -132,8 +134,12 @@ class Site:
             "DJANGO_SETTINGS_MODULE": "humanexp.settings",
             "MEDIA_ROOT": str(self.media_root),
             "COMPUTE": "serial",
-            "MARKETPLACE_TEST_CONTROLS": "1",
         }
+
+    def marketplace_control(self, method: str, name: str, **body: object) -> None:
+        """Needs the fixture `marketplace_controls`."""
+        url = f"{self.addresses.marketplace}/_test/{name}"
+        requests.request(method, url, json=body, timeout=20).raise_for_status()
 
     # Books ------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import requests
 
 from humanexp.simulation.participant import ScriptedParticipant
 from humanexp.simulation.personas import Answer, TruePicture
@@ -63,6 +62,12 @@ def wait_for_payments(site: Site, count: int, settle: subprocess.Popen[str]) -> 
     wait_for(lambda: approved(site) >= count or settle.poll() is not None, f"{count} payments", patience_s=150)
 
 
+def answer_payments_late(site: Site) -> None:
+    """The marketplace pays and says so a little later: who dies in between does not know that it has paid."""
+    for operation in ("ApproveAssignment", "SendBonus"):
+        site.marketplace_control("POST", "faults", operation=operation, kind="delay", times=40, seconds=0.2)
+
+
 def kill_senders(site: Site, settle: subprocess.Popen[str]) -> None:
     """The command and the job runner: one of them holds the lease and sends."""
     site.end(settle)
@@ -85,6 +90,7 @@ def judged(site: Site) -> int:
     return int(site.platform("SELECT count(DISTINCT session_id) FROM screening_verdict")[0][0])
 
 
+@pytest.mark.usefixtures("marketplace_controls")
 def test_no_answer_is_lost_and_nobody_is_paid_twice_when_every_process_is_killed(site: Site, tmp_path: Path) -> None:
     rng, participants = random.Random(20), 8
     site.must("publish", "flow", "--to", "marketplace", "--assignments", str(participants), "--cap", "100.00")
@@ -108,17 +114,20 @@ def test_no_answer_is_lost_and_nobody_is_paid_twice_when_every_process_is_killed
     check_answers(site, heard, complete=participants)
     bonuses = site.begin("-m", "tests.journeys.bonuses", "flow", str(BONUS_CENTS))
     settle = site.begin("manage.py", "settle", "flow")
+    answer_payments_late(site)
     for first, last, victim in ((1, 4, "sender"), (6, 8, "marketplace"), (10, 13, "sender")):
         count = rng.randint(first, last)
         wait_for_payments(site, count, settle)
         if victim == "marketplace":
             site.crash(victim)
+            answer_payments_late(site)
             settle.communicate()
         else:
             kill_senders(site, settle)
             site.let_leases_run_out()
         settle = site.begin("manage.py", "settle", "flow")
     settle.communicate()
+    site.marketplace_control("DELETE", "faults")
     said, _ = bonuses.communicate()
     assert bonuses.returncode == 0, said
     settle_until_done(site)
@@ -181,7 +190,7 @@ def come_back(site: Site, heard: Heard, session: int) -> None:
 
 def two_hours_later(site: Site) -> None:
     """On both sides; longer than any assignment and its grace last."""
-    requests.post(f"{site.addresses.marketplace}/_test/clock", json={"advance_seconds": 7200}, timeout=20)
+    site.marketplace_control("POST", "clock", advance_seconds=7200)
     site.change_platform("UPDATE recruitment_assignment SET opened_at = datetime(opened_at, '-2 hours')")
 
 
@@ -220,6 +229,7 @@ def test_the_promise_holds_through_a_bad_night(site: Site, tmp_path: Path, seed:
     wait_for(lambda: judged(site) == participants, "a verdict on every session")
 
 
+@pytest.mark.usefixtures("marketplace_controls")
 def test_people_who_are_killed_resume_or_free_their_places_and_only_who_submits_is_paid(
     site: Site, tmp_path: Path
 ) -> None:
