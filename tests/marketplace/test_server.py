@@ -32,9 +32,9 @@ def test_a_killed_server_has_lost_nothing_it_acknowledged(tmp_path: Path, make_h
             lock, stopped = threading.Lock(), threading.Event()
 
             def work(lock: threading.Lock = lock, stopped: threading.Event = stopped) -> None:
-                client, worker = server.client(keys), server.worker()
-                while not stopped.is_set():
-                    try:
+                try:
+                    client, worker = server.client(keys), server.worker()
+                    while not stopped.is_set():
                         hit_id = make_hit(client)["HITId"]
                         with lock:
                             made.append(hit_id)
@@ -47,8 +47,8 @@ def test_a_killed_server_has_lost_nothing_it_acknowledged(tmp_path: Path, make_h
                         )
                         with lock:
                             bonuses.append((assignment_id, reason))
-                    except (BotoCoreError, requests.ConnectionError):
-                        return  # the server is gone: what was under way was not acknowledged
+                except (BotoCoreError, requests.ConnectionError):
+                    return  # the server is gone: what was under way was not acknowledged
 
             threads = [threading.Thread(target=work) for _ in range(3)]
             for thread in threads:
