@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,10 +106,15 @@ def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, m
         "different": different,
         "verdict": verdict_of(equivalent=test.equivalent, different=different),
         "design_effect": test.design_effect,
-        "d_prime": test.d_prime,
-        "d_prime_upper": test.d_prime_upper,
+        "d_prime": _finite(test.d_prime),
+        "d_prime_upper": _finite(test.d_prime_upper),
         "hit_rate": test.hit_rate,
         "false_alarm_rate": test.false_alarm_rate,
         "criterion": test.criterion,
         "misses": misses,
     }
+
+
+def _finite(d_prime: float) -> float | None:
+    """None where no answer was wrong: the sensitivity has no upper bound then, and JSON no infinity."""
+    return d_prime if math.isfinite(d_prime) else None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -67,3 +69,13 @@ def test_nothing_asked_gives_nothing_and_a_missing_column_is_named() -> None:
     assert discrimination_entries(pairs([], task="categorisation"), margin=0.1, level=0.95) == []
     with pytest.raises(TableRefused, match="second_corruption"):
         discrimination_entries(pairs([("a", "b", True)]).drop(columns="second_corruption"), margin=0.1, level=0.95)
+
+
+def test_without_a_wrong_answer_the_sensitivity_has_no_upper_bound_and_json_no_infinity() -> None:
+    rows = [("a", "b", True), ("a", "a", True)] * 8
+    found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)[0]
+    assert found["d_prime_upper"] is None
+    assert found["d_prime"] > 2
+    json.dumps(found, allow_nan=False)
+    only_different = discrimination_entries(pairs([("a", "b", True)] * 8), margin=0.1, level=0.95)[0]
+    assert only_different["d_prime"] is None
