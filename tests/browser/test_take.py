@@ -85,7 +85,9 @@ def does_everything(window: Any, platform: str) -> None:
 
 
 def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: MarketplaceServer, study: Study) -> None:
-    campaign = services.publish(study=study, to="marketplace", assignments=2, reward_cents=120)
+    campaign = services.publish(
+        study=study, to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+    )
     services.send(environment="marketplace")
     sign_up(page, market)
     page.get_by_role("link", name=campaign.title).click()
@@ -121,11 +123,14 @@ def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: Ma
     assert page.complaints == []
 
 
+@pytest.mark.slow
 def test_a_closed_window_and_a_reload_lose_nothing(
     page: Any, platform: str, market: MarketplaceServer, study: Study
 ) -> None:
     """Chromium lets a frame of another site store nothing here: the strictest browser there is."""
-    campaign = services.publish(study=study, to="marketplace", assignments=2, reward_cents=120)
+    campaign = services.publish(
+        study=study, to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+    )
     services.send(environment="marketplace")
     sign_up(page, market)
     page.get_by_role("link", name=campaign.title).click()
@@ -150,7 +155,7 @@ def test_a_closed_window_and_a_reload_lose_nothing(
     assert Session.objects.count() == 1
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.slow), 390])
 def test_a_plain_link_from_consent_to_the_code(page: Any, platform: str, study: Study, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     campaign = services.publish(study=study, to="link", assignments=2)

@@ -20,6 +20,13 @@ from tests.recruitment.conftest import Worker
 
 Launch = Callable[..., Campaign]
 NewWorker = Callable[[], Worker]
+#: Done and not heard of; not done and not heard of; and the two that say so, which take longer.
+FAULTS = [
+    "drop_after_commit",
+    "drop_before",
+    pytest.param("service_fault", marks=pytest.mark.slow),
+    pytest.param("throttle", marks=pytest.mark.slow),
+]
 
 
 def send() -> sending.SendReport:
@@ -58,7 +65,7 @@ class TestPublishing:
             assert f"{settings.PUBLIC_URL}/take/{campaign.entry}/" in hit["Question"]
         assert len({hit["HITTypeId"] for hit in found}) == 1
 
-    @pytest.mark.parametrize("fault", ["drop_after_commit", "drop_before", "service_fault", "throttle"])
+    @pytest.mark.parametrize("fault", FAULTS)
     def test_a_lost_reply_makes_no_second_hit(
         self, marketplace: MarketplaceServer, launch: Launch, other_side: Any, fault: str
     ) -> None:
@@ -106,7 +113,7 @@ class TestPaying:
             "total_cents": 288,
         }
 
-    @pytest.mark.parametrize("fault", ["drop_after_commit", "drop_before", "service_fault", "throttle"])
+    @pytest.mark.parametrize("fault", FAULTS)
     def test_a_lost_reply_to_an_approval(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, other_side: Any, fault: str
     ) -> None:
@@ -121,7 +128,7 @@ class TestPaying:
         assert payment.assignment.state == "approved"
         assert _listed(other_side, campaign)[0]["AssignmentStatus"] == "Approved"
 
-    @pytest.mark.parametrize("fault", ["drop_after_commit", "drop_before", "service_fault", "throttle"])
+    @pytest.mark.parametrize("fault", FAULTS)
     def test_a_lost_reply_to_a_bonus_pays_once(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, other_side: Any, fault: str
     ) -> None:
@@ -291,7 +298,7 @@ class TestStopping:
         services.settle(study=campaign.study)
         assert send().confirmed == 1
 
-    @pytest.mark.parametrize("fault", ["drop_after_commit", "drop_before", "throttle"])
+    @pytest.mark.parametrize("fault", FAULTS)
     def test_a_lost_reply_to_an_expiry(self, marketplace: MarketplaceServer, launch: Launch, fault: str) -> None:
         campaign = launch()
         services.stop(study=campaign.study)
