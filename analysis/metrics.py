@@ -139,7 +139,7 @@ def leads(first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0)) -> 
     edges = np.unique(np.concatenate([np.clip(inside, *span), span]))
     totals = polynomial.antiderivative()(edges)
     pieces = np.diff(totals)
-    return float(pieces[pieces > 0.0].sum()), float(-pieces[pieces < 0.0].sum())
+    return float(pieces[pieces > 0.0].sum()), float(np.abs(pieces[pieces < 0.0]).sum())
 
 
 def _refuse_unequal(human: CurveFit, classifier: CurveFit) -> None:

@@ -96,6 +96,7 @@ def test_a_curve_that_is_never_worse_leads_alone() -> None:
     high, low = curve_with(np.full(23, 0.9)), curve_with(np.linspace(0.8, 0.1, 23))
     found = compare(high, low)
     assert found.classifier_lead == 0.0 and found.mrsi == 0.0
+    assert not np.signbit([found.classifier_lead, found.mrsi]).any(), "printed as -0.000"
     assert found.human_lead == pytest.approx(high.area - low.area, abs=1e-12)
     assert compare(low, high).hmri == pytest.approx(1.0, abs=1e-12)
 
