@@ -37,6 +37,13 @@ MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="http://localhost:8001").rs
 #: Requester keys for MARKETPLACE_URL, as printed by humanexp.marketplace.create_requester.
 MARKETPLACE_ACCESS_KEY_ID = env.str("MARKETPLACE_ACCESS_KEY_ID", default="")
 MARKETPLACE_SECRET_ACCESS_KEY = env.str("MARKETPLACE_SECRET_ACCESS_KEY", default="")
+#: Amazon's requester endpoints; each environment is told its own, none is ever guessed.
+MTURK_SANDBOX_URL = env.str(
+    "MTURK_SANDBOX_URL", default="https://mturk-requester-sandbox.us-east-1.amazonaws.com"
+).rstrip("/")
+MTURK_PRODUCTION_URL = env.str(
+    "MTURK_PRODUCTION_URL", default="https://mturk-requester.us-east-1.amazonaws.com"
+).rstrip("/")
 #: Pages that may show the study in a frame, and hosts that the final form may be sent to.
 RECRUITER_ORIGINS = [
     MARKETPLACE_URL,

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 
+from analysis.design.demand import demand_of
 from humanexp.console import scripted
 from humanexp.console.demo.ground import Options
 from humanexp.core.errors import JobError
@@ -73,6 +74,8 @@ class Demo:
             write_source_folder(source, PICTURES_PER_CATEGORY, self.options.seed, progress=report)
         made = stimuli.import_images(source=source, name="demo", provenance=provenance)
         self.notes.extend(f"Left out, the same picture as {kept}: {left}" for left, kept in made.duplicates)
+        # Too few pictures are refused here, before any stimulus is made of them.
+        demand_of(self._configuration("demo").design, originals=made.n_images)
 
     def stimuli(self, report: Report) -> None:
         """Stimuli over the whole reachable range of visual change."""

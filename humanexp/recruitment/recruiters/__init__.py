@@ -12,10 +12,6 @@ from humanexp.recruitment.pricing import MTURK_FEES, NO_FEES, FeeTable
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.recruiters.link import LinkRecruiter
 
-#: Amazon's endpoints; the marketplace's stands in MARKETPLACE_URL.
-SANDBOX_ENDPOINT = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
-PRODUCTION_ENDPOINT = "https://mturk-requester.us-east-1.amazonaws.com"
-
 
 def recruiter_for(environment: str) -> Recruiter:
     """The recruiter of an environment, with the keys and the address of that environment and no other."""
@@ -37,9 +33,9 @@ def recruiter_for(environment: str) -> Recruiter:
                 1000.0,
             )
         case Environment.SANDBOX:
-            return _mturk(environment, getattr(settings, "MTURK_SANDBOX_URL", SANDBOX_ENDPOINT))
+            return _mturk(environment, settings.MTURK_SANDBOX_URL)
         case Environment.PRODUCTION:
-            return _mturk(environment, getattr(settings, "MTURK_PRODUCTION_URL", PRODUCTION_ENDPOINT))
+            return _mturk(environment, settings.MTURK_PRODUCTION_URL)
     raise InvalidRequest(f"{environment!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
 
 
