@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from django.conf import settings
 from django.core.management import call_command
 
-from humanexp.core.errors import StudyRefused
+from humanexp.core.errors import InputRefused, StudyRefused
+from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.experiments.models import Study
 from humanexp.stimuli.models import SourceSet
 
 #: Everything of the demo has one of these names.
 NAMES = frozenset({"demo", "try-it"})
+RESEARCHER = "researcher"
+PICTURES_PER_CATEGORY = 24
 _RECORD = "demo.json"
-_KEPT = frozenset({"keys", "logs"})
+#: What a demo writes under MEDIA_ROOT, beside its database, keys and logs. Nothing else there is ever removed.
+_MADE = (
+    *(_RECORD, "demo-numbers.json", "demo", "originals", "stimuli", "plans", "evaluations", "results"),
+    *("marketplace.sqlite3", "marketplace.sqlite3-wal", "marketplace.sqlite3-shm"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +38,43 @@ class Options:
     seed: int
     #: folder of photographs; empty: the drawings
     images: str = ""
+
+
+def check(options: Options) -> None:
+    """Refuse, before anything is removed or written, what could never be made."""
+    if not options.images:
+        from fixtures.pictures import source_seeds
+
+        source_seeds(PICTURES_PER_CATEGORY, options.seed)
+        return
+    images = Path(options.images)
+    if not images.exists():
+        raise InputRefused(f"{images}: there is no such folder or file.")
+    if any(images.is_relative_to(media_path(made)) for made in _MADE):
+        raise InputRefused(
+            f"{images} belongs to the demo, which is about to be made anew: copy the pictures elsewhere."
+        )
+
+
+@contextlib.contextmanager
+def owned() -> Iterator[None]:
+    """For the time of the block, no other demo works on this MEDIA_ROOT; the lock dies with the process.
+
+    Raises
+    ------
+    StudyRefused
+        If another one does.
+    """
+    path = media_path("logs/demo.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StudyRefused(
+                f"Another demo is at work in {path.parents[1]}: stop it first, or set MEDIA_ROOT to another folder."
+            ) from error
+        yield
 
 
 def finished_with(options: Options) -> bool:
@@ -49,6 +95,10 @@ def finished_with(options: Options) -> bool:
     return True
 
 
+def is_finished() -> bool:
+    return media_path(_RECORD).exists()
+
+
 def record_finished(options: Options) -> None:
     write_whole(media_path(_RECORD), json.dumps(asdict(options)).encode())
 
@@ -67,10 +117,15 @@ def clear() -> None:
             f"This database holds other work ({', '.join(map(str, others[:3]))}). "
             "Set MEDIA_ROOT to another folder for the demo: nothing was removed."
         )
+    # First of all: a demo that is half removed is none.
+    media_path(_RECORD).unlink(missing_ok=True)
+    accounts = list(User.objects.exclude(username=RESEARCHER))
     call_command("flush", interactive=False, verbosity=0)
-    root = Path(settings.MEDIA_ROOT)
-    database = Path(str(settings.DATABASES["default"]["NAME"])).name
-    for entry in root.iterdir():
-        if entry.name in _KEPT or entry.name.startswith(database):
-            continue
-        shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    for account in accounts:
+        account.pk = None
+    User.objects.bulk_create(accounts)
+    for entry in map(media_path, _MADE):
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink(missing_ok=True)

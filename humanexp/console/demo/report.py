@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from humanexp.console.demo.ground import RESEARCHER
 from humanexp.console.demo.steps import Demo
 from humanexp.console.demo.truth import beside_estimates
 from humanexp.console.supervisor import Addresses
@@ -22,7 +23,6 @@ from humanexp.results import selectors as results
 from humanexp.screening.selectors import current_verdicts
 
 _NUMBERS = "demo-numbers.json"
-_RESEARCHER = "researcher"
 
 
 def collect(demo: Demo) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
 def print_addresses(console: Console, addresses: Addresses) -> None:
     password = read_or_create_key(media_path("keys/demo_password"))[:16]
     researcher, _made = User.objects.get_or_create(
-        username=_RESEARCHER, defaults={"is_staff": True, "is_superuser": True}
+        username=RESEARCHER, defaults={"is_staff": True, "is_superuser": True}
     )
     if not researcher.check_password(password):
         researcher.set_password(password)
@@ -97,7 +97,7 @@ def print_addresses(console: Console, addresses: Addresses) -> None:
     entry = recruitment.live_entries(study_by_slug("try-it"))[0]
     for line in (
         f"Console      {addresses.web}/",
-        f"Login        {_RESEARCHER}   password: {password}",
+        f"Login        {RESEARCHER}   password: {password}",
         f"Dashboard    {addresses.web}/studies/demo/results/",
         f"Take part    {entry}",
         f"Marketplace  {addresses.marketplace}/",

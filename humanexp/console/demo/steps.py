@@ -13,7 +13,7 @@ from django.conf import settings
 
 from analysis.design.demand import demand_of
 from humanexp.console import scripted
-from humanexp.console.demo.ground import Options
+from humanexp.console.demo.ground import PICTURES_PER_CATEGORY, Options
 from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services as evaluations
@@ -34,7 +34,6 @@ from humanexp.stimuli.models import StimulusSet
 STUDIES = Path("fixtures/studies")
 CLASSIFIERS = {"trained on clean pictures": "clean", "trained on corrupted pictures too": "robust"}
 CORRUPTIONS = ("gaussian_noise", "uniform_noise", "gaussian_blur")
-PICTURES_PER_CATEGORY = 24
 #: Stimuli made for every one that is shown: those of practice pictures and sentinels are not shown corrupted.
 SPARE = 1.3
 PAYMENTS_S = 60

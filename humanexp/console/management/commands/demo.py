@@ -22,7 +22,7 @@ from humanexp.console.arguments import whole_number
 from humanexp.console.demo import ground, report
 from humanexp.console.demo.steps import STEPS, Demo
 from humanexp.console.supervisor import Addresses
-from humanexp.core.errors import ApplicationError
+from humanexp.core.errors import ApplicationError, InputRefused
 from humanexp.simulation.connection import ParticipationFailed
 
 
@@ -50,19 +50,25 @@ class Command(BaseCommand):
         except (ApplicationError, AnalysisError, ParticipationFailed) as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
+            if not ground.is_finished():
+                raise CommandError("Stopped before the demo was complete; the next one begins anew.") from None
             self.console.print("\nStopped.")
 
     def _run(self, chosen: ground.Options, options: dict[str, Any]) -> None:
+        # What cannot be done is said before anything is removed or made.
         addresses = Addresses.free() if options["no_serve"] else Addresses.fixed()
+        ground.check(chosen)
+        _check_writable(options["json"])
         call_command("migrate", verbosity=0)
-        if options["fresh"] or not ground.finished_with(chosen):
-            ground.clear()
-        is_there = ground.finished_with(chosen)
+        is_there = not options["fresh"] and ground.finished_with(chosen)
         if is_there and options["no_serve"]:
             self.console.print("The demo of these options is there already; --fresh makes it anew.")
             self._tell(options)
             return
         with contextlib.ExitStack() as stack:
+            stack.enter_context(ground.owned())
+            if not is_there:
+                ground.clear()
             watch = self._start(stack, addresses)
             if not is_there:
                 started_at = time.monotonic()
@@ -127,6 +133,14 @@ class Command(BaseCommand):
             else:
                 options["json"].write_text(text, encoding="utf-8")
         report.print_summary(self.console, numbers)
+
+
+def _check_writable(file: Path | None) -> None:
+    """Two minutes of work must not end in an error about a folder that is not there."""
+    if file is None or file == Path("-"):
+        return
+    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise InputRefused(f"{file} cannot be written: name a file in a folder that exists and is yours.")
 
 
 def _interrupt(*_: object) -> None:

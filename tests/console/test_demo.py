@@ -1,0 +1,147 @@
+"""What the demo refuses, before it removes or makes anything. The whole demo: tests/journeys/test_demo.py."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from humanexp.console.demo import ground
+from humanexp.core.errors import StudyRefused
+from humanexp.core.models import User
+from humanexp.experiments.models import Study
+from humanexp.jobs.models import Job
+from humanexp.stimuli.models import SourceSet
+from tests.recruitment.studies import make_study
+
+OPTIONS = ground.Options(participants=4, seed=3)
+
+
+@pytest.fixture(autouse=True)
+def media_root(tmp_path: Path, settings: Any) -> Iterator[Path]:
+    """A folder of its own; and the handler that the command sets is taken back."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT.mkdir()
+    before = signal.getsignal(signal.SIGTERM)
+    yield settings.MEDIA_ROOT
+    signal.signal(signal.SIGTERM, before)
+
+
+def demo(*more: str) -> None:
+    call_command("demo", "--no-serve", "--participants", "4", "--seed", "3", *more)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--participants", "3"], "at least 4"),
+        (["--participants", "many"], "not a whole number"),
+        (["--seed", "-1"], "expected one argument|not a whole number"),
+        (["--seed", "100000"], "0 to 99999"),
+        (["--images", "/nowhere"], "/nowhere: there is no such folder"),
+        (["--json", "/nowhere/numbers.json"], "cannot be written"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_written(
+    arguments: list[str], complaint: str, media_root: Path
+) -> None:
+    with pytest.raises(CommandError, match=complaint):
+        demo(*arguments)
+    assert not list(media_root.iterdir())
+
+
+@pytest.mark.parametrize("port", [8000, 8001])
+def test_a_taken_port_is_named_before_any_work(port: int, media_root: Path) -> None:
+    with socket.socket() as other:
+        with contextlib.suppress(OSError):  # somebody else has it: as good
+            other.bind(("127.0.0.1", port))
+            other.listen()
+        with pytest.raises(CommandError, match=r"Port 800[01] is in use: stop .*--no-serve"):
+            call_command("demo", "--participants", "4")
+    assert not list(media_root.iterdir())
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("arguments", [[], ["--fresh"]])
+def test_other_work_in_the_database_is_never_removed(arguments: list[str], media_root: Path) -> None:
+    SourceSet.objects.create(name="my photographs")
+    picture = media_root / "originals" / "my photographs" / "cat" / "1.png"
+    picture.parent.mkdir(parents=True)
+    picture.touch()
+    with pytest.raises(CommandError, match=r"other work \(my photographs\).*nothing was removed"):
+        demo(*arguments)
+    assert SourceSet.objects.get().name == "my photographs"
+    assert picture.exists()
+
+
+def test_clearing_removes_what_demos_made_and_nothing_else(transactional_db: None, media_root: Path) -> None:
+    make_study("demo")
+    User.objects.create_user("researcher", password="of the demo")
+    User.objects.create_user("ada", password="her own")
+    Job.objects.create(kind="stimuli.generate")
+    kept = [media_root / name for name in ("notes.txt", "photographs/cat/1.jpg", "keys/secret_key")]
+    gone = [media_root / name for name in ("originals/demo/cat/1.png", "plans/demo-1.jsonl", "marketplace.sqlite3")]
+    for path in [*kept, *gone]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    ground.record_finished(OPTIONS)
+
+    ground.clear()
+
+    assert not Study.objects.exists()
+    assert not SourceSet.objects.exists()
+    assert not Job.objects.exists()
+    assert all(path.exists() for path in kept)
+    assert not any(path.exists() for path in gone)
+    assert not ground.is_finished()
+    account = User.objects.get()
+    assert account.username == "ada"
+    assert account.check_password("her own")
+
+
+@pytest.mark.django_db
+def test_a_demo_of_other_options_stays_unless_a_fresh_one_is_asked_for() -> None:
+    assert not ground.finished_with(OPTIONS)
+    ground.record_finished(OPTIONS)
+    assert ground.finished_with(OPTIONS)
+    with pytest.raises(CommandError, match=r"made with participants 4, seed 3\. Add --fresh"):
+        demo("--seed", "5")
+
+
+@pytest.mark.django_db
+def test_a_finished_demo_tells_its_numbers_again(media_root: Path, tmp_path: Path) -> None:
+    numbers = {
+        "truth": {"curves": [], "similarity": []},
+        "comparisons": [],
+        "similarity": [],
+        "discrimination": [],
+        "sessions": {"submitted": 4, "accepted": 4, "excluded": {}},
+        "payments": {"approved": 4, "rejected": 0, "bonuses": 0, "total_cents": 576},
+    }
+    ground.record_finished(OPTIONS)
+    (media_root / "demo-numbers.json").write_text(json.dumps(numbers))
+    demo("--json", str(tmp_path / "numbers.json"))
+    assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
+
+
+@pytest.mark.django_db
+def test_two_demos_never_work_in_one_folder() -> None:
+    with ground.owned(), pytest.raises(CommandError, match="Another demo is at work"):
+        demo()
+    with ground.owned():
+        pass
+    with pytest.raises(StudyRefused), ground.owned(), ground.owned():
+        pass
+
+
+def test_pictures_that_the_demo_would_remove_are_not_taken_as_its_source(media_root: Path) -> None:
+    (media_root / "originals" / "demo").mkdir(parents=True)
+    with pytest.raises(CommandError, match="belongs to the demo"):
+        demo("--images", str(media_root / "originals" / "demo"))
