@@ -45,6 +45,11 @@ check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrati
 vendor:  ## fetch the vendored browser libraries again (needs npm)
 	$(PY) static/vendor/fetch.py
 
+# PASSWORD and ENTRY: as the running demo prints them.
+.PHONY: screenshots
+screenshots: $(VENV)/tests.stamp  ## the README's pictures, from a running demo
+	$(PY) docs/take_screenshots.py --password $(PASSWORD) --entry $(ENTRY)
+
 .PHONY: clean
 clean:  ## remove the environment and everything the demo made
 	rm -rf $(VENV) media

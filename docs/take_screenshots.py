@@ -1,0 +1,113 @@
+"""Take the README's pictures from a running demo.
+
+    make demo                                  # in another terminal; it prints what is asked for here
+    python docs/take_screenshots.py --password PASSWORD --entry http://127.0.0.1:8000/take/.../ [--to DIR] [--all]
+
+With --all every page at 1280 and 390 px, for looking at; without, the pictures that the README shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+from playwright.sync_api import sync_playwright
+
+DESKTOP, PHONE = (1280, 860), (390, 844)
+PAGES = {
+    "studies": "/",
+    "new-study": "/studies/new/",
+    "overview": "/studies/demo/",
+    "design": "/studies/demo/design/",
+    "recruit": "/studies/demo/recruit/",
+    "monitor": "/studies/demo/monitor/",
+    "review": "/studies/demo/review/",
+    "results": "/studies/demo/results/",
+    "stimuli": "/stimuli/",
+    "stimulus-set": "/stimuli/sets/demo/",
+    "classifiers": "/classifiers/",
+    "jobs": "/jobs/",
+}
+IN_README = ("overview", "results")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--password", required=True)
+    parser.add_argument("--entry", required=True, help="the demo's participant link")
+    parser.add_argument("--to", type=Path, default=Path(__file__).parent / "images")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    options.to.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which(os.environ.get("CHROMIUM", "chromium")), args=["--no-sandbox"]
+        )
+        for size in (DESKTOP, PHONE) if options.all else (DESKTOP,):
+            page = _signed_in(browser, options, size)
+            for name in PAGES if options.all else IN_README:
+                page.goto(urljoin(options.entry, PAGES[name]))
+                page.wait_for_load_state("networkidle")
+                _take(page, options, name, size, whole=options.all)
+        for size in (DESKTOP, PHONE) if options.all else ():
+            page = _page(browser, size)
+            page.goto(options.entry)
+            _take(page, options, "consent", size, whole=True)
+        _walk_to_a_trial(_page(browser, DESKTOP), options)
+        browser.close()
+
+
+def _page(browser: Any, size: tuple[int, int]) -> Any:
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce")
+    return context.new_page()
+
+
+def _signed_in(browser: Any, options: argparse.Namespace, size: tuple[int, int]) -> Any:
+    page = _page(browser, size)
+    page.goto(urljoin(options.entry, "/login/"))
+    page.fill("#id_username", "researcher")
+    page.fill("#id_password", options.password)
+    page.click("form button[type=submit]")
+    page.wait_for_load_state()
+    return page
+
+
+def _take(page: Any, options: argparse.Namespace, name: str, size: tuple[int, int], *, whole: bool) -> None:
+    overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    if overflow > 0:
+        raise SystemExit(f"{name} is {overflow} px too wide at {size[0]} px")
+    suffix = f"-{size[0]}" if options.all else ""
+    page.screenshot(path=str(options.to / f"{name}{suffix}.png"), full_page=whole)
+
+
+def _walk_to_a_trial(page: Any, options: argparse.Namespace) -> None:
+    """From consent to the first answer screen, as a participant."""
+    page.goto(options.entry)
+    page.check("input[type=checkbox]")
+    with page.context.expect_page() as opened:
+        page.click("button:enabled >> text=Start")
+    run = opened.value
+    for question in ("sight", "colour_sight", "corruption_knowledge"):
+        run.wait_for_selector('[data-screen="checks"]:not([hidden])')
+        if run.is_visible(f'input[name="{question}"]'):
+            run.check(f'input[name="{question}"][value="yes"]')
+    run.click('[data-screen="checks"] button[data-primary]')
+    run.wait_for_selector('[data-screen^="instructions"]:not([hidden])')
+    if options.all:
+        run.screenshot(path=str(options.to / "instructions.png"))
+    for _ in range(4):
+        run.click('[data-screen]:not([hidden]) [data-action="next"]:enabled')
+        run.wait_for_timeout(300)
+        if options.all:
+            run.screenshot(path=str(options.to / f"instructions-{_ + 2}.png"))
+    run.click('[data-screen]:not([hidden]) [data-action="start"]:enabled')
+    run.wait_for_selector("[data-grid][data-shown]")
+    run.screenshot(path=str(options.to / "trial.png"))
+
+
+if __name__ == "__main__":
+    main()
