@@ -138,8 +138,10 @@ def _models_alone(curves: Sequence[Entry]) -> Headline:
         by_classifier.setdefault(curve["population"], []).append(curve["area"])
     means = {name: fmean(areas) for name, areas in by_classifier.items()}
     best = max(means, key=lambda name: means[name])
+    others = f"Of {len(means)} models " if len(means) > 1 else ""
+    most = "most, " if others else ""
     return Headline(
-        f"Of {len(means)} models {quoted(best)} keeps most of its accuracy: {means[best]:.3f} over the whole range.",
+        f"{others}{quoted(best)} keeps {most}an accuracy of {means[best]:.3f} over the whole range of visual change.",
         "Too few answers of people count for a curve.",
     )
 

@@ -37,7 +37,9 @@ class Command(RecruitmentCommand):
         }
         price = services.quote(**terms)
         self.stdout.write(
-            f"{assignments} places in {len(price.hit_sizes)} HITs at ${money.dollars(reward)}: rewards "
+            f"{assignments} places through a plain link, which pays nobody"
+            if to == Environment.LINK
+            else f"{assignments} places in {len(price.hit_sizes)} HITs at ${money.dollars(reward)}: rewards "
             f"${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
             f"= ${money.dollars(price.total_cents)}"
         )
