@@ -34,7 +34,8 @@ from humanexp.stimuli.models import StimulusSet
 STUDIES = Path("fixtures/studies")
 CLASSIFIERS = {"trained on clean pictures": "clean", "trained on corrupted pictures too": "robust"}
 CORRUPTIONS = ("gaussian_noise", "uniform_noise", "gaussian_blur")
-#: Stimuli made for every one that is shown: those of practice pictures and sentinels are not shown corrupted.
+#: Stimuli made for every one that is shown, at least: those of practice pictures and sentinels are not shown corrupted,
+#: and of few pictures they are a larger share.
 SPARE = 1.3
 PAYMENTS_S = 60
 
@@ -80,14 +81,18 @@ class Demo:
         """Stimuli over the whole reachable range of visual change."""
         from humanexp.stimuli.models import SourceSet
 
+        source_set = SourceSet.objects.get(name="demo")
         design = self._configuration("demo").design
+        originals = source_set.images.count()
+        shown_corrupted = originals - demand_of(design, originals=originals)[0].outside_main
+        spare = max(SPARE, 1.15 * originals / shown_corrupted)
         pairs = design.discrimination.trials + design.discrimination.sentinels if design.discrimination else 0
         shown = self.options.participants * (design.main_trials + 2 * pairs)
         made = stimuli.create_stimulus_set(
-            source_set=SourceSet.objects.get(name="demo"),
+            source_set=source_set,
             name="demo",
             corruptions=CORRUPTIONS,
-            count=math.ceil(shown / len(CORRUPTIONS) * SPARE),
+            count=math.ceil(shown / len(CORRUPTIONS) * spare),
             seed=self.options.seed,
         )
         self._wait(stimuli.start_generation(stimulus_set=made), report)

@@ -1,0 +1,182 @@
+"""The demo as a stranger runs it: one command in an empty folder, and what its JSON has to hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys.site import ROOT, wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+PARTICIPANTS = 6
+#: DESIGN 5, and `truth`; more keys may come.
+SHAPE: dict[str, Any] = {
+    "observers": {"name", "kind"},
+    "accuracy": {"observer", "condition", "trials", "correct", "accuracy"},
+    "human_accuracy": {"condition", "mean_over_observers"},
+    "curves": {"population", "corruption", "property", "area", "interval", "level", "extrapolated", "bins"},
+    "comparisons": {
+        *("classifier", "corruption", "property", "hmri", "mrsi", "human_area", "classifier_area"),
+        *("human_lead", "classifier_lead"),
+    },
+    "similarity": {"pair", "property", "difference", "p", "overlap_83", "verdict"},
+    "discrimination": {"pair", "trials", "correct", "interval", "verdict"},
+    "error_consistency": {"pair", "condition", "n", "kappa"},
+}
+VERDICTS = {"equivalent", "different", "undecided"}
+
+
+def begin(media_root: Path, *more: str, seed: int = 3) -> subprocess.Popen[str]:
+    own = {"DJANGO_SETTINGS_MODULE", "DATABASE_URL", "PUBLIC_URL"}
+    arguments = ["--no-serve", "--participants", str(PARTICIPANTS), "--seed", str(seed), *more]
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "demo", *arguments],
+        cwd=ROOT,
+        env={
+            **{name: value for name, value in os.environ.items() if name not in own},
+            "MEDIA_ROOT": str(media_root),
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(media_root: Path, *more: str) -> tuple[int, str, str]:
+    process = begin(media_root, *more)
+    said, complained = process.communicate(timeout=400)
+    return process.returncode, said, complained
+
+
+def numbers_of(media_root: Path, *more: str) -> tuple[bytes, str]:
+    file = media_root.with_suffix(".json")
+    status, said, complained = run(media_root, "--json", str(file), *more)
+    assert status == 0, said + complained
+    return file.read_bytes(), said
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
+    return numbers_of(tmp_path_factory.mktemp("first") / "media")
+
+
+@pytest.fixture(scope="module")
+def numbers(first: tuple[bytes, str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(first[0])
+    return found
+
+
+def test_the_same_seed_gives_the_same_bytes_in_another_folder(first: tuple[bytes, str], tmp_path: Path) -> None:
+    assert numbers_of(tmp_path / "media")[0] == first[0]
+
+
+def test_the_json_has_the_documented_shape(numbers: dict[str, Any]) -> None:
+    assert numbers["study"] == "demo"
+    assert {"version", "data_digest", "sessions", "payments", "truth"} <= set(numbers)
+    for name, keys in SHAPE.items():
+        assert numbers[name], name
+        for entry in numbers[name]:
+            assert keys <= set(entry), name
+    assert {observer["kind"] for observer in numbers["observers"]} == {"human", "classifier"}
+    assert {"opened", "submitted", "accepted", "excluded"} <= set(numbers["sessions"])
+    assert {"approved", "rejected", "bonuses", "total_cents"} <= set(numbers["payments"])
+    for curve in numbers["curves"]:
+        low, high = curve["interval"]
+        assert 0 <= low <= curve["area"] <= high <= 1
+        assert curve["property"] in ("accuracy", "consistency")
+        assert all(0 <= entry["v"] <= 1 and 0 <= entry["rate"] <= 1 and entry["n"] > 0 for entry in curve["bins"])
+    for entry in [*numbers["similarity"], *numbers["discrimination"]]:
+        assert entry["verdict"] in VERDICTS
+    corruptions = {curve["corruption"] for curve in numbers["curves"] if curve["population"] == "humans"}
+    assert {row["corruption"] for row in numbers["truth"]["curves"]} == corruptions
+    assert all(0 < row["area"] < 1 and isinstance(row["inside"], bool) for row in numbers["truth"]["curves"])
+
+
+def test_everybody_who_submitted_was_paid(numbers: dict[str, Any]) -> None:
+    sessions, payments = numbers["sessions"], numbers["payments"]
+    assert sessions["opened"] == sessions["submitted"] == payments["approved"] == PARTICIPANTS
+    assert sessions["accepted"] == PARTICIPANTS - sum(sessions["excluded"].values())
+    assert payments["rejected"] == payments["bonuses"] == 0
+    assert payments["total_cents"] > 0
+    assert payments["total_cents"] % PARTICIPANTS == 0
+
+
+def test_areas_and_indices_fit_together(numbers: dict[str, Any]) -> None:
+    """A_h HMRI = A_m (1 - MRSI): what both reach, counted from either side."""
+    areas = {(c["population"], c["corruption"], c["property"]): c["area"] for c in numbers["curves"]}
+    assert len(numbers["comparisons"]) == 12, "2 networks, 3 corruptions, 2 properties"
+    for row in numbers["comparisons"]:
+        both = row["human_area"] * row["hmri"]
+        assert both == pytest.approx(row["classifier_area"] * (1 - row["mrsi"]), abs=1e-12)
+        assert row["human_area"] - row["human_lead"] == pytest.approx(both, abs=1e-12)
+        assert row["human_area"] - row["classifier_area"] == pytest.approx(
+            row["human_lead"] - row["classifier_lead"], abs=1e-12
+        )
+        assert row["human_area"] == areas["humans", row["corruption"], row["property"]]
+        assert row["classifier_area"] == areas[row["classifier"], row["corruption"], row["property"]]
+        assert 0 <= row["hmri"] <= 1
+        assert 0 <= row["mrsi"] <= 1
+
+
+def test_real_pictures_run_through(tmp_path: Path) -> None:
+    text, said = numbers_of(tmp_path / "media", "--images", str(reference_folder("stylised16")))
+    numbers = json.loads(text)
+    assert numbers["sessions"]["submitted"] == numbers["payments"]["approved"] == PARTICIPANTS
+    assert "Note: " in said, "128 pictures are few: what was cut is told"
+
+
+def test_too_few_pictures_are_planned_for_or_refused_in_a_sentence(tmp_path: Path) -> None:
+    media_root, folder = tmp_path / "media", reference_folder("photos16")
+    file = tmp_path / "numbers.json"
+    status, said, complained = run(media_root, "--images", str(folder), "--json", str(file))
+    assert "Traceback" not in said + complained
+    if status:
+        assert "originals are too few" in complained
+        assert complained.count("CommandError") == 1
+        assert not file.exists()
+    else:
+        assert any("originals" in note for note in json.loads(file.read_text())["notes"])
+    # What was left behind stands in nobody's way.
+    status, _, complained = run(media_root, "--images", "/nowhere")
+    assert status == 1
+    assert "no such folder" in complained
+
+
+def test_a_killed_demo_takes_its_processes_along_and_the_next_one_begins_anew(
+    first: tuple[bytes, str], tmp_path: Path
+) -> None:
+    media_root = tmp_path / "media"
+    demo = begin(media_root)
+    plans = media_root / "plans"
+    wait_for(lambda: plans.exists() or demo.poll() is not None, "a plan", patience_s=200)
+    children = [int(pid) for pid in Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()]
+    assert len(children) == 3
+    demo.send_signal(signal.SIGKILL)
+    demo.communicate()
+    wait_for(lambda: not any(is_alive(pid) for pid in children), "the end of its processes")
+    assert numbers_of(media_root)[0] == first[0]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def reference_folder(name: str) -> Path:
+    root = os.environ.get("REFERENCE_DATA", "")
+    folder = Path(root) / name
+    if not root or not folder.is_dir():
+        pytest.skip(f"REFERENCE_DATA has no {name}")
+    return folder
