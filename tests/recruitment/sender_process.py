@@ -4,6 +4,7 @@ prepare N   tables, a study, N submitted assignments and their planned rewards a
 send        rounds through the outbox until nothing waits or another sender is at work; prints the report
 time-passes the lease of a sender that is dead or at work runs out
 ledger      prints what the ledger says
+sync N M    N polls at the same moment, M times; prints what became of the HITs
 enter N     tables, a study, and N clicks of one person at the same moment; prints the sessions they got
 """
 
@@ -29,7 +30,7 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from humanexp.recruitment import services  # noqa: E402
-from humanexp.recruitment.models import Assignment, Payment, SenderLease  # noqa: E402
+from humanexp.recruitment.models import Assignment, Hit, Payment, SenderLease  # noqa: E402
 from humanexp.recruitment.services.people import person_for  # noqa: E402
 from humanexp.recruitment.states import AssignmentState  # noqa: E402
 from tests.marketplace.server import WorkerClient  # noqa: E402
@@ -92,12 +93,32 @@ def enter(count: int) -> dict[str, Any]:
         return {"sessions": sorted(set(pool.map(click, range(count)))), "rows": Assignment.objects.count()}
 
 
+def sync(count: int, rounds: int) -> dict[str, Any]:
+    """Again and again the HIT is open here and full on the other side, and all polls start together."""
+    together = threading.Barrier(count)
+
+    def poll(_: int) -> int:
+        together.wait()
+        try:
+            return services.sync().hits
+        finally:
+            connection.close()
+
+    polled: list[int] = []
+    with ThreadPoolExecutor(count) as pool:
+        for _ in range(rounds):
+            Hit.objects.update(state="open")
+            polled += pool.map(poll, range(count))
+    return {"polled": polled, "hits": list(Hit.objects.values_list("state", flat=True))}
+
+
 def main(action: str, *arguments: str) -> None:
     actions: dict[str, Callable[[], dict[str, Any]]] = {
         "prepare": lambda: prepare(*map(int, arguments)),
         "send": send,
         "time-passes": time_passes,
         "ledger": ledger,
+        "sync": lambda: sync(*map(int, arguments)),
         "enter": lambda: enter(*map(int, arguments)),
     }
     made = actions[action]()

@@ -8,14 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.marketplace.server import ROOT, MarketplaceServer, RequesterKeys
-from tests.recruitment import postgres
+from tests.postgres import postgres_cluster, postgres_url  # noqa: F401  (fixtures)
 
 
 class Platform:
@@ -56,12 +56,10 @@ def _last_line(process: subprocess.Popen[str]) -> dict[str, Any]:
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.slow])])
 def platform(
     request: pytest.FixtureRequest, tmp_path: Path, marketplace: MarketplaceServer, rich_keys: RequesterKeys
-) -> Iterator[Platform]:
+) -> Platform:
     if request.param == "sqlite":
-        yield Platform(tmp_path, f"sqlite:///{tmp_path / 'platform.sqlite3'}", marketplace, rich_keys)
-        return
-    with postgres.running() as url:
-        yield Platform(tmp_path, url, marketplace, rich_keys)
+        return Platform(tmp_path, f"sqlite:///{tmp_path / 'platform.sqlite3'}", marketplace, rich_keys)
+    return Platform(tmp_path, request.getfixturevalue("postgres_url"), marketplace, rich_keys)
 
 
 def paid(other_side: Any, hit_id: str) -> tuple[list[str], list[str]]:
@@ -116,3 +114,9 @@ def test_two_senders_on_one_ledger(platform: Platform, other_side: Any) -> None:
 def test_many_clicks_at_the_same_moment_are_one_session(platform: Platform) -> None:
     entered = platform.run("enter", "8")
     assert len(entered["sessions"]) == entered["rows"] == 1
+
+
+def test_polls_at_the_same_moment_agree(platform: Platform) -> None:
+    """The job runner and a command poll at once: each finds the HIT full, one moves it, nobody stumbles."""
+    platform.run("prepare", "2")
+    assert platform.run("sync", "6", "10") == {"polled": [1] * 60, "hits": ["closed"]}

@@ -94,7 +94,8 @@ def _store_hit(hit: Hit, about: HitReport) -> None:
         "expires_at": about.expires_at,
         "synced_at": clock.now(),
     }
-    hit.refresh_from_db(fields=["state"])
+    # Two may poll at once (the job runner and a command): the second finds the first one's state.
+    hit = Hit.objects.select_for_update().get(pk=hit.pk)
     if hit.state != state:
         advance(hit, state, **facts)
     else:
@@ -168,13 +169,18 @@ def _give_up_lost(campaign: Campaign) -> int:
     """Nobody lists a returned or abandoned assignment: one past its deadline is over; its place is free again."""
     over = clock.now() - campaign.assignment_duration - GRACE
     lost = campaign.assignments_taken.filter(state=AssignmentState.OPENED, opened_at__lt=over)
+    given_up = 0
     for assignment in lost:
         with transaction.atomic():
             session = Session.objects.select_for_update().filter(assignment=assignment).first()
+            locked = Assignment.objects.select_for_update().get(pk=assignment.pk)
+            if locked.state != AssignmentState.OPENED:
+                continue  # submitted, or given up by another poll, in this very moment
             if session is not None and session.state == SessionState.OPEN:
                 experiments.withdraw_session(session=session)
-            advance(assignment, AssignmentState.RETURNED)
-    return len(lost)
+            advance(locked, AssignmentState.RETURNED)
+            given_up += 1
+    return given_up
 
 
 def finish_link(*, campaign: Campaign, token: str) -> None:
