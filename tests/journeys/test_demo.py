@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from tests.journeys.site import ROOT, wait_for
 
@@ -34,9 +37,9 @@ SHAPE: dict[str, Any] = {
 VERDICTS = {"equivalent", "different", "undecided"}
 
 
-def begin(media_root: Path, *more: str, seed: int = 3) -> subprocess.Popen[str]:
-    own = {"DJANGO_SETTINGS_MODULE", "DATABASE_URL", "PUBLIC_URL"}
-    arguments = ["--no-serve", "--participants", str(PARTICIPANTS), "--seed", str(seed), *more]
+def begin(media_root: Path, *more: str, serve: bool = False) -> subprocess.Popen[str]:
+    own = {"DJANGO_SETTINGS_MODULE", "DATABASE_URL", "PUBLIC_URL", "MARKETPLACE_URL"}
+    arguments = ["--participants", str(PARTICIPANTS), "--seed", "3", *more, *([] if serve else ["--no-serve"])]
     return subprocess.Popen(
         [sys.executable, "manage.py", "demo", *arguments],
         cwd=ROOT,
@@ -65,18 +68,67 @@ def numbers_of(media_root: Path, *more: str) -> tuple[bytes, str]:
 
 
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
-    return numbers_of(tmp_path_factory.mktemp("first") / "media")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The MEDIA_ROOT of a demo that has been made."""
+    return tmp_path_factory.mktemp("first") / "media"
 
 
 @pytest.fixture(scope="module")
-def numbers(first: tuple[bytes, str]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(first[0])
+def first(made: Path) -> bytes:
+    return numbers_of(made)[0]
+
+
+@pytest.fixture(scope="module")
+def numbers(first: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(first)
     return found
 
 
-def test_the_same_seed_gives_the_same_bytes_in_another_folder(first: tuple[bytes, str], tmp_path: Path) -> None:
-    assert numbers_of(tmp_path / "media")[0] == first[0]
+def test_the_same_seed_gives_the_same_bytes_in_another_folder(first: bytes, tmp_path: Path) -> None:
+    assert numbers_of(tmp_path / "media")[0] == first
+
+
+def test_a_demo_that_is_there_tells_the_same_again_at_once(first: bytes, made: Path) -> None:
+    text, said = numbers_of(made)
+    assert text == first
+    assert "there already" in said
+
+
+def test_it_is_served_until_it_is_stopped(first: bytes, made: Path) -> None:
+    for port in (8000, 8001):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                pytest.skip(f"port {port} is in use")
+    demo = begin(made, serve=True)
+    try:
+        told = addresses_of(demo)
+        processes = children(demo)
+        assert requests.get(told["Take"].split()[-1], timeout=20).status_code == 200
+        assert requests.get(told["Marketplace"], timeout=20).status_code == 200
+        browser = requests.Session()
+        login = browser.get(told["Dashboard"], timeout=20)
+        username, _, password = told["Login"].partition("password: ")
+        token = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', login.text)[0]
+        form = {"username": username.strip(), "password": password, "csrfmiddlewaretoken": token}
+        board = browser.post(login.url, data=form, headers={"Referer": login.url}, timeout=20)
+        assert board.url == told["Dashboard"]
+        assert "HMRI" in board.text
+    finally:
+        demo.terminate()
+        demo.communicate(timeout=60)
+    assert demo.returncode == 0
+    assert not any(is_alive(pid) for pid in processes)
+
+
+def addresses_of(demo: subprocess.Popen[str]) -> dict[str, str]:
+    """What stands at the end, once everything is being served."""
+    assert demo.stdout is not None
+    said: list[str] = []
+    while not said or not said[-1].startswith("Ctrl-C"):
+        said.append(demo.stdout.readline())
+        assert said[-1] or demo.poll() is None, said
+    lines = (line for line in said if line.startswith(("Login", "Dashboard", "Take", "Marketplace")))
+    return {name: rest.strip() for name, rest in (line.split(maxsplit=1) for line in lines)}
 
 
 def test_the_json_has_the_documented_shape(numbers: dict[str, Any]) -> None:
@@ -151,19 +203,23 @@ def test_too_few_pictures_are_planned_for_or_refused_in_a_sentence(tmp_path: Pat
     assert "no such folder" in complained
 
 
-def test_a_killed_demo_takes_its_processes_along_and_the_next_one_begins_anew(
-    first: tuple[bytes, str], tmp_path: Path
-) -> None:
+def test_a_killed_demo_takes_its_processes_along_and_the_next_one_begins_anew(first: bytes, tmp_path: Path) -> None:
     media_root = tmp_path / "media"
     demo = begin(media_root)
     plans = media_root / "plans"
     wait_for(lambda: plans.exists() or demo.poll() is not None, "a plan", patience_s=200)
-    children = [int(pid) for pid in Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()]
-    assert len(children) == 3
+    processes = children(demo)
     demo.send_signal(signal.SIGKILL)
     demo.communicate()
-    wait_for(lambda: not any(is_alive(pid) for pid in children), "the end of its processes")
-    assert numbers_of(media_root)[0] == first[0]
+    wait_for(lambda: not any(is_alive(pid) for pid in processes), "the end of its processes")
+    assert numbers_of(media_root)[0] == first
+
+
+def children(demo: subprocess.Popen[str]) -> list[int]:
+    """Web, marketplace and job runner."""
+    found = [int(pid) for pid in Path(f"/proc/{demo.pid}/task/{demo.pid}/children").read_text().split()]
+    assert len(found) == 3
+    return found
 
 
 def is_alive(pid: int) -> bool:
