@@ -206,6 +206,7 @@ def test_the_promise_holds_through_a_bad_night(site: Site, tmp_path: Path, seed:
     site.must("publish", "flow", "--to", "marketplace", "--assignments", str(participants), "--cap", "100.00")
     heard = Heard(tmp_path / "heard.jsonl")
     people = begin_people(site, heard.path, participants, seed)
+    wait_for(lambda: heard.replies(r"/signup/$") or people.poll() is not None, "the first person")
     crashes = 0
     while people.poll() is None:
         time.sleep(rng.expovariate(2))
