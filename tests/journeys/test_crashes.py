@@ -252,6 +252,7 @@ def test_people_who_are_killed_resume_or_free_their_places_and_only_who_submits_
     time.sleep(rng.uniform(0, 0.05))
     site.end(people)
     people.communicate()
+    time.sleep(1)  # what they had sent still arrives
 
     under_way = site.platform("SELECT id FROM experiments_session WHERE state = 'open' ORDER BY id")
     assert len(under_way) >= 2, "the people were killed too late"
