@@ -12,6 +12,7 @@ import uuid
 
 from django.db import connections
 
+from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError, JobCancelled
 from humanexp.jobs import services
 from humanexp.jobs.models import Job
@@ -50,8 +51,8 @@ def run_one(job: Job, runner: str) -> None:
         services.finish(job=job, runner=runner, result=result or {})
     except JobCancelled:
         services.stopped(job=job, runner=runner)
-    except ApplicationError as error:
-        services.fail(job=job, runner=runner, error=error.message, retry=False)
+    except (ApplicationError, AnalysisError) as error:  # a refusal: trying again would refuse again
+        services.fail(job=job, runner=runner, error=str(error), retry=False)
     except Exception:  # noqa: BLE001  the job runner is one of the two boundaries
         logger.exception("job %s failed", job)
         services.fail(job=job, runner=runner, error=traceback.format_exc(limit=-6), retry=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from django.db import models, transaction
 from django.utils.translation import gettext_lazy as _
@@ -82,16 +82,6 @@ WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
     # a person has removed the cause and asks for another try
     WriteState.REFUSED: frozenset({WriteState.PLANNED, WriteState.CONFIRMED}),
 }
-
-
-class Stateful(Protocol):
-    """A row with a state and the arrows between its states."""
-
-    TRANSITIONS: Mapping[str, frozenset[str]]
-    state: Any
-    pk: Any
-
-    def refresh_from_db(self) -> None: ...
 
 
 Row = TypeVar("Row", bound=models.Model)

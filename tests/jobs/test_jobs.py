@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from analysis.errors import PictureRefused
 from humanexp.core import clock
 from humanexp.core.errors import InputRefused, JobError
 from humanexp.jobs import runner, selectors, services
@@ -49,9 +50,10 @@ def test_only_one_runner_gets_a_job(kind) -> None:
     assert [job is not None for job in claims] == [True, False]
 
 
-def test_a_refusal_fails_at_once_and_a_fault_is_tried_again(kind) -> None:
+@pytest.mark.parametrize("refusal", [InputRefused, PictureRefused])
+def test_a_refusal_fails_at_once_and_a_fault_is_tried_again(kind, refusal: type[Exception]) -> None:
     def refuse(progress: Any) -> None:
-        raise InputRefused("cat.png is not a picture.")
+        raise refusal("cat.png is not a picture.")
 
     kind(refuse)
     job = services.submit("test.kind")

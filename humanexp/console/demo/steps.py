@@ -42,10 +42,6 @@ PAYMENTS_S = 60
 Report = Callable[[int, int], None]
 
 
-def _unheard(done: int, total: int) -> None:
-    """For steps that are over in a moment."""
-
-
 @dataclass
 class Demo:
     """What has been made so far; steps are called in order."""

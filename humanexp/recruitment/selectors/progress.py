@@ -12,7 +12,7 @@ from humanexp.recruitment import pricing
 from humanexp.recruitment.models import Assignment, Campaign, Pause, Payment, SenderLease
 from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.selectors.payments import waiting_payments
-from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+from humanexp.recruitment.states import LISTED, AssignmentState, WriteState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,10 +131,6 @@ def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
         OpenedBin(start=start + number * width, opened=opened[number], completed=completed[number])
         for number in range(bins)
     ]
-
-
-def is_recruiting(study: Study) -> bool:
-    return Campaign.objects.filter(study=study, state=CampaignState.LIVE).exists()
 
 
 def _median_minutes(study: Study) -> float | None:

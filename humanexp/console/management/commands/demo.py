@@ -145,6 +145,3 @@ def _check_writable(file: Path | None) -> None:
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
-
-
-os.environ.setdefault("PYTHONUNBUFFERED", "1")
