@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 
 class SourceSet(models.Model):
@@ -13,7 +14,10 @@ class SourceSet(models.Model):
     licence = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    #: from then on neither its pictures nor its notes change
     frozen_at = models.DateTimeField(null=True, blank=True)
+    #: adapter strings of the classifiers whose agreement `SourceImage` holds, in the order they were asked
+    gold_classifiers = models.JSONField(default=list, blank=True)
 
     class Meta:
         ordering = ["name"]
@@ -34,6 +38,15 @@ class SourceImage(models.Model):
     sha256 = models.CharField(max_length=64)
     width_px = models.PositiveIntegerField(null=True, blank=True)
     height_px = models.PositiveIntegerField(null=True, blank=True)
+    #: path within the folder, archive or bucket that it was imported from
+    source_name = models.CharField(max_length=300, blank=True)
+    #: WordNet id, where the source names it
+    wnid = models.CharField(max_length=9, blank=True)
+    #: classifiers that were asked for the category of the clean picture, and how many of them named it
+    classifiers_asked = models.PositiveSmallIntegerField(null=True, blank=True)
+    classifiers_agreeing = models.PositiveSmallIntegerField(null=True, blank=True)
+    #: the smallest probability that one of them gave to the category
+    smallest_probability = models.FloatField(null=True, blank=True)
 
     class Meta:
         ordering = ["key"]
@@ -46,6 +59,22 @@ class SourceImage(models.Model):
         return self.key
 
 
+class Sampling(models.TextChoices):
+    """How the strengths of a set's stimuli were chosen."""
+
+    EVEN = "even", _("evenly over visual change")
+    UNIFORM = "uniform", _("uniformly over the parameter, as published")
+    LEVELS = "imagenet-c-levels", _("the five published levels of ImageNet-C")
+    IMPORTED = "imported", _("imported from elsewhere")
+
+
+class Framing(models.TextChoices):
+    """How a picture is cut to the square that is shown."""
+
+    WHOLE = "whole", _("shorter side to the size, middle square")
+    IMAGENET = "imagenet", _("shorter side to 256/224 of the size, middle square, as for ImageNet-C")
+
+
 class StimulusSet(models.Model):
     """Stimuli made from one source set with one configuration; complete once `completed_at` is set."""
 
@@ -53,12 +82,19 @@ class StimulusSet(models.Model):
     source_set = models.ForeignKey(SourceSet, on_delete=models.PROTECT, related_name="stimulus_sets")
     #: names of corruption functions, without the clean "none"
     corruptions = models.JSONField(default=list)
+    sampling = models.CharField(max_length=20, choices=Sampling.choices, default=Sampling.EVEN)
+    framing = models.CharField(max_length=10, choices=Framing.choices, default=Framing.WHOLE)
+    #: 0 where the sampling fixes it
     count_per_corruption = models.PositiveIntegerField()
     seed = models.BigIntegerField(default=0)
     size_px = models.PositiveSmallIntegerField(default=224)
     metric = models.CharField(max_length=40)
     #: strength to visual change, by function; measured before the first stimulus is made
     pilots = models.JSONField(default=dict, blank=True)
+    #: counts in each bin of visual change and what making them took, by function; written when the set is complete
+    coverage = models.JSONField(default=dict, blank=True)
+    #: digest of the manifest, a Parquet file beside the stimuli
+    manifest_sha256 = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
@@ -91,6 +127,9 @@ class Stimulus(models.Model):
     visual_change = models.FloatField()
     evaluations = models.PositiveSmallIntegerField(default=0)
     reached = models.BooleanField(default=True)
+    #: the range of visual change that the tries spanned, where the target lies outside it
+    reach_low = models.FloatField(null=True, blank=True)
+    reach_high = models.FloatField(null=True, blank=True)
     sha256 = models.CharField(max_length=64)
     file = models.CharField(max_length=300)
 
@@ -102,7 +141,10 @@ class Stimulus(models.Model):
                 condition=Q(visual_change__gte=0) & Q(visual_change__lte=1), name="stimulus_visual_change_in_unit"
             ),
         ]
-        indexes = [models.Index(fields=["stimulus_set", "corruption", "visual_change"])]
+        indexes = [
+            models.Index(fields=["stimulus_set", "corruption", "visual_change"]),
+            models.Index(fields=["stimulus_set", "source_image", "corruption", "visual_change"]),
+        ]
 
     def __str__(self) -> str:
         return self.key

@@ -8,26 +8,12 @@ from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
-from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.models import Stimulus, StimulusSet
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.generation import Original
-
-
-def source_sets() -> QuerySet[SourceSet]:
-    return SourceSet.objects.annotate(
-        n_images=Count("images"), n_categories=Count("images__category", distinct=True)
-    ).order_by("-created_at")
-
-
-def source_set_by_name(name: str) -> SourceSet:
-    source_set = SourceSet.objects.filter(name=name).first()
-    if source_set is None:
-        known = ", ".join(SourceSet.objects.values_list("name", flat=True)) or "none yet: import_images makes one"
-        raise NotFound(f"There is no set of pictures named {name!r}. There are: {known}.")
-    return source_set
 
 
 def stimulus_sets() -> QuerySet[StimulusSet]:
@@ -81,10 +67,6 @@ def originals_of(stimulus_set: StimulusSet) -> list[Original]:
 
 def digests_by_key(stimulus_set: StimulusSet) -> dict[str, str]:
     return dict(stimulus_set.stimuli.order_by().values_list("key", "sha256"))
-
-
-def image_ids_by_key(source_set: SourceSet) -> dict[str, int]:
-    return dict(source_set.images.order_by().values_list("key", "pk"))
 
 
 def manifest(stimulus_set: StimulusSet) -> pd.DataFrame:
