@@ -144,6 +144,12 @@ class Stimulus(models.Model):
         indexes = [
             models.Index(fields=["stimulus_set", "corruption", "visual_change"]),
             models.Index(fields=["stimulus_set", "source_image", "corruption", "visual_change"]),
+            # Few among many: without it, showing them would read the whole set.
+            models.Index(
+                fields=["stimulus_set", "corruption", "visual_change"],
+                condition=Q(reached=False),
+                name="stimulus_out_of_reach",
+            ),
         ]
 
     def __str__(self) -> str:
