@@ -120,6 +120,27 @@ def prepare_original(path: Path, size_px: int) -> Picture:
     return np.array(picture.crop((left, top, left + size_px, top + size_px)), dtype=np.uint8)
 
 
+def read_picture(path: Path) -> Picture:
+    """Read a picture file as it is, without cutting or scaling it.
+
+    Parameters
+    ----------
+    path : Path
+        Picture file.
+
+    Returns
+    -------
+    ndarray of uint8, shape (h, w, 3)
+
+    Raises
+    ------
+    PictureRefused
+        Naming the file, what is wrong with it, and what to do.
+    """
+    with _refusing(path):
+        return np.array(_open_rgb(path), dtype=np.uint8)
+
+
 @contextmanager
 def _refusing(path: Path) -> Iterator[None]:
     """Every way in which a decoder fails becomes one sentence that names the file."""
