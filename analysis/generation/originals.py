@@ -3,36 +3,76 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from analysis.corruptions.registry import Picture
-from analysis.errors import PictureRefused
+from analysis.errors import PictureRefused, UnknownName
 from analysis.visual_change import MINIMUM_SIDE_PX
 
 #: Other formats are refused unread: some decoders start programs, all of them widen the door.
 FORMATS: tuple[str, ...] = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")
 MAXIMUM_PIXELS = 80_000_000
+MAXIMUM_BYTES = 200_000_000
+#: Ordinary progressive JPEG files have about ten; each costs a pass over the whole picture.
+MAXIMUM_SCANS = 100
 #: A picture may be enlarged this much at most; more of it would show interpolation, not the picture.
 MAXIMUM_ENLARGEMENT = 2.0
 
+#: How a picture is cut to a square. "whole": shorter side to the size (bicubic), middle square. "imagenet": shorter
+#: side to 256/224 of the size (bilinear), middle square of the size, as pictures were prepared for ImageNet-C.
+Framing = Literal["whole", "imagenet"]
+_IMAGENET_MARGIN = 256 / 224
+
 _MODES = frozenset({"RGB", "L", "1", "P", "PA", "LA", "La", "RGBA", "RGBa", "RGBX", "CMYK", "YCbCr"})
 _DEEP_MODES = frozenset({"I;16", "I;16B", "I;16L", "I;16N"})
+#: Rows are looked at in strips of about this many pixels, so that a large picture is in memory once.
+_STRIP_PIXELS = 1_000_000
 
 
-def check_original(path: Path) -> tuple[int, int]:
+@dataclass(frozen=True)
+class Inspection:
+    """What was found in a picture file, or a sentence that says why it is refused.
+
+    Attributes
+    ----------
+    path : str
+        As given.
+    sha256 : str
+        Digest of the file.
+    pixel_sha256 : str
+        Digest of size and pixels as seen: equal for one picture saved without loss as different kinds of file.
+    width_px, height_px : int
+        As seen (after the orientation that the camera noted).
+    refusal : str
+        Empty for a picture that can be used.
+    """
+
+    path: str
+    sha256: str = ""
+    pixel_sha256: str = ""
+    width_px: int = 0
+    height_px: int = 0
+    refusal: str = ""
+
+
+def check_original(path: Path, *, name: str = "") -> tuple[int, int]:
     """Decode a picture file completely.
 
     Parameters
     ----------
     path : Path
         Picture file.
+    name : str, optional
+        What a refusal calls the file; the path by default.
 
     Returns
     -------
@@ -44,48 +84,27 @@ def check_original(path: Path) -> tuple[int, int]:
     PictureRefused
         Naming the file, what is wrong with it, and what to do.
     """
-    with _refusing(path):
-        picture = _open_rgb(path)
-    if min(picture.size) < MINIMUM_SIDE_PX:
-        raise PictureRefused(
-            f"{path}: {picture.width} x {picture.height} px is too small; take a picture with sides of at least "
-            f"{MINIMUM_SIDE_PX} px."
-        )
-    luminance = np.asarray(picture.convert("L"))
-    if luminance.min() == luminance.max():
-        raise PictureRefused(f"{path}: the picture has one single grey level; remove it.")
-    return picture.size
+    found = _look_at(path, name or str(path))
+    return found.width_px, found.height_px
 
 
-@dataclass(frozen=True)
-class Inspection:
-    """What was found in a picture file: its digest and size as seen, or a sentence that says why it is refused."""
+def inspect_originals(paths: Sequence[str], names: Sequence[str] | None = None) -> list[Inspection]:
+    """Look at picture files one by one, so that all refusals can be told at once.
 
-    path: str
-    sha256: str = ""
-    width_px: int = 0
-    height_px: int = 0
-    refusal: str = ""
-
-
-def inspect_originals(paths: Sequence[str]) -> list[Inspection]:
-    """Look at picture files one by one, so that all refusals can be told at once."""
-    return [_inspect(Path(path)) for path in paths]
+    Parameters
+    ----------
+    paths : sequence of str
+        Picture files.
+    names : sequence of str, optional
+        What refusals call them; the paths by default.
+    """
+    return [_inspect(Path(path), name) for path, name in zip(paths, names or paths, strict=True)]
 
 
-def _inspect(path: Path) -> Inspection:
-    try:
-        width_px, height_px = check_original(path)
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    except PictureRefused as error:
-        return Inspection(str(path), refusal=str(error))
-    return Inspection(str(path), sha256, width_px, height_px)
+def prepare_original(path: Path, size_px: int, framing: Framing = "whole") -> Picture:
+    """Read a picture file, bring its shorter side to the size of the framing, and cut the square in the middle.
 
-
-def prepare_original(path: Path, size_px: int) -> Picture:
-    """Read a picture file, bring its shorter side to ``size_px``, and cut the square in the middle.
-
-    Camera orientation is applied; grey, palette, 16-bit grey and CMYK pictures become 8-bit RGB; an alpha channel that
+    Camera orientation is applied; grey, palette, 16-bit and CMYK pictures become 8-bit RGB; an alpha channel that
     hides nothing is dropped.
 
     Parameters
@@ -94,6 +113,10 @@ def prepare_original(path: Path, size_px: int) -> Picture:
         Picture file.
     size_px : int
         Side of the square.
+    framing : {"whole", "imagenet"}
+        "whole" brings the shorter side to ``size_px`` (bicubic). "imagenet" brings it to
+        ``round(size_px * 256 / 224)`` (bilinear) and so cuts off a margin: Hendrycks and Dietterich (2019) prepared
+        the pictures of ImageNet-C like that; sides and corners are rounded as by torchvision's Resize and CenterCrop.
 
     Returns
     -------
@@ -103,46 +126,78 @@ def prepare_original(path: Path, size_px: int) -> Picture:
     ------
     PictureRefused
         Naming the file, what is wrong with it, and what to do: animated or partly transparent pictures, broken files,
-        files over 80 megapixels, and pictures that would have to be enlarged more than twofold.
+        files over 80 megapixels, pictures that would have to be enlarged more than twofold, and pictures of which the
+        square has one single grey level.
+    UnknownName
+        If there is no such framing.
     """
-    with _refusing(path):
-        picture = _open_rgb(path)
+    if framing not in get_args(Framing):
+        raise UnknownName(f"There is no framing {framing!r}; there are: {', '.join(get_args(Framing))}.")
+    with _refusing(str(path)):
+        picture = _open_rgb(path, str(path))
+    target = size_px if framing == "whole" else round(size_px * _IMAGENET_MARGIN)
     shorter = min(picture.size)
-    if shorter * MAXIMUM_ENLARGEMENT < size_px:
+    if shorter * MAXIMUM_ENLARGEMENT < target:
         raise PictureRefused(
             f"{path}: {picture.width} x {picture.height} px cannot be shown at {size_px} px without enlarging it more "
             f"than {MAXIMUM_ENLARGEMENT:g}-fold; take a larger picture or a smaller size."
         )
+    square = _whole_square(picture, size_px) if framing == "whole" else _imagenet_square(picture, size_px, target)
+    low, high = square.convert("L").getextrema()
+    if low == high:
+        raise PictureRefused(f"{path}: the middle of the picture has one single grey level; remove it.")
+    return np.array(square, dtype=np.uint8)
+
+
+def _whole_square(picture: Image.Image, size_px: int) -> Image.Image:
+    shorter = min(picture.size)
     if shorter != size_px:
         width, height = (max(size_px, round(side * size_px / shorter)) for side in picture.size)
         picture = picture.resize((width, height), Image.Resampling.BICUBIC)
     left, top = (picture.width - size_px) // 2, (picture.height - size_px) // 2
-    return np.array(picture.crop((left, top, left + size_px, top + size_px)), dtype=np.uint8)
+    return picture.crop((left, top, left + size_px, top + size_px))
 
 
-def read_picture(path: Path) -> Picture:
-    """Read a picture file as it is, without cutting or scaling it.
+def _imagenet_square(picture: Image.Image, size_px: int, target: int) -> Image.Image:
+    shorter = min(picture.size)
+    if shorter != target:
+        width, height = (target if side == shorter else int(target * side / shorter) for side in picture.size)
+        picture = picture.resize((width, height), Image.Resampling.BILINEAR)
+    left, top = (round((side - size_px) / 2) for side in picture.size)
+    return picture.crop((left, top, left + size_px, top + size_px))
 
-    Parameters
-    ----------
-    path : Path
-        Picture file.
 
-    Returns
-    -------
-    ndarray of uint8, shape (h, w, 3)
+def _inspect(path: Path, name: str) -> Inspection:
+    try:
+        return _look_at(path, name)
+    except PictureRefused as error:
+        return Inspection(str(path), refusal=str(error))
 
-    Raises
-    ------
-    PictureRefused
-        Naming the file, what is wrong with it, and what to do.
-    """
-    with _refusing(path):
-        return np.array(_open_rgb(path), dtype=np.uint8)
+
+def _look_at(path: Path, name: str) -> Inspection:
+    with _refusing(name):
+        picture = _open_rgb(path, name)
+        with path.open("rb") as stream:
+            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+    if min(picture.size) < MINIMUM_SIDE_PX:
+        raise PictureRefused(
+            f"{name}: {picture.width} x {picture.height} px is too small; take a picture with sides of at least "
+            f"{MINIMUM_SIDE_PX} px."
+        )
+    pixels = hashlib.sha256(f"{picture.width}x{picture.height}".encode())
+    rows = math.ceil(_STRIP_PIXELS / picture.width)
+    for top in range(0, picture.height, rows):
+        pixels.update(picture.crop((0, top, picture.width, min(top + rows, picture.height))).tobytes())
+    side = min(picture.size)
+    left, top = (picture.width - side) // 2, (picture.height - side) // 2
+    low, high = picture.crop((left, top, left + side, top + side)).convert("L").getextrema()
+    if low == high:
+        raise PictureRefused(f"{name}: the middle of the picture has one single grey level; remove it.")
+    return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height)
 
 
 @contextmanager
-def _refusing(path: Path) -> Iterator[None]:
+def _refusing(name: str) -> Iterator[None]:
     """Every way in which a decoder fails becomes one sentence that names the file."""
     try:
         with warnings.catch_warnings():
@@ -151,30 +206,54 @@ def _refusing(path: Path) -> Iterator[None]:
     except PictureRefused:
         raise
     except FileNotFoundError as error:
-        raise PictureRefused(f"{path}: there is no such file.") from error
+        raise PictureRefused(f"{name}: there is no such file.") from error
     except UnidentifiedImageError as error:
         raise PictureRefused(
-            f"{path}: this is no picture that can be read ({', '.join(FORMATS)}); convert or remove it."
+            f"{name}: this is no picture that can be read ({', '.join(FORMATS)}); convert or remove it."
         ) from error
     except Image.DecompressionBombError as error:
-        raise PictureRefused(f"{path}: over {MAXIMUM_PIXELS // 10**6} megapixels; scale it down.") from error
-    except (OSError, ValueError, SyntaxError, EOFError, IndexError, MemoryError) as error:
-        raise PictureRefused(f"{path}: the file is broken or cut off ({error}); copy it again or remove it.") from error
+        raise PictureRefused(f"{name}: over {MAXIMUM_PIXELS // 10**6} megapixels; scale it down.") from error
+    except Exception as error:  # decoders of hostile files raise whatever they meet
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise PictureRefused(
+            f"{name}: the file is broken or cut off ({reason}); copy it again or remove it."
+        ) from error
 
 
-def _open_rgb(path: Path) -> Image.Image:
+def _open_rgb(path: Path, name: str) -> Image.Image:
+    if path.stat().st_size > MAXIMUM_BYTES:
+        raise PictureRefused(f"{name}: the file is over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
+    _check_before_opening(path, name)
     with Image.open(path, formats=FORMATS) as file:
         if file.width * file.height > MAXIMUM_PIXELS:
             raise Image.DecompressionBombError
         # A telephone's MPO file is a JPEG with copies behind it; a TIFF or GIF holds different pictures.
         frames = int(getattr(file, "n_frames", 1))
         if file.format != "MPO" and frames > 1:
-            raise PictureRefused(f"{path}: the file holds {frames} pictures; save the wanted one alone.")
+            raise PictureRefused(f"{name}: the file holds {frames} pictures; save the wanted one alone.")
         file.load()
-        return _to_rgb(ImageOps.exif_transpose(file), path)
+        return _to_rgb(ImageOps.exif_transpose(file), name)
 
 
-def _to_rgb(picture: Image.Image, path: Path) -> Image.Image:
+def _check_before_opening(path: Path, name: str) -> None:
+    """What a decoder would pay for before it tells the size, or pass by pass without end."""
+    with path.open("rb") as stream:
+        head = stream.read(32)
+        if head[:4] == b"RIFF" and head[8:16] == b"WEBPVP8X":
+            width, height = (1 + int.from_bytes(head[start : start + 3], "little") for start in (24, 27))
+            if width * height > MAXIMUM_PIXELS:
+                raise Image.DecompressionBombError
+        if head[:3] == b"\xff\xd8\xff":
+            scans, before = 0, b""
+            stream.seek(0)
+            while block := stream.read(1 << 20):
+                scans += (before + block).count(b"\xff\xda")
+                before = block[-1:]
+            if scans > MAXIMUM_SCANS:
+                raise PictureRefused(f"{name}: the file takes {scans} passes to read; save it again.")
+
+
+def _to_rgb(picture: Image.Image, name: str) -> Image.Image:
     if picture.mode in _DEEP_MODES:
         return Image.fromarray(np.rint(np.asarray(picture) / 257.0).astype(np.uint8)).convert("RGB")
     if picture.mode == "I" and picture.format in (None, "PNG"):
@@ -182,9 +261,9 @@ def _to_rgb(picture: Image.Image, path: Path) -> Image.Image:
         if levels.min() >= 0 and levels.max() <= 65535:
             return Image.fromarray(np.rint(levels / 257.0).astype(np.uint8)).convert("RGB")
     if picture.mode not in _MODES:
-        raise PictureRefused(f"{path}: pixels of kind {picture.mode} cannot be shown; save it as 8-bit RGB.")
+        raise PictureRefused(f"{name}: pixels of kind {picture.mode} cannot be shown; save it as 8-bit RGB.")
     if picture.has_transparency_data:
         picture = picture.convert("RGBA")
         if np.asarray(picture.getchannel("A")).min() < 255:
-            raise PictureRefused(f"{path}: parts of the picture are transparent; save it on a background.")
+            raise PictureRefused(f"{name}: parts of the picture are transparent; save it on a background.")
     return picture.convert("RGB")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import struct
 import zlib
 from pathlib import Path
@@ -8,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from analysis.errors import PictureRefused
-from analysis.generation import check_original, prepare_original
+from analysis.errors import PictureRefused, UnknownName
+from analysis.generation import check_original, inspect_originals, prepare_original
 from tests.analysis.generation.originals import coloured
 
 SCENE = coloured(3, 160, 240)
@@ -151,3 +152,65 @@ def test_a_picture_is_not_enlarged_more_than_twofold(tmp_path: Path) -> None:
     assert prepare_original(path, 200).shape == (200, 200, 3)
     with pytest.raises(PictureRefused, match="medium.png: 150 x 100 px cannot be shown at 201 px"):
         prepare_original(path, 201)
+
+
+def test_the_margin_of_imagenet_is_cut_off_as_torchvision_does(tmp_path: Path) -> None:
+    scene = Image.fromarray(coloured(1, 375, 500))
+    path = _save(tmp_path / "landscape.png", scene)
+    # Resize(256), CenterCrop(224): 256 x int(256 * 500 / 375) = 341; left round(117 / 2), half to even; top 16.
+    expected = scene.resize((341, 256), Image.Resampling.BILINEAR).crop((58, 16, 282, 240))
+    assert np.array_equal(prepare_original(path, 224, "imagenet"), np.asarray(expected))
+    upright = _save(tmp_path / "upright.png", scene.transpose(Image.Transpose.ROTATE_90))
+    assert prepare_original(upright, 112, "imagenet").shape == (112, 112, 3)
+    with pytest.raises(UnknownName, match="whole, imagenet"):
+        prepare_original(path, 224, "stretched")  # type: ignore[arg-type]
+
+
+def test_a_picture_of_the_margins_size_is_cut_without_resampling(tmp_path: Path) -> None:
+    scene = coloured(1, 256, 300)
+    path = _save(tmp_path / "fits.png", Image.fromarray(scene))
+    assert np.array_equal(prepare_original(path, 224, "imagenet"), scene[16:240, 38:262])
+
+
+def test_colour_of_sixteen_bit_becomes_eight(tmp_path: Path) -> None:
+    import cv2
+
+    path = tmp_path / "deep-colour.png"
+    cv2.imwrite(str(path), SCENE[..., ::-1].astype(np.uint16) * 257)
+    assert np.array_equal(prepare_original(path, 160), SCENE[:, 40:200])
+
+
+def test_the_same_pixels_in_two_kinds_of_file_have_one_digest(tmp_path: Path) -> None:
+    tall = SCENE.transpose(1, 0, 2)
+    files = [
+        _save(tmp_path / "a.png", Image.fromarray(SCENE)),
+        _save(tmp_path / "a.bmp", Image.fromarray(SCENE)),
+        _save(tmp_path / "tall.png", Image.fromarray(np.ascontiguousarray(tall))),
+    ]
+    png, bmp, other = inspect_originals(list(map(str, files)))
+    assert png.pixel_sha256 == bmp.pixel_sha256 != other.pixel_sha256
+    assert png.sha256 != bmp.sha256 == hashlib.sha256(files[1].read_bytes()).hexdigest()
+
+
+def test_a_square_without_content_is_refused(tmp_path: Path) -> None:
+    framed = np.full((200, 600, 3), 9, dtype=np.uint8)
+    framed[:, :100] = coloured(1, 200, 100)
+    path = _save(tmp_path / "framed.png", Image.fromarray(framed))
+    for read in (check_original, lambda path: prepare_original(path, 128)):
+        with pytest.raises(PictureRefused, match=r"framed.png: the middle of the picture has one single grey level"):
+            read(path)
+
+
+def test_a_jpeg_of_endless_passes_is_refused_unread(tmp_path: Path) -> None:
+    path = _save(tmp_path / "passes.jpg", Image.fromarray(SCENE), progressive=True)
+    content = path.read_bytes()
+    last = content.rindex(b"\xff\xda")
+    path.write_bytes(content[:-2] + content[last:-2] * 200 + b"\xff\xd9")
+    with pytest.raises(PictureRefused, match=r"passes.jpg: the file takes 2\d\d passes"):
+        check_original(path)
+
+
+def test_a_refusal_calls_the_file_by_the_name_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"nothing")
+    (found,) = inspect_originals([str(tmp_path / "x")], ["cat/tom.jpg"])
+    assert found.refusal.startswith("cat/tom.jpg: this is no picture")
