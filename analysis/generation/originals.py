@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from analysis.corruptions.registry import Picture
 from analysis.errors import PictureRefused, UnknownName
@@ -185,15 +185,40 @@ def _look_at(path: Path, name: str) -> Inspection:
             f"{MINIMUM_SIDE_PX} px."
         )
     pixels = hashlib.sha256(f"{picture.width}x{picture.height}".encode())
+    side = min(picture.size)
+    left, first_row = (picture.width - side) // 2, (picture.height - side) // 2
+    levels: set[int] = set()
     rows = math.ceil(_STRIP_PIXELS / picture.width)
     for top in range(0, picture.height, rows):
-        pixels.update(picture.crop((0, top, picture.width, min(top + rows, picture.height))).tobytes())
-    side = min(picture.size)
-    left, top = (picture.width - side) // 2, (picture.height - side) // 2
-    low, high = picture.crop((left, top, left + side, top + side)).convert("L").getextrema()
-    if low == high:
+        bottom = min(top + rows, picture.height)
+        pixels.update(picture.crop((0, top, picture.width, bottom)).tobytes())
+        in_square = max(top, first_row), min(bottom, first_row + side)
+        if len(levels) < 2 and in_square[0] < in_square[1]:
+            levels.update(picture.crop((left, in_square[0], left + side, in_square[1])).convert("L").getextrema())
+    if len(levels) == 1:
         raise PictureRefused(f"{name}: the middle of the picture has one single grey level; remove it.")
     return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height)
+
+
+def read_picture(path: Path) -> Picture:
+    """Read a picture file as it is, without cutting or scaling it.
+
+    Parameters
+    ----------
+    path : Path
+        Picture file.
+
+    Returns
+    -------
+    ndarray of uint8, shape (h, w, 3)
+
+    Raises
+    ------
+    PictureRefused
+        Naming the file, what is wrong with it, and what to do.
+    """
+    with _refusing(str(path)):
+        return np.array(_open_rgb(path, str(path)), dtype=np.uint8)
 
 
 @contextmanager
@@ -232,7 +257,10 @@ def _open_rgb(path: Path, name: str) -> Image.Image:
         if file.format != "MPO" and frames > 1:
             raise PictureRefused(f"{name}: the file holds {frames} pictures; save the wanted one alone.")
         file.load()
-        return _to_rgb(ImageOps.exif_transpose(file), name)
+        picture: Image.Image = file
+        if file.getexif().get(ExifTags.Base.Orientation, 1) != 1:
+            picture = ImageOps.exif_transpose(file)
+        return _to_rgb(picture, name)
 
 
 def _check_before_opening(path: Path, name: str) -> None:
@@ -266,4 +294,4 @@ def _to_rgb(picture: Image.Image, name: str) -> Image.Image:
         picture = picture.convert("RGBA")
         if np.asarray(picture.getchannel("A")).min() < 255:
             raise PictureRefused(f"{name}: parts of the picture are transparent; save it on a background.")
-    return picture.convert("RGB")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
