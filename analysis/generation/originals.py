@@ -194,7 +194,8 @@ def _look_at(path: Path, name: str) -> Inspection:
         pixels.update(picture.crop((0, top, picture.width, bottom)).tobytes())
         in_square = max(top, first_row), min(bottom, first_row + side)
         if len(levels) < 2 and in_square[0] < in_square[1]:
-            levels.update(picture.crop((left, in_square[0], left + side, in_square[1])).convert("L").getextrema())
+            grey = np.asarray(picture.crop((left, in_square[0], left + side, in_square[1])).convert("L"))
+            levels |= {int(grey.min()), int(grey.max())}
     if len(levels) == 1:
         raise PictureRefused(f"{name}: the middle of the picture has one single grey level; remove it.")
     return Inspection(str(path), sha256, pixels.hexdigest(), picture.width, picture.height)
