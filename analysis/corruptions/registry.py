@@ -43,6 +43,8 @@ class Corruption:
         What the parameter counts.
     function : callable
         ``(intensities, parameter, seed) -> intensities``; for one seed, ever the same random field at every parameter.
+    redraws : int
+        Seeds that may be tried for one target, where the reach depends on the seed.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Corruption:
     scale: Literal["log", "linear"]
     unit: str
     function: Callable[[Intensities, float, int], Intensities]
+    redraws: int = 1
 
     def parameter_at(self, t: float) -> float:
         """Parameter at relative strength t in [0, 1].

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.corruptions import NO_CORRUPTION
+from analysis.corruptions import NO_CORRUPTION, find_corruption
 from analysis.errors import InvalidInput
+from analysis.generation.sharing import share_out
 from analysis.visual_change import PilotMap, draw_targets
 from analysis.visual_change.targeting import PILOT_PICTURES
+
+#: How the strengths of a plan are chosen; see `plan_stimuli`.
+Sampling = Literal["even", "uniform", "imagenet-c-levels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class StimulusRequest:
-    """One stimulus to be made.
+    """One stimulus to be made: with a target, or with a parameter, or clean.
 
     Parameters
     ----------
@@ -36,13 +41,15 @@ class StimulusRequest:
     corruption, version : str
         ``"none"`` and ``""`` for the clean picture.
     target : float or None
-        Wanted visual change, in [0, 1]; None for the clean picture.
+        Wanted visual change, in [0, 1].
     seed : int
         Of the corruption's random field.
     file : str
         Path within the set's folder.
     sha256 : str or None
         Digest of the file made earlier; when the file has it, nothing is made.
+    parameter : float or None
+        Strength that was fixed in advance, in the corruption's own unit; then there is no target.
     """
 
     stimulus: str
@@ -52,6 +59,7 @@ class StimulusRequest:
     seed: int
     file: str
     sha256: str | None = None
+    parameter: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,97 @@ class OriginalPlan:
         return replace(
             self,
             requests=tuple(replace(request, sha256=digests.get(request.stimulus)) for request in self.requests),
+        )
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Stimuli of one function, those of one original side by side.
+
+    Parameters
+    ----------
+    starts : ndarray of int, shape (n_originals + 1,)
+        Where each original's stimuli begin.
+    values : ndarray of float64, shape (count,)
+        Targets or parameters, rising within an original.
+    draws : ndarray of int, shape (count,)
+        Number of the random field among those of original and function.
+    has_targets : bool
+        Whether the values are targets.
+    """
+
+    corruption: str
+    version: str
+    starts: NDArray[np.int32]
+    values: NDArray[np.float64]
+    draws: NDArray[np.int32]
+    has_targets: bool
+
+
+class StimulusPlan:
+    """All stimuli of a set, as a few numbers each; requests are made while it is walked through.
+
+    Iteration gives one `OriginalPlan` for every original, in order of their keys. The length is the number of stimuli,
+    clean ones included.
+
+    Parameters
+    ----------
+    originals : sequence of Original
+        In order of their keys.
+    columns : sequence of _Column
+    seed : int
+    size_px : int
+    framing : str
+    """
+
+    def __init__(
+        self, originals: Sequence[Original], columns: Sequence[_Column], *, seed: int, size_px: int, framing: str
+    ) -> None:
+        self.originals = tuple(originals)
+        self._columns = tuple(columns)
+        self._seed = seed
+        self._picture = (size_px,) if framing == "whole" else (size_px, framing)
+
+    def __len__(self) -> int:
+        return len(self.originals) + sum(len(column.values) for column in self._columns)
+
+    def __iter__(self) -> Iterator[OriginalPlan]:
+        for index, original in enumerate(self.originals):
+            requests = [self._request(original, NO_CORRUPTION, "", None, None, 0)]
+            for column in self._columns:
+                for place in range(column.starts[index], column.starts[index + 1]):
+                    value, draw = float(column.values[place]), int(column.draws[place])
+                    target, parameter = (value, None) if column.has_targets else (None, value)
+                    field = field_seed(self._seed, original, column.corruption, draw)
+                    requests.append(
+                        self._request(original, column.corruption, column.version, target, parameter, field)
+                    )
+            yield OriginalPlan(original, tuple(requests))
+
+    def counts(self) -> dict[str, int]:
+        """Stimuli of each function, without the clean ones."""
+        return {column.corruption: len(column.values) for column in self._columns}
+
+    def _request(
+        self,
+        original: Original,
+        corruption: str,
+        version: str,
+        target: float | None,
+        parameter: float | None,
+        seed: int,
+    ) -> StimulusRequest:
+        strength = (target,) if parameter is None else (target, parameter)
+        digest = _hash(original.sha256, corruption, version, *strength, seed, *self._picture, length=8)
+        name = f"{digest:016x}"
+        return StimulusRequest(
+            stimulus=name,
+            corruption=corruption,
+            version=version,
+            target=target,
+            seed=seed,
+            file=f"{name[:2]}/{name}.png",
+            parameter=parameter,
         )
 
 
@@ -88,67 +187,135 @@ def pilot_originals(originals: Sequence[Original], seed: int) -> list[Original]:
     return order_originals(originals, seed)[:PILOT_PICTURES]
 
 
-def plan_stimuli(
-    originals: Sequence[Original], pilots: Mapping[str, PilotMap], *, count: int, seed: int, size_px: int
-) -> list[OriginalPlan]:
-    """Plan ``count`` stimuli a function, and one clean stimulus an original.
+def field_seed(seed: int, original: Original, corruption: str, draw: int) -> int:
+    """Seed of the ``draw``-th random field of an original under a function; at most 48 bits."""
+    return _hash(seed, "field", original.sha256, corruption, draw)
 
-    Each function's targets fill its reachable range evenly. They are cut, in rising order, into as many stretches as an
-    original has stimuli of that function, so that an original's targets lie one in each stretch; functions start at
-    different originals, so that an original's targets differ between functions, too.
+
+def plan_stimuli(
+    originals: Sequence[Original],
+    pilots: Mapping[str, PilotMap],
+    *,
+    corruptions: Sequence[str] | None = None,
+    count: int,
+    seed: int,
+    size_px: int,
+    sampling: Sampling = "even",
+    framing: str = "whole",
+) -> StimulusPlan:
+    """Plan the stimuli of every function, and one clean stimulus an original.
+
+    ``"even"``: targets of visual change that fill the range a function reaches. In falling order they go to the
+    originals in turn, so that an original's targets lie one in each stretch of the range; functions start at different
+    originals, so that an original's targets differ between functions, too. A target above the weakest original's reach
+    goes to the next original that was seen to reach it; see `analysis.generation.reach`.
+
+    ``"uniform"``: parameters drawn uniformly over a function's domain, independently of each other, as published;
+    on the logarithm of the parameter where the domain is logarithmic.
+
+    ``"imagenet-c-levels"``: every original at each of the five published levels of ImageNet-C; ``count`` is ignored.
 
     Parameters
     ----------
     originals : sequence of Original
     pilots : mapping of str to PilotMap
-        One for each function.
+        One for each function; only ``"even"`` needs them.
+    corruptions : sequence of str, optional
+        Functions; those of ``pilots`` if left out.
     count : int
         Stimuli a function, from 1.
     seed : int
         Same arguments, same plan.
     size_px : int
         Side of the pictures.
+    sampling : {"even", "uniform", "imagenet-c-levels"}
+    framing : str
+        How originals are cut to the square; it is part of a stimulus' name.
 
     Returns
     -------
-    list of OriginalPlan
-        One for every original, in order of their keys.
+    StimulusPlan
 
     Raises
     ------
     InvalidInput
-        Without originals, or when fewer than one stimulus is wanted.
+        Without originals, when fewer than one stimulus is wanted, for an unknown sampling, for a function without pilot
+        or without published levels.
     """
+    names = sorted(set(pilots if corruptions is None else corruptions))
     if not originals:
         raise InvalidInput("There is no original to make stimuli from.")
-    if pilots and count < 1:
+    if sampling not in get_args(Sampling):
+        raise InvalidInput(f"There is no sampling named {sampling!r}; choose from {', '.join(get_args(Sampling))}.")
+    if names and count < 1 and sampling != "imagenet-c-levels":
         raise InvalidInput("At least one stimulus a function must be wanted.")
-    requests: dict[str, list[StimulusRequest]] = {
-        original.key: [_request(original, NO_CORRUPTION, "", None, 0, size_px)] for original in originals
-    }
     order = order_originals(originals, seed)
-    for number, name in enumerate(sorted(pilots)):
-        pilot = pilots[name]
-        targets = draw_targets(count, pilot.reach, np.random.default_rng(_hash(seed, "targets", name)))
-        place = round(number * len(order) / len(pilots))
-        for repeat, stretch in enumerate(np.array_split(targets, math.ceil(count / len(order)))):
-            for target in stretch.tolist():
-                original = order[place % len(order)]
-                place += 1
-                field_seed = _hash(seed, "field", original.sha256, name, repeat)
-                requests[original.key].append(_request(original, name, pilot.version, target, field_seed, size_px))
-    return [
-        OriginalPlan(original, tuple(requests[original.key]))
-        for original in sorted(originals, key=lambda original: original.key)
-    ]
+    keys = sorted(original.key for original in originals)
+    rank = {key: index for index, key in enumerate(keys)}
+    positions = np.array([rank[original.key] for original in order])
+    columns = []
+    for number, name in enumerate(names):
+        first = round(number * len(order) / len(names))
+        if sampling == "even":
+            if name not in pilots:
+                raise InvalidInput(f"{name} has no pilot map: measure how its strength maps to visual change first.")
+            columns.append(_even(pilots[name], positions, first, count, seed))
+        elif sampling == "uniform":
+            columns.append(_uniform(name, positions, first, count, seed))
+        else:
+            columns.append(_levels(name, len(order)))
+    by_key = {original.key: original for original in order}
+    return StimulusPlan([by_key[key] for key in keys], columns, seed=seed, size_px=size_px, framing=framing)
 
 
-def _request(
-    original: Original, corruption: str, version: str, target: float | None, seed: int, size_px: int
-) -> StimulusRequest:
-    name = f"{_hash(original.sha256, corruption, version, target, seed, size_px, length=8):016x}"
-    return StimulusRequest(
-        stimulus=name, corruption=corruption, version=version, target=target, seed=seed, file=f"{name[:2]}/{name}.png"
+def _even(pilot: PilotMap, positions: NDArray[Any], first: int, count: int, seed: int) -> _Column:
+    targets = draw_targets(count, pilot.reach, np.random.default_rng(_hash(seed, "targets", pilot.corruption)))
+    takers, draws = share_out(targets, len(positions), first)
+    return _column(pilot.corruption, pilot.version, positions[takers], targets, draws, len(positions), True)
+
+
+def _uniform(name: str, positions: NDArray[Any], first: int, count: int, seed: int) -> _Column:
+    corruption = find_corruption(name)
+    rng = np.random.default_rng(_hash(seed, "parameters", name))
+    parameters = np.array([corruption.parameter_at(t) for t in rng.random(count).tolist()])
+    places = np.arange(count)
+    takers = (first + places) % len(positions)
+    return _column(
+        name, corruption.version, positions[takers], parameters, places // len(positions), len(positions), False
+    )
+
+
+def _levels(name: str, n_originals: int) -> _Column:
+    from analysis.corruptions.imagenet_c import LEVELS
+
+    if name not in LEVELS:
+        raise InvalidInput(
+            f"ImageNet-C publishes no levels of {name} that are made here; choose from {', '.join(sorted(LEVELS))}."
+        )
+    levels = np.arange(LEVELS[name].low, LEVELS[name].high + 1)
+    owners = np.repeat(np.arange(n_originals), len(levels))
+    draws = np.tile(np.arange(len(levels)), n_originals)
+    return _column(name, LEVELS[name].version, owners, np.tile(levels, n_originals), draws, n_originals, False)
+
+
+def _column(
+    name: str,
+    version: str,
+    owners: NDArray[Any],
+    values: NDArray[Any],
+    draws: NDArray[Any],
+    n_originals: int,
+    has_targets: bool,
+) -> _Column:
+    sequence = np.lexsort((values, owners))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n_originals))])
+    return _Column(
+        corruption=name,
+        version=version,
+        starts=starts.astype(np.int32),
+        values=np.asarray(values, dtype=np.float64)[sequence],
+        draws=np.asarray(draws)[sequence].astype(np.int32),
+        has_targets=has_targets,
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from analysis.visual_change.vif import VifReference
 TOLERANCE = 1 / 80
 #: Steps of root finding after the first try.
 MAXIMUM_STEPS = 6
+#: Halvings of the last bracket after those, where the path is so bent that they do not arrive.
+MAXIMUM_HALVINGS = 6
 PILOT_PICTURES = 20
 PILOT_LEVELS = 12
 
@@ -38,6 +41,8 @@ class PilotMap:
         Median over the pictures of the largest visual change, in [0, 1]: targets are drawn up to here.
     worst_reach : float
         The smallest of those values: some pictures end here.
+    spreads : tuple of float, shape (n_levels,)
+        Standard deviation of visual change between the pictures.
     """
 
     corruption: str
@@ -46,16 +51,29 @@ class PilotMap:
     changes: tuple[float, ...]
     reach: float
     worst_reach: float
+    spreads: tuple[float, ...] = ()
 
-    def change_at(self, strength: float) -> float:
-        """Mean visual change at a relative strength."""
-        return float(np.interp(strength, self.strengths, self.changes))
+    def change_at(self, strength: float, lean: float = 0.0) -> float:
+        """Visual change at a relative strength, of a picture ``lean`` standard deviations off the mean everywhere."""
+        return float(np.interp(strength, self.strengths, self._leaning(lean)))
 
-    def strength_for(self, change: float) -> float:
-        """Relative strength in [0, 1] at which the mean picture shows this visual change."""
+    def strength_for(self, change: float, lean: float = 0.0) -> float:
+        """Relative strength in [0, 1] at which such a picture shows this visual change."""
+        return float(np.interp(change, self._leaning(lean), self.strengths))
+
+    def lean_of(self, strength: float, change: float) -> float:
+        """By how many standard deviations a picture is off that shows this visual change at this strength."""
+        if not self.spreads:
+            return 0.0
+        spread = float(np.interp(strength, self.strengths, self.spreads))
+        return (change - self.change_at(strength)) / max(spread, 1e-3)
+
+    def _leaning(self, lean: float) -> NDArray[np.float64]:
+        changes = np.asarray(self.changes)
+        if lean and self.spreads:
+            changes = np.maximum.accumulate(np.clip(changes + lean * np.asarray(self.spreads), 0.0, 1.0))
         # A flat stretch has no inverse; the ramp picks one point of it.
-        rising = np.asarray(self.changes) + 1e-9 * np.arange(len(self.changes))
-        return float(np.interp(change, rising, self.strengths))
+        return changes + 1e-9 * np.arange(len(changes))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as they are stored with a stimulus set."""
@@ -66,6 +84,7 @@ class PilotMap:
             "changes": list(self.changes),
             "reach": self.reach,
             "worst_reach": self.worst_reach,
+            "spreads": list(self.spreads),
         }
 
     @classmethod
@@ -78,6 +97,7 @@ class PilotMap:
             changes=tuple(values["changes"]),
             reach=values["reach"],
             worst_reach=values["worst_reach"],
+            spreads=tuple(values.get("spreads", ())),
         )
 
 
@@ -96,6 +116,10 @@ class Reached:
         Pictures corrupted and measured.
     is_reached : bool
         Whether visual change lies within `TOLERANCE` of the target.
+    seed : int
+        The one used: where the first does not reach the target, others may be drawn.
+    reach_low, reach_high : float or None
+        Smallest and largest visual change of all tries, where the target was not reached.
     """
 
     picture: Picture
@@ -103,6 +127,9 @@ class Reached:
     visual_change: float
     evaluations: int
     is_reached: bool
+    seed: int
+    reach_low: float | None = None
+    reach_high: float | None = None
 
 
 def fit_pilot_map(
@@ -146,6 +173,7 @@ def fit_pilot_map(
         changes=tuple(isotonic_regression(changes.mean(axis=0)).x.tolist()),
         reach=float(np.median(largest)),
         worst_reach=float(largest.min()),
+        spreads=tuple(changes.std(axis=0).tolist()),
     )
 
 
@@ -192,48 +220,74 @@ def reach_target(
     reference : VifReference
         Of that picture.
     corruption : Corruption
+        Where its ``redraws`` exceed 1, that many seeds are tried, `redrawn_seed` after ``seed``, until one reaches.
     target : float
         Wanted visual change, in [0, 1].
     seed : int
-        One random field for all tries, so that visual change rises with strength.
+        One random field for all strengths, so that visual change rises with strength.
     pilot : PilotMap
         Where to start, and which way to go first.
 
     Returns
     -------
     Reached
-        The nearest of at most ``1 + MAXIMUM_STEPS`` tries, reached or not.
+        The nearest of all tries, reached or not. Where it is not reached, both ends of the path are among the tries.
     """
-    best: Reached | None = None
-    # Ends of the search: strength, and visual change minus target; None as long as the end is not measured.
-    low, high = _End(0.0, None), _End(1.0, None)
-    moved: Literal["low", "high", None] = None
-    strength = pilot.strength_for(target)
-    evaluation = 0
-    while evaluation <= MAXIMUM_STEPS:
-        evaluation += 1
+    tries: list[_Try] = []
+
+    def measure(strength: float, used: int) -> float:
         parameter = corruption.parameter_at(strength)
-        corrupted = apply_corruption(corruption, picture, parameter, seed)
+        corrupted = apply_corruption(corruption, picture, parameter, used)
         change = reference.visual_change(corrupted)
-        error = change - target
-        if best is None or abs(error) < abs(best.visual_change - target):
-            best = Reached(corrupted, parameter, change, evaluation, abs(error) <= TOLERANCE)
-        if abs(error) <= TOLERANCE or (strength >= 1.0 and error < 0) or (strength <= 0.0 and error > 0):
+        tries.append(_Try(strength, used, parameter, corrupted, change))
+        return change - target
+
+    best: _Try | None = None
+    for number in range(corruption.redraws):
+        used = redrawn_seed(seed, number)
+        _search(lambda strength, used=used: measure(strength, used), target, pilot)  # type: ignore[misc]
+        best = min(tries, key=lambda one: abs(one.change - target))
+        # Only the best picture is kept.
+        tries = [one if one is best else one._replace(picture=None) for one in tries]
+        if abs(best.change - target) <= TOLERANCE:
             break
-        # Illinois: an end that stays twice loses half its weight, so that it moves, too.
-        if error < 0:
-            low, high = _End(strength, error), high.halved() if moved == "low" else high
-            moved = "low"
-        else:
-            high, low = _End(strength, error), low.halved() if moved == "high" else low
-            moved = "high"
-        strength = _next_strength(low, high, pilot, strength, error if evaluation == 1 else None)
-    if best is None:
-        raise InvalidInput("A target needs at least one try.")
-    return replace(best, evaluations=evaluation)
+    if best is None or best.picture is None:
+        raise InvalidInput(f"{corruption.name} allows no try at all: its redraws must be at least 1.")
+    is_reached = abs(best.change - target) <= TOLERANCE
+    if not is_reached:
+        for end in (0.0, 1.0):
+            if not any(one.strength == end and one.seed == best.seed for one in tries):
+                measure(end, best.seed)
+    return Reached(
+        picture=best.picture,
+        parameter=best.parameter,
+        visual_change=best.change,
+        evaluations=len(tries),
+        is_reached=is_reached,
+        seed=best.seed,
+        reach_low=None if is_reached else min(one.change for one in tries),
+        reach_high=None if is_reached else max(one.change for one in tries),
+    )
+
+
+def redrawn_seed(seed: int, number: int) -> int:
+    """Seed of the ``number``-th draw for a stimulus: the first is the stimulus' own, others are hashed from it."""
+    if number == 0:
+        return seed
+    return int.from_bytes(hashlib.blake2b(f"redraw/{seed}/{number}".encode(), digest_size=6).digest(), "big")
+
+
+class _Try(NamedTuple):
+    strength: float
+    seed: int
+    parameter: float
+    picture: Picture | None
+    change: float
 
 
 class _End(NamedTuple):
+    """End of a search: strength, and visual change minus target; None as long as it is not measured."""
+
     strength: float
     error: float | None
 
@@ -241,16 +295,48 @@ class _End(NamedTuple):
         return self if self.error is None else _End(self.strength, self.error / 2)
 
 
-def _next_strength(low: _End, high: _End, pilot: PilotMap, strength: float, first_error: float | None) -> float:
-    """Regula falsi between measured ends; before that once along the pilot map, by the error of the first try."""
+def _search(measure: Callable[[float], float], target: float, pilot: PilotMap) -> None:
+    """Look for a strength at which ``measure``, visual change minus target, comes within `TOLERANCE` of 0."""
+    low, high = _End(0.0, None), _End(1.0, None)
+    moved: Literal["low", "high", None] = None
+    strength = pilot.strength_for(target)
+    for step in range(1 + MAXIMUM_STEPS + MAXIMUM_HALVINGS):
+        error = measure(strength)
+        if abs(error) <= TOLERANCE or (strength >= 1.0 and error < 0) or (strength <= 0.0 and error > 0):
+            return
+        # Illinois: an end that stays twice loses half its weight, so that it moves, too.
+        if error < 0:
+            low, high = _End(strength, error), high.halved() if moved == "low" else high
+            moved = "low"
+        else:
+            high, low = _End(strength, error), low.halved() if moved == "high" else low
+            moved = "high"
+        lean = pilot.lean_of(strength, target + error)
+        if low.error is None or high.error is None:
+            strength = _along_the_map(low, high, pilot, target, lean)
+        elif step < MAXIMUM_STEPS:
+            strength = _between(low, high, low.error, high.error, pilot, lean)
+        else:
+            strength = (low.strength + high.strength) / 2
+
+
+def _along_the_map(low: _End, high: _End, pilot: PilotMap, target: float, lean: float) -> float:
+    """Next try with one end measured: as if the picture were as far off the map everywhere as at the last try."""
+    guess = pilot.strength_for(target, lean)
     width = high.strength - low.strength
-    if low.error is not None and high.error is not None:
-        guess = low.strength + width * low.error / (low.error - high.error)
-        return min(max(guess, low.strength + 0.02 * width), high.strength - 0.02 * width)
-    if first_error is not None:
-        guess = pilot.strength_for(pilot.change_at(strength) - first_error)
-        if low.strength < guess < high.strength:
-            return guess
-        # The map ends here: the end that is not measured decides whether the target can be reached.
-        return high.strength if first_error < 0 else low.strength
-    return low.strength + width / 2
+    if low.error is not None:
+        # The map ends here, or leads nowhere: the end that is not measured decides whether the target is in reach.
+        return guess if low.strength + 1e-3 * width < guess < high.strength else high.strength
+    return guess if low.strength < guess < high.strength - 1e-3 * width else low.strength
+
+
+def _between(low: _End, high: _End, below: float, above: float, pilot: PilotMap, lean: float) -> float:
+    """Next try between two measured ends: regula falsi on the map's own, nearly straight, scale."""
+    width = high.strength - low.strength
+    left, right = pilot.change_at(low.strength, lean), pilot.change_at(high.strength, lean)
+    share = below / (below - above)
+    if right - left > 0.2 * (above - below):
+        guess = pilot.strength_for(left + share * (right - left), lean)
+    else:
+        guess = low.strength + width * share
+    return min(max(guess, low.strength + 0.02 * width), high.strength - 0.02 * width)

@@ -76,7 +76,7 @@ def _make(
         size_px=stimulus_set.size_px,
     )
     shards = cut_into_shards(
-        [plan.with_digests(digests) for plan in plans],
+        (plan.with_digests(digests) for plan in plans),
         pilots,
         size_px=stimulus_set.size_px,
         folder=media_path(folder),

@@ -86,8 +86,8 @@ def test_every_stretch_of_visual_change_holds_all_categories_in_proportion() -> 
 
 def test_the_plan_is_a_function_of_seed_and_originals_alone() -> None:
     originals = make_originals({"cat": 9, "dog": 4})
-    first = plan_stimuli(originals, PILOTS, count=40, seed=7, size_px=224)
-    again = plan_stimuli(originals[::-1], dict(reversed(PILOTS.items())), count=40, seed=7, size_px=224)
+    first = list(plan_stimuli(originals, PILOTS, count=40, seed=7, size_px=224))
+    again = list(plan_stimuli(originals[::-1], dict(reversed(PILOTS.items())), count=40, seed=7, size_px=224))
     assert first == again
     names = {r.stimulus for plan in first for r in plan.requests if r.corruption != "none"}
     other_seed = plan_stimuli(originals, PILOTS, count=40, seed=8, size_px=224)
