@@ -10,6 +10,7 @@ ApplicationError
 │   ├── SessionClosed
 │   ├── LeaseLost
 │   ├── OutOfOrder
+│   ├── SetFrozen             a frozen set of pictures does not change
 │   ├── StudyRefused          the study's state or plan does not allow it
 │   ├── IllegalTransition     a state machine has no such arrow
 │   ├── CostNotConfirmed      the cost was not typed, or is another one by now
@@ -104,6 +105,12 @@ class OutOfOrder(Conflict):
     """This trial is not the next one."""
 
     problem = "out-of-order"
+
+
+class SetFrozen(Conflict):
+    """The set of pictures is frozen: nothing in it changes any more."""
+
+    problem = "set-frozen"
 
 
 class StudyRefused(Conflict):

@@ -1,9 +1,20 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+
+from humanexp.stimuli.querysets import (
+    NOT_FROZEN,
+    RATINGS,
+    SourceImageQuerySet,
+    SourceSetQuerySet,
+    allows,
+    refuse_frozen_pk,
+)
 
 
 class SourceSet(models.Model):
@@ -18,12 +29,36 @@ class SourceSet(models.Model):
     frozen_at = models.DateTimeField(null=True, blank=True)
     #: adapter strings of the classifiers whose agreement `SourceImage` holds, in the order they were asked
     gold_classifiers = models.JSONField(default=list, blank=True)
+    #: what the import left out, and why
+    import_report = models.JSONField(default=dict, blank=True)
+
+    objects = SourceSetQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Refused with SetFrozen once the set is frozen in the database."""
+        if self.pk is not None and not allows(options.get("update_fields"), NOT_FROZEN):
+            refuse_frozen_pk(self.pk)
+        super().save(*args, **options)
+
+    def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:
+        """Refused with SetFrozen once the set is frozen."""
+        refuse_frozen_pk(self.pk)
+        return super().delete(*args, **options)
+
+    @property
+    def is_frozen(self) -> bool:
+        return self.frozen_at is not None
+
+    @property
+    def job_subject(self) -> str:
+        """Under this subject jobs about the set are found."""
+        return f"source_set:{self.pk}"
 
 
 class SourceImage(models.Model):
@@ -36,6 +71,8 @@ class SourceImage(models.Model):
     #: relative to MEDIA_ROOT
     file = models.CharField(max_length=300)
     sha256 = models.CharField(max_length=64)
+    #: of size and pixels as seen: equal for one picture saved without loss as different kinds of file
+    pixel_sha256 = models.CharField(max_length=64, blank=True)
     width_px = models.PositiveIntegerField(null=True, blank=True)
     height_px = models.PositiveIntegerField(null=True, blank=True)
     #: path within the folder, archive or bucket that it was imported from
@@ -48,15 +85,38 @@ class SourceImage(models.Model):
     #: the smallest probability that one of them gave to the category
     smallest_probability = models.FloatField(null=True, blank=True)
 
+    objects = SourceImageQuerySet.as_manager()
+
     class Meta:
         ordering = ["key"]
         constraints = [
             models.UniqueConstraint(fields=["source_set", "key"], name="source_image_key_once"),
             models.UniqueConstraint(fields=["source_set", "sha256"], name="source_image_content_once"),
         ]
+        indexes = [models.Index(fields=["source_set", "category", "key"])]
 
     def __str__(self) -> str:
         return self.key
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Refused with SetFrozen when the set is frozen, but for what classifiers said."""
+        if self.pk is None or not allows(options.get("update_fields"), RATINGS):
+            refuse_frozen_pk(self.source_set_id)
+        super().save(*args, **options)
+
+    def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:
+        """Refused with SetFrozen when the set is frozen."""
+        refuse_frozen_pk(self.source_set_id)
+        return super().delete(*args, **options)
+
+    @property
+    def is_rated(self) -> bool:
+        return bool(self.classifiers_asked)
+
+    @property
+    def is_agreed(self) -> bool:
+        """Every classifier that was asked named the category."""
+        return self.is_rated and self.classifiers_agreeing == self.classifiers_asked
 
 
 class Sampling(models.TextChoices):
