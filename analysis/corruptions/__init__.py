@@ -6,11 +6,13 @@ A new function is written into its family's file and named there in ``FAMILY``; 
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import NDArray
 
-from analysis.corruptions import blur, noise
+from analysis.corruptions import blur, colour, noise, weather
 from analysis.corruptions.registry import (
     NO_CORRUPTION,
     Corruption,
@@ -20,20 +22,29 @@ from analysis.corruptions.registry import (
     collect,
     lookup,
 )
-from analysis.errors import ParameterOutOfDomain
+from analysis.errors import ParameterOutOfDomain, UnknownName
 
-__all__ = ["CORRUPTIONS", "NO_CORRUPTION", "Corruption", "corrupt", "find_corruption"]
+__all__ = ["CORRUPTIONS", "NO_CORRUPTION", "Corruption", "corrupt", "find_corruption", "load_modules"]
 
 #: Every corruption function by name.
-CORRUPTIONS: dict[str, Corruption] = collect(noise.FAMILY, blur.FAMILY)
+CORRUPTIONS: dict[str, Corruption] = collect(noise.FAMILY, blur.FAMILY, colour.FAMILY, weather.FAMILY)
 
 
-def find_corruption(name: str) -> Corruption:
-    """Corruption registered under a name; `UnknownName` tells the known ones."""
-    return lookup(CORRUPTIONS, name)
+def find_corruption(name: str, version: str | None = None) -> Corruption:
+    """Corruption registered under a name; with a version, exactly that one. `UnknownName` tells the known ones."""
+    corruption = lookup(CORRUPTIONS, name)
+    if version is not None and version != corruption.version:
+        raise UnknownName(f"There is no version {version!r} of {name}; this program has {corruption.version!r}.")
+    return corruption
 
 
-def corrupt(image: NDArray[Any], name: str, parameter: float, seed: int) -> Picture:
+def load_modules(names: Iterable[str]) -> None:
+    """Import modules that register functions of the user's own."""
+    for name in names:
+        importlib.import_module(name)
+
+
+def corrupt(image: NDArray[Any], name: str, parameter: float, seed: int, *, version: str | None = None) -> Picture:
     """Corrupt a picture.
 
     Parameters
@@ -62,4 +73,4 @@ def corrupt(image: NDArray[Any], name: str, parameter: float, seed: int) -> Pict
         if parameter != 0:
             raise ParameterOutOfDomain(f"The clean picture ({NO_CORRUPTION}) takes the parameter 0, not {parameter}.")
         return check_picture(image).copy()
-    return apply_corruption(find_corruption(name), image, parameter, seed)
+    return apply_corruption(find_corruption(name, version), image, parameter, seed)

@@ -32,7 +32,7 @@ class Corruption:
     label : str
         Name for people.
     family : str
-        Name of the family file: ``noise``, ``blur``.
+        Name of the family file: ``noise``, ``blur``, ``colour``, ``weather``; a user's own may have any other.
     version : str
         Counted up whenever the bytes change for equal arguments.
     low, high : float
@@ -43,8 +43,19 @@ class Corruption:
         What the parameter counts.
     function : callable
         ``(intensities, parameter, seed) -> intensities``; for one seed, ever the same random field at every parameter.
+        It must not change its argument, and may return values outside [0, 255], which are clipped.
     redraws : int
-        Seeds that may be tried for one target, where the reach depends on the seed.
+        How many seeds may be tried for one target: above 1 where the seed draws a direction that may lead nowhere.
+    is_levelled : bool
+        Whether the parameter counts published levels: whole numbers only.
+    formula, source, departure : str
+        For people: what is computed, where it is from, and how it differs from there.
+
+    Raises
+    ------
+    InvalidInput
+        If the name is no lower-case identifier, the version is empty, the domain has no width or cannot be traversed
+        as said, or no seed may be tried.
     """
 
     name: str
@@ -57,6 +68,22 @@ class Corruption:
     unit: str
     function: Callable[[Intensities, float, int], Intensities]
     redraws: int = 1
+    is_levelled: bool = False
+    formula: str = ""
+    source: str = ""
+    departure: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.name.isidentifier() and self.name.islower()):
+            raise InvalidInput(f"A corruption's name must be lower-case letters, digits and _, not {self.name!r}.")
+        if not self.version:
+            raise InvalidInput(f"The corruption {self.name} needs a version.")
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low != self.high):
+            raise InvalidInput(f"The domain of {self.name} needs two different ends, not {self.low} and {self.high}.")
+        if self.scale == "log" and min(self.low, self.high) <= 0:
+            raise InvalidInput(f"The domain of {self.name} can only be traversed on a log scale if it lies above 0.")
+        if self.redraws < 1:
+            raise InvalidInput(f"At least one seed must be tried for a target of {self.name}, not {self.redraws}.")
 
     def parameter_at(self, t: float) -> float:
         """Parameter at relative strength t in [0, 1].
@@ -72,6 +99,8 @@ class Corruption:
             parameter = math.exp((1.0 - t) * math.log(self.low) + t * math.log(self.high))
         else:
             parameter = (1.0 - t) * self.low + t * self.high
+        if self.is_levelled:
+            parameter = math.floor(parameter + 0.5)
         return min(max(parameter, min(self.low, self.high)), max(self.low, self.high))
 
     def check(self, parameter: float) -> float:
@@ -80,12 +109,16 @@ class Corruption:
         Raises
         ------
         ParameterOutOfDomain
-            If it lies outside the domain, or is no number.
+            If it lies outside the domain, is no number, or falls between two levels.
         """
         lowest, highest = min(self.low, self.high), max(self.low, self.high)
         if not lowest <= parameter <= highest:
             raise ParameterOutOfDomain(
                 f"{self.name} takes a parameter from {lowest:g} to {highest:g} ({self.unit}), not {parameter}."
+            )
+        if self.is_levelled and parameter != int(parameter):
+            raise ParameterOutOfDomain(
+                f"{self.name} of version {self.version} has the levels {lowest:g} to {highest:g}, not {parameter}."
             )
         return float(parameter)
 

@@ -52,7 +52,7 @@ def test_seeds_and_functions_draw_different_fields(name: str) -> None:
 @names
 def test_weakest_end_hardly_changes_and_strongest_changes_much(name: str) -> None:
     low, high = (corrupt(PICTURE, name, CORRUPTIONS[name].parameter_at(t), 1).astype(int) for t in (0.0, 1.0))
-    assert np.abs(low - PICTURE).mean() < 0.5
+    assert np.abs(low - PICTURE).mean() < 1.0  # of a picture that is nothing but detail
     assert np.abs(high - PICTURE).mean() > 40
 
 
@@ -94,7 +94,7 @@ def test_clean_picture_is_a_copy() -> None:
 
 
 @names
-@pytest.mark.parametrize("parameter", [-1.0, 0.0, 1e9, math.nan, math.inf])
+@pytest.mark.parametrize("parameter", [-1.0, 1e9, math.nan, math.inf, -math.inf])
 def test_parameter_outside_the_domain_is_refused(name: str, parameter: float) -> None:
     with pytest.raises(ParameterOutOfDomain, match=name):
         corrupt(PICTURE, name, parameter, 0)
@@ -117,7 +117,7 @@ def test_pictures_other_than_rgb_uint8_are_refused(picture: np.ndarray, name: st
 
 
 def test_unknown_name_tells_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match="gaussian_blur, gaussian_noise, uniform_noise"):
+    with pytest.raises(UnknownName, match="frost, gaussian_blur, gaussian_noise, glass_blur"):
         corrupt(PICTURE, "fog", 0.1, 0)
 
 
@@ -128,7 +128,8 @@ def test_relative_strength_maps_into_the_domain_and_rises(name: str, t: float) -
     corruption = CORRUPTIONS[name]
     parameter = corruption.parameter_at(t)
     assert corruption.check(parameter) == parameter
-    assert corruption.parameter_at(t / 2) <= parameter
+    weaker = corruption.parameter_at(t / 2)
+    assert weaker <= parameter if corruption.low < corruption.high else weaker >= parameter
 
 
 @names

@@ -1,0 +1,118 @@
+"""Poisson counts by inversion: one quantile a pixel, kept at every number of photons.
+
+The count of a pixel with mean ``m`` and quantile ``u`` is the smallest ``n`` with ``P(N <= n) >= u``. Up to a mean of
+`EXPANSION_FROM` it is looked up in a table of the exact distribution; above, the Cornish-Fisher expansion of M. B.
+Giles (2016), "Algorithm 955: approximation of the inverse Poisson cumulative distribution function", ACM TOMS 42(1),
+is rounded down, with terms up to ``1 / m``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.corruptions.fields import Field, frozen, normal_field
+
+#: Mean from which the expansion is used: it is off by one for fewer than one pixel in 10,000 there.
+EXPANSION_FROM = 24.0
+#: Counts of the largest tabulated mean exceed this with a chance below 1e-9.
+_MAXIMUM_COUNT = 64
+#: Stretches of quantiles of which the table knows the first count.
+_STRETCHES = 512
+
+
+class _Quantiles(NamedTuple):
+    normal: Field
+    uniform: Field
+    stretch: NDArray[np.int32]
+
+
+@lru_cache(maxsize=1)
+def _quantiles(shape: tuple[int, ...], seed: int) -> _Quantiles:
+    from scipy.special import ndtr
+
+    normal = normal_field(shape, seed)
+    uniform = frozen(ndtr(normal))
+    stretch = np.minimum(uniform * np.float32(_STRETCHES), np.float32(_STRETCHES - 1)).astype(np.int32)
+    return _Quantiles(normal.ravel(), uniform.ravel(), stretch.ravel())
+
+
+def poisson_counts(levels: NDArray[np.uint8], photons: float, seed: int) -> Field:
+    """Counts with mean ``photons * level / 255``.
+
+    Parameters
+    ----------
+    levels : ndarray of uint8, any shape
+    photons : float
+        Mean at level 255, above 0.
+    seed : int
+        Of the quantiles, which are the same for every ``photons``.
+
+    Returns
+    -------
+    ndarray of float32, shape of levels
+        Whole numbers.
+    """
+    quantiles = _quantiles(levels.shape, seed)
+    flat = levels.ravel()
+    means = photons * np.arange(256) / 255.0
+    tabulated = int(np.searchsorted(means, EXPANSION_FROM, side="right"))
+    if tabulated > 255:
+        return _from_table(flat, means, quantiles.uniform, quantiles.stretch).reshape(levels.shape)
+    counts = _from_expansion(flat, means, quantiles.normal)
+    low = np.flatnonzero(flat < tabulated)
+    if low.size:
+        counts[low] = _from_table(flat[low], means[:tabulated], quantiles.uniform[low], quantiles.stretch[low])
+    return counts.reshape(levels.shape)
+
+
+def _from_expansion(levels: NDArray[np.uint8], means: NDArray[np.float64], normal: Field) -> Field:
+    mean = np.take(means.astype(np.float32), levels)
+    root = np.take(np.sqrt(means).astype(np.float32), levels)
+    with np.errstate(divide="ignore"):
+        inverse = np.take(np.where(means > 0, 1.0 / np.sqrt(means), 0.0).astype(np.float32), levels)
+    square = normal * normal
+    last = (square * np.float32(1 / 270) + np.float32(7 / 810)) * square - np.float32(8 / 405)
+    middle = (square * np.float32(-1 / 72) - np.float32(1 / 36)) * normal
+    counts = mean + root * normal + square * np.float32(1 / 6) + np.float32(1 / 3) + (last * inverse + middle) * inverse
+    return np.maximum(np.floor(counts), np.float32(0.0))
+
+
+def _from_table(
+    levels: NDArray[np.uint8], means: NDArray[np.float64], uniform: Field, stretch: NDArray[np.int32]
+) -> Field:
+    distribution = _distribution(means)
+    first = _first_counts(distribution)
+    place = levels.astype(np.int32) * (_STRETCHES + 1)
+    place += stretch
+    counts = np.take(first, place)
+    # Most stretches of quantiles hold one count only; in the others, step to the right one.
+    open_ = np.flatnonzero(np.take(first, place + 1) != counts)
+    while open_.size:
+        open_ = open_[distribution[levels[open_], counts[open_]] < uniform[open_]]
+        counts[open_] += 1
+    return counts.astype(np.float32)
+
+
+def _distribution(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``P(N <= n)`` for each mean, shape (means, counts); the last column is out of every quantile's reach."""
+    probability = np.exp(-means)
+    columns = [probability]
+    for count in range(1, _MAXIMUM_COUNT + 1):
+        probability = probability * means / count
+        columns.append(probability)
+    distribution = np.cumsum(np.stack(columns, axis=1), axis=1)
+    distribution[:, -1] = np.inf
+    return distribution
+
+
+def _first_counts(distribution: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Count at the lower end of each stretch of quantiles, flat, shape (means * (stretches + 1),)."""
+    width = _STRETCHES + 1
+    ends = np.ceil(np.minimum(distribution[:, :-1], 1.0) * _STRETCHES).astype(np.int64)
+    rows = np.arange(len(distribution))[:, None] * width
+    steps = np.bincount((rows + ends).ravel(), minlength=len(distribution) * width)
+    return np.cumsum(steps.reshape(-1, width), axis=1).astype(np.int32).ravel()
