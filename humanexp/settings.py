@@ -10,6 +10,7 @@ from csp.constants import NONE, SELF
 
 from analysis import __version__ as VERSION
 from humanexp.core.keys import read_or_create_key
+from humanexp.core.storage_address import storage_of_address
 
 env = environ.Env()
 
@@ -31,6 +32,11 @@ PSEUDONYM_KEY = env.str("PSEUDONYM_KEY", default="") or read_or_create_key(MEDIA
 
 #: serial | processes[:n] | dask:tcp://host:8786
 COMPUTE = env.str("COMPUTE", default="processes")
+
+#: Where pictures may be imported from besides folders and archives, e.g. s3://bucket?endpoint_url=...&region=...
+PICTURES_STORAGE = env.str("PICTURES_STORAGE", default="")
+#: Largest archive of pictures that the console takes, in MB; larger ones are imported on the command line.
+PICTURES_UPLOAD_MAX_MB = env.int("PICTURES_UPLOAD_MAX_MB", default=1000)
 
 #: Where the marketplace answers; its frames may show /take/ pages.
 MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="http://localhost:8001").rstrip("/")
@@ -127,6 +133,16 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    **({"pictures": storage_of_address(PICTURES_STORAGE)} if PICTURES_STORAGE else {}),
+}
+# Uploads are written here piece by piece, on the disk where they stay.
+FILE_UPLOAD_TEMP_DIR = MEDIA_ROOT / "uploads"
+FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
+FILE_UPLOAD_PERMISSIONS = 0o600
 
 AUTH_USER_MODEL = "core.User"
 AUTH_PASSWORD_VALIDATORS = [

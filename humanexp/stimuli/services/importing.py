@@ -1,63 +1,86 @@
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 import tempfile
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.validators import validate_slug
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
+from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.source_files import LabelledFile, find_files
+from humanexp.stimuli.services.collecting import Collection, ImportReport, Incoming
+from humanexp.stimuli.sources import ArchiveSource, FolderSource, FoundFiles, LabelledFile, PictureSource, find_files
+from humanexp.stimuli.sources.archive import is_archive
+from humanexp.stimuli.sources.layouts import find_files_of_table
 
 if TYPE_CHECKING:
     from analysis.generation import Inspection
 
-_FILES_PER_CALL = 32
-_REFUSALS_TOLD = 8
-
-
-@dataclass(frozen=True)
-class ImportReport:
-    """What an import did: nothing is left out without being told."""
-
-    source_set: SourceSet
-    n_images: int
-    per_category: dict[str, int]
-    #: (left out, kept): two files with the same bytes
-    duplicates: list[tuple[str, str]]
-    ignored: list[str]
+#: Files that one call looks at, and calls that are under way: what an import holds on top of its list of names.
+_FILES_PER_CALL = 16
+_CALLS_AHEAD = 4
+_COPIED_AT_ONCE = 1 << 20
+#: What an import that died has left is swept after a day.
+_STALE_S = 24 * 3600
+#: Names that pages have.
+_RESERVED = frozenset({"new"})
 
 
 def import_images(
-    *, source: Path, name: str, provenance: str = "", licence: str = "", by: User | None = None
+    *,
+    source: Path | PictureSource,
+    name: str,
+    provenance: str = "",
+    licence: str = "",
+    label_list: Path | None = None,
+    minimum_side_px: int = 0,
+    skip_unusable: bool = False,
+    by: User | None = None,
+    progress: Progress | None = None,
 ) -> ImportReport:
-    """Copy labelled pictures into a new source set. One bad file refuses the whole folder, and nothing is written."""
+    """Copy labelled pictures into a new source set, or refuse them all and write nothing.
+
+    Parameters
+    ----------
+    source
+        A folder, a CSV table, a zip archive, or an opened source.
+    label_list
+        List of `file wnid` for pictures that stand in no folders of categories.
+    minimum_side_px
+        Smaller pictures are refused.
+    skip_unusable
+        Leave out what cannot be used, and tell it, instead of refusing everything.
+    progress
+        Called with (done, total, message); may raise to stop the import, which then leaves nothing.
+    """
     check_new_name(name, taken=SourceSet.objects.filter(name=name).exists(), what="set of pictures")
-    found = find_files(source)
-    inspections = _inspect([file.path for file in found.files])
-    refusals = [inspection.refusal for inspection in inspections if inspection.refusal]
-    if refusals:
-        raise InputRefused(_refusal_text(refusals, len(inspections)))
-    kept, duplicates = _without_duplicates(found.files, inspections)
-    source_set = _write(name, kept, provenance=provenance or str(source), licence=licence, by=by)
-    return ImportReport(
-        source_set=source_set,
-        n_images=len(kept),
-        per_category=dict(sorted(Counter(file.category for file, _ in kept).items())),
-        duplicates=duplicates,
-        ignored=found.ignored,
-    )
+    if name in _RESERVED:
+        raise InvalidRequest(f"{name!r} cannot be a name: choose another.", fields={"name": "choose another name"})
+    table, opened = _open_source(source)
+    collection = Collection(minimum_side_px=minimum_side_px, skip_unusable=skip_unusable)
+    with closing(opened), closing(collection), _unfinished_folder(name) as folder:
+        found = find_files_of_table(opened, table) if table else find_files(opened, label_list=label_list)
+        for incoming, inspection in _look_at_all(opened, found.files, folder):
+            collection.add(incoming, inspection, folder)
+            if progress is not None:
+                progress(collection.n_seen, len(found.files), "pictures read")
+        collection.check(found)
+        source_set = _write(
+            name, collection, found, folder, provenance=provenance or opened.title, licence=licence, by=by
+        )
+        return collection.report(source_set, found)
 
 
 def check_new_name(name: str, *, taken: bool, what: str) -> None:
@@ -73,100 +96,148 @@ def check_new_name(name: str, *, taken: bool, what: str) -> None:
         )
 
 
-def _inspect(paths: list[Path]) -> list[Inspection]:
+def _open_source(source: Path | PictureSource) -> tuple[str, PictureSource]:
+    """The opened source, and the name of the table in it if it was given as one."""
+    if not isinstance(source, Path):
+        return "", source
+    if not source.is_file():
+        return "", FolderSource(source)
+    if is_archive(source):
+        return "", ArchiveSource(source)
+    return source.name, FolderSource(source.absolute().parent)
+
+
+@contextmanager
+def _unfinished_folder(name: str) -> Iterator[Path]:
+    """A folder beside the others that is gone after the block, unless it was renamed."""
+    parent = media_path("originals")
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for left in parent.glob(".*"):
+            if time.time() - left.stat().st_mtime > _STALE_S:
+                shutil.rmtree(left, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=parent))
+    except OSError as error:
+        raise _cannot_store(error) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _look_at_all(
+    source: PictureSource, files: list[LabelledFile], folder: Path
+) -> Iterator[tuple[Incoming, Inspection]]:
+    """Copies of the files, each with what was found in it, in the order of the files."""
     from analysis.compute import executor
     from analysis.generation import inspect_originals
 
-    # A cluster may not see the folder that is imported; a handful of files is not worth starting processes.
-    is_local_pool = settings.COMPUTE.startswith("processes") and len(paths) > 200
-    calls = [list(map(str, paths[start : start + _FILES_PER_CALL])) for start in range(0, len(paths), _FILES_PER_CALL)]
+    # A handful of files is not worth starting processes, and a cluster may not see this folder.
+    is_local_pool = settings.COMPUTE.startswith("processes") and len(files) > 200
+    under_way: deque[tuple[list[Incoming], Future[list[Inspection]]]] = deque()
     with executor(settings.COMPUTE if is_local_pool else "serial") as pool:
-        return [inspection for inspections in pool.map(inspect_originals, calls) for inspection in inspections]
+        for start in range(0, len(files), _FILES_PER_CALL):
+            batch = [
+                _fetch(source, file, folder / f"{start + offset}.incoming")
+                for offset, file in enumerate(files[start : start + _FILES_PER_CALL])
+            ]
+            paths, names = [str(incoming.path) for incoming in batch], [incoming.file.name for incoming in batch]
+            under_way.append((batch, pool.submit(inspect_originals, paths, names)))
+            if len(under_way) > (_CALLS_AHEAD if is_local_pool else 0):
+                yield from _first(under_way)
+        while under_way:
+            yield from _first(under_way)
 
 
-def _refusal_text(refusals: Sequence[str], total: int) -> str:
-    lines = [f"{len(refusals)} of {total} pictures cannot be used; nothing was imported."]
-    lines += refusals[:_REFUSALS_TOLD]
-    if len(refusals) > _REFUSALS_TOLD:
-        lines.append(f"and {len(refusals) - _REFUSALS_TOLD} more")
-    return "\n".join(lines)
+def _first(
+    under_way: deque[tuple[list[Incoming], Future[list[Inspection]]]],
+) -> Iterable[tuple[Incoming, Inspection]]:
+    batch, future = under_way.popleft()
+    return zip(batch, future.result(), strict=True)
 
 
-def _without_duplicates(
-    files: Sequence[LabelledFile], inspections: Sequence[Inspection]
-) -> tuple[list[tuple[LabelledFile, Inspection]], list[tuple[str, str]]]:
-    """Each content once. The same picture under two categories is a contradiction that only a person can solve."""
-    first: dict[str, LabelledFile] = {}
-    kept, duplicates = [], []
-    for file, inspection in zip(files, inspections, strict=True):
-        same = first.setdefault(inspection.sha256, file)
-        if same is file:
-            kept.append((file, inspection))
-        elif same.category != file.category:
-            raise InputRefused(
-                f"{file.path} ({file.category}) and {same.path} ({same.category}) are the same picture under two "
-                "categories; nothing was imported. Remove one of them."
-            )
-        else:
-            duplicates.append((str(file.path), str(same.path)))
-    return kept, duplicates
+def _fetch(source: PictureSource, file: LabelledFile, path: Path) -> Incoming:
+    """Copy one file; one that cannot be read is told with the pictures that cannot be used."""
+    from analysis.generation.originals import MAXIMUM_BYTES
+
+    try:
+        with source.open(file.name) as stream:
+            size = 0
+            with _writing():
+                path.touch()
+            while block := stream.read(_COPIED_AT_ONCE):
+                size += len(block)
+                if size > MAXIMUM_BYTES:
+                    raise InputRefused(f"{file.name}: over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
+                with _writing(), path.open("ab") as copy:
+                    copy.write(block)
+    except _NotStored as error:
+        raise _cannot_store(error.reason) from error
+    except InputRefused as error:
+        path.write_bytes(b"")
+        return Incoming(file, path, refusal=error.message)
+    return Incoming(file, path)
+
+
+class _NotStored(Exception):
+    """Writing went wrong, not reading: a full disk is no fault of the picture."""
+
+    def __init__(self, reason: OSError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _NotStored(error) from error
+
+
+def _cannot_store(error: OSError) -> InputRefused:
+    return InputRefused(
+        f"The pictures could not be stored under {settings.MEDIA_ROOT} ({error.strerror}); nothing was imported. "
+        "Make room there, or make it writable, and try again."
+    )
 
 
 def _write(
-    name: str, kept: Sequence[tuple[LabelledFile, Inspection]], *, provenance: str, licence: str, by: User | None
+    name: str,
+    collection: Collection,
+    found: FoundFiles,
+    folder: Path,
+    *,
+    provenance: str,
+    licence: str,
+    by: User | None,
 ) -> SourceSet:
-    """Files first, in a folder of their own; then the rows. Whatever fails, neither half stays alone."""
-    folder = media_path(f"originals/{name}")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=folder.parent))
+    """The rows, then the folder gets its name. Whatever fails, neither half stays alone."""
+    final = media_path(f"originals/{name}")
     try:
-        images = [
-            SourceImage(
-                key=key,
-                category=file.category,
-                file=f"originals/{name}/{_copy(file, inspection, unfinished)}",
-                sha256=inspection.sha256,
-                width_px=inspection.width_px,
-                height_px=inspection.height_px,
-            )
-            for key, (file, inspection) in zip(_keys([file for file, _ in kept]), kept, strict=True)
-        ]
         with transaction.atomic():
-            source_set = SourceSet.objects.create(name=name, provenance=provenance, licence=licence, created_by=by)
-            for image in images:
-                image.source_set = source_set
-            SourceImage.objects.bulk_create(images, batch_size=500)
+            source_set = SourceSet.objects.create(
+                name=name,
+                provenance=provenance,
+                licence=licence,
+                created_by=by,
+                import_report=collection.stored_report(found),
+            )
+            for rows in collection.batches(500):
+                for row in rows:
+                    row["file"] = f"originals/{name}/{row['file']}"
+                SourceImage.objects.bulk_create([SourceImage(source_set=source_set, **row) for row in rows])
             # Nothing in the database names this folder, or the name would be taken: it is left from a lost import.
-            shutil.rmtree(folder, ignore_errors=True)
-            unfinished.chmod(0o755)
-            unfinished.rename(folder)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
+            shutil.rmtree(final, ignore_errors=True)
+            folder.chmod(0o755)
+            folder.rename(final)
+    except IntegrityError as error:
+        if SourceSet.objects.filter(name=name).exists():
+            raise InvalidRequest(
+                f"A set of pictures named {name!r} was imported at the same moment: look at it first.",
+                fields={"name": "this name is taken"},
+            ) from error
         raise
+    except OSError as error:
+        raise _cannot_store(error) from error
     return source_set
-
-
-def _copy(file: LabelledFile, inspection: Inspection, folder: Path) -> str:
-    content = file.path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != inspection.sha256:
-        raise InputRefused(f"{file.path}: the file changed while it was imported; nothing was imported. Try again.")
-    relative = f"{file.category}/{inspection.sha256[:24]}{file.path.suffix.lower()}"
-    path = folder / relative
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(content)
-    return relative
-
-
-def _keys(files: Sequence[LabelledFile]) -> list[str]:
-    """Names of originals in every table: category and file name, numbered where they would be equal."""
-    keys: list[str] = []
-    seen: Counter[str] = Counter()
-    for file in files:
-        stem = re.sub(r"[^\w.-]+", "_", file.path.stem)[:150]
-        key = stem if stem.startswith(f"{file.category}-") else f"{file.category}-{stem}"
-        seen[key] += 1
-        while seen[key] > 1:
-            key = f"{key}-{seen[key]}"
-            seen[key] += 1
-        keys.append(key)
-    return keys

@@ -6,31 +6,68 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from humanexp.core.errors import ApplicationError
+from humanexp.core.progress import ProgressLine
 from humanexp.stimuli import services
+from humanexp.stimuli.services import ImportReport
+from humanexp.stimuli.sources import PictureSource, StorageSource
+
+_TOLD = 20
 
 
 class Command(BaseCommand):
-    help = "Import labelled pictures: folders named by category or WordNet id, or a CSV file with path,category."
+    help = (
+        "Import labelled pictures: folders named by category or WordNet id, ImageNet's validation pictures with their "
+        "list of labels, a CSV file with path,category, a zip archive, or a prefix of the storage in PICTURES_STORAGE."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("source", metavar="DIR", type=Path, help="folder of folders, or CSV file")
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument("source", metavar="DIR", type=Path, nargs="?", help="folder, CSV file, or zip archive")
+        source.add_argument("--from-storage", metavar="PREFIX", help="everything under this prefix of PICTURES_STORAGE")
         parser.add_argument("--name", required=True, help="name of the new set of pictures")
-        parser.add_argument("--provenance", default="", help="where the pictures come from (default: the folder)")
+        parser.add_argument("--labels", metavar="FILE", type=Path, help="list of `file wnid` for a flat folder")
+        parser.add_argument("--provenance", default="", help="where the pictures come from (default: the source)")
         parser.add_argument("--licence", default="", help="licence of the pictures")
+        parser.add_argument("--minimum-side", metavar="PX", type=int, default=0, help="refuse smaller pictures")
+        parser.add_argument(
+            "--skip-unusable", action="store_true", help="leave out what cannot be used instead of refusing everything"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        line = ProgressLine(self.stderr._out)  # type: ignore[attr-defined]
         try:
             report = services.import_images(
-                source=options["source"],
+                source=_source(options),
                 name=options["name"],
+                label_list=options["labels"],
                 provenance=options["provenance"],
                 licence=options["licence"],
+                minimum_side_px=options["minimum_side"],
+                skip_unusable=options["skip_unusable"],
+                progress=line,
             )
         except ApplicationError as error:
             raise CommandError(error.message) from error
+        finally:
+            line.end()
+        self._tell(report)
+
+    def _tell(self, report: ImportReport) -> None:
         categories = ", ".join(f"{category} {count}" for category, count in report.per_category.items())
         self.stdout.write(f"{report.source_set.name}: {report.n_images} pictures imported ({categories})")
-        for left_out, kept in report.duplicates:
-            self.stdout.write(f"duplicate left out: {left_out} has the content of {kept}")
-        for sentence in report.ignored:
-            self.stdout.write(f"ignored: {sentence}")
+        self._list([f"duplicate left out: {left} is the same picture as {kept}" for left, kept in report.duplicates])
+        self._list([f"left out: {sentence}" for sentence in report.unusable])
+        self._list([f"ignored: {sentence}" for sentence in report.ignored])
+
+    def _list(self, lines: list[str]) -> None:
+        for line in lines[:_TOLD]:
+            self.stdout.write(line)
+        if len(lines) > _TOLD:
+            self.stdout.write(f"and {len(lines) - _TOLD} more, listed on the page of the set")
+
+
+def _source(options: dict[str, Any]) -> Path | PictureSource:
+    if options["from_storage"] is not None:
+        return StorageSource(options["from_storage"])
+    source: Path = options["source"]
+    return source
