@@ -38,8 +38,11 @@ _Field = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Taps:
+    """Filters of the pyramid; ``lo_phases`` is ``lo`` split by even and odd rows and columns."""
+
     lo0: _Field
-    lo: _Field
+    lo_radius: int
+    lo_phases: tuple[tuple[int, int, _Field], ...]
     bands: tuple[_Field, _Field]
 
 
@@ -47,20 +50,35 @@ class _Taps:
 def _taps() -> _Taps:
     table = json.loads(Path(__file__).with_name("sp5_taps.json").read_text(encoding="utf-8"))
     lo0, lo, first, second = (np.array(table[key], dtype=np.float64) for key in ("lo0", "lo", "band_0", "band_1"))
-    return _Taps(lo0=lo0, lo=lo, bands=(first, second))
+    phases = tuple(
+        (row, column, np.ascontiguousarray(lo[row::2, column::2])) for row in range(2) for column in range(2)
+    )
+    return _Taps(lo0=lo0, lo_radius=lo.shape[0] // 2, lo_phases=phases, bands=(first, second))
 
 
 @dataclass(frozen=True)
 class _Band:
-    """What VIF needs of one band of the reference; `s` and `lam` belong to its Gaussian scale mixture."""
+    """A band of the reference, and where its windows lie.
+
+    Parameters
+    ----------
+    y : ndarray of float64, shape (height, width)
+        Whole blocks of 3 x 3 px.
+    window : int
+        Side of the windows, px, one around the centre of each block.
+    first : int
+        First row and column of the first window that lies within the band.
+    shape : tuple of int
+        Rows and columns of windows that do.
+    span : slice
+        Their place among the windows of all bands.
+    """
 
     y: _Field
     window: int
-    margin: int
-    lam: _Field
-    s: _Field
-    mean: _Field
-    variance: _Field
+    first: int
+    shape: tuple[int, int]
+    span: slice
 
 
 def grey(picture: NDArray[Any]) -> NDArray[np.uint8]:
@@ -112,16 +130,24 @@ class VifReference:
     """
 
     def __init__(self, picture: NDArray[Any]) -> None:
-        luminance = grey(picture)
-        if luminance.min() == luminance.max():
-            raise PictureRefused(
-                "Visual change is undefined for a picture of one single grey level: there is nothing to lose."
-            )
+        luminance = check_reference(picture)
         self._shape = luminance.shape
-        self._bands = [_describe(y, rank) for rank, y in enumerate(_decompose(luminance))]
-        self._information = sum(
-            sum(float(np.log1p(band.s * (lam / _NOISE_VARIANCE)).mean()) for lam in band.lam) + _FLOOR
-            for band in self._bands
+        self._bands = _place(_decompose(luminance))
+        mixtures = [_mixture(band) for band in self._bands]
+        sizes = [rows * columns for rows, columns in (band.shape for band in self._bands)]
+        # All windows of all bands stand in one row each; one call then serves eight bands.
+        self._area = np.repeat([1.0 / band.window**2 for band in self._bands], sizes)
+        self._weight = np.repeat([1.0 / size for size in sizes], sizes)
+        eigenvalues = np.repeat(np.array([lam for lam, _ in mixtures]).T, sizes, axis=1)
+        # The scale mixture's variance along each of the nine axes of a block.
+        self._power = eigenvalues * np.concatenate([s.ravel() for _, s in mixtures])
+        sums, squares = self._sums([band.y for band in self._bands])
+        self._mean = sums * self._area
+        variance = squares * self._area - self._mean**2
+        # Where the reference is flat nothing can be kept.
+        self._inverse = np.where(variance < _TOLERANCE, 0.0, 1.0 / (np.maximum(variance, 0.0) + _TOLERANCE))
+        self._information = (
+            float((np.log1p(self._power / _NOISE_VARIANCE) @ self._weight).sum()) + len(self._bands) * _FLOOR
         )
 
     def vif(self, other: NDArray[Any]) -> float:
@@ -134,20 +160,83 @@ class VifReference:
         PictureRefused
             If the other picture has another size or cannot be measured.
         """
-        luminance = grey(other)
-        if luminance.shape != self._shape:
-            (height, width), (h, w) = self._shape, luminance.shape
-            raise PictureRefused(
-                f"Both pictures must have one size: the reference has {width} x {height} px, the other {w} x {h} px."
-            )
-        kept = sum(
-            _kept_information(band, y) + _FLOOR for band, y in zip(self._bands, _decompose(luminance), strict=True)
-        )
-        return kept / self._information
+        luminance = check_other(other, self._shape)
+        fields = [_whole_blocks(y) for y in _decompose(luminance)]
+        mean, variance = self._sums(fields)
+        mean *= self._area
+        variance *= self._area
+        variance -= mean * mean
+        covariance = np.empty_like(mean)
+        for band, y in zip(self._bands, fields, strict=True):
+            _window_sums(cv2.integral(band.y * y), band, covariance[band.span])
+        covariance *= self._area
+        covariance -= self._mean * mean
+        return self._kept_information(variance, covariance) / self._information
 
     def visual_change(self, other: NDArray[Any]) -> float:
         """Visual change of another picture, max(0, 1 - VIF), in [0, 1]."""
         return max(0.0, 1.0 - self.vif(other))
+
+    def _sums(self, fields: list[_Field]) -> tuple[_Field, _Field]:
+        """Sums of values and of squares over all windows of all bands."""
+        sums, squares = np.empty_like(self._area), np.empty_like(self._area)
+        for band, y in zip(self._bands, fields, strict=True):
+            integral, integral_of_squares = cv2.integral2(y)
+            _window_sums(integral, band, sums[band.span])
+            _window_sums(integral_of_squares, band, squares[band.span])
+        return sums, squares
+
+    def _kept_information(self, variance: _Field, covariance: _Field) -> float:
+        """Information about the reference that passes the channel ``other = gain * reference + noise``."""
+        gain = covariance * self._inverse
+        # A negative gain, or a flat picture, keeps nothing; all of its variance is noise.
+        np.maximum(gain, 0.0, out=gain)
+        gain *= variance >= _TOLERANCE
+        noise = variance - gain * covariance
+        np.maximum(noise, _TOLERANCE, out=noise)
+        noise += _NOISE_VARIANCE
+        gain *= gain
+        gain /= noise
+        ratios = self._power * gain
+        ratios += 1.0
+        # A sum of nine logarithms is three logarithms of products; all nine in one product could overflow.
+        product = ratios[:3]
+        product *= ratios[3:6]
+        product *= ratios[6:]
+        return float((np.log(product, out=product) @ self._weight).sum()) + len(self._bands) * _FLOOR
+
+
+def check_reference(picture: NDArray[Any]) -> NDArray[np.uint8]:
+    """Luminance of a picture that others can be compared with.
+
+    Raises
+    ------
+    PictureRefused
+        If it cannot be measured, or has one single grey level.
+    """
+    luminance = grey(picture)
+    if luminance.min() == luminance.max():
+        raise PictureRefused(
+            "Visual change is undefined for a picture of one single grey level: there is nothing to lose."
+        )
+    return luminance
+
+
+def check_other(picture: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    """Luminance of a picture that is compared with a reference of this shape.
+
+    Raises
+    ------
+    PictureRefused
+        If it cannot be measured, or has another size.
+    """
+    luminance = grey(picture)
+    if luminance.shape != shape:
+        (height, width), (h, w) = shape, luminance.shape
+        raise PictureRefused(
+            f"Both pictures must have one size: the reference has {width} x {height} px, the other {w} x {h} px."
+        )
+    return luminance
 
 
 def vif(reference: NDArray[Any], other: NDArray[Any]) -> float:
@@ -169,83 +258,74 @@ def _filter(field: _Field, taps: _Field) -> _Field:
     return np.asarray(cv2.filter2D(field, -1, taps, borderType=cv2.BORDER_REFLECT_101))
 
 
+def _halve(field: _Field) -> _Field:
+    """Low-pass filter, computed at every other pixel alone: the sum of four filters on a quarter of the pixels each."""
+    taps = _taps()
+    rows, columns = (math.ceil(side / 2) for side in field.shape)
+    radius = taps.lo_radius
+    padded = cv2.copyMakeBorder(field, radius, radius, radius, radius, cv2.BORDER_REFLECT_101)
+    halved = np.zeros((rows, columns))
+    for row, column, phase in taps.lo_phases:
+        part = np.ascontiguousarray(padded[row::2, column::2])
+        halved += cv2.filter2D(part, -1, phase, anchor=(0, 0), borderType=cv2.BORDER_CONSTANT)[:rows, :columns]
+    return halved
+
+
 def _decompose(luminance: NDArray[np.uint8]) -> list[_Field]:
-    """Eight bands, the coarsest scale first, each cut to whole blocks."""
+    """Eight bands, the coarsest scale first."""
     taps = _taps()
     low = _filter(luminance.astype(np.float64), taps.lo0)
     scales = []
     for scale in range(_SCALES):
         if scale:
-            low = np.ascontiguousarray(_filter(low, taps.lo)[::2, ::2])
+            low = _halve(low)
         scales.append([_filter(low, band) for band in taps.bands])
-    return [_whole_blocks(y) for pair in reversed(scales) for y in pair]
+    return [y for pair in reversed(scales) for y in pair]
 
 
 def _whole_blocks(y: _Field) -> _Field:
     height, width = y.shape
-    return np.ascontiguousarray(y[: height - height % _BLOCK, : width - width % _BLOCK])
+    return y[: height - height % _BLOCK, : width - width % _BLOCK]
 
 
-def _local_mean(y: _Field, window: int) -> _Field:
-    """Mean over window x window px around the centre of every block."""
-    mean = cv2.boxFilter(y, -1, (window, window), borderType=cv2.BORDER_REFLECT_101)
-    return np.asarray(mean[1::_BLOCK, 1::_BLOCK])
+def _place(fields: list[_Field]) -> list[_Band]:
+    bands = []
+    end = 0
+    for rank, field in enumerate(fields):
+        y = np.ascontiguousarray(_whole_blocks(field))
+        window = int(2 ** math.ceil((rank + 1) / 2) + 1)
+        # Blocks at the border, whose windows would leave the picture, are left out.
+        margin = math.ceil((window - 1) / 2 / _BLOCK)
+        rows, columns = (side // _BLOCK - 2 * margin for side in y.shape)
+        begin, end = end, end + rows * columns
+        first = _BLOCK * margin + _BLOCK // 2 - window // 2
+        bands.append(_Band(y=y, window=window, first=first, shape=(rows, columns), span=slice(begin, end)))
+    return bands
 
 
-def _inner(field: _Field, margin: int) -> _Field:
-    return field[margin:-margin, margin:-margin]
+def _window_sums(integral: _Field, band: _Band, sums: _Field) -> None:
+    """Write the sums over a band's windows, from the integral picture, into a flat view."""
+    rows, columns = band.shape
+    top, bottom = (integral[start::_BLOCK][:rows] for start in (band.first, band.first + band.window))
+    strips = bottom - top
+    left, right = (strips[:, start::_BLOCK][:, :columns] for start in (band.first, band.first + band.window))
+    np.subtract(right, left, out=sums.reshape(rows, columns))
 
 
-def _describe(y: _Field, rank: int) -> _Band:
-    window = 2 ** math.ceil((rank + 1) / 2) + 1
-    margin = math.ceil((window - 1) / 2 / _BLOCK)
+def _mixture(band: _Band) -> tuple[_Field, _Field]:
+    """Gaussian scale mixture of a band: nine eigenvalues of its 3 x 3 patches, and a scale for each placed block."""
+    y = band.y
     height, width = y.shape
-    rows, columns = height // _BLOCK, width // _BLOCK
     # Nine shifted copies of the band hold all overlapping 3 x 3 patches as columns.
-    patches = np.stack(
-        [
-            y[row : height - _BLOCK + 1 + row, column : width - _BLOCK + 1 + column].ravel()
-            for row in range(_BLOCK)
-            for column in range(_BLOCK)
-        ]
-    )
+    patches = np.empty((_BLOCK**2, height - _BLOCK + 1, width - _BLOCK + 1))
+    for place, patch in enumerate(patches):
+        row, column = divmod(place, _BLOCK)
+        patch[...] = y[row : height - _BLOCK + 1 + row, column : width - _BLOCK + 1 + column]
+    patches = patches.reshape(_BLOCK**2, -1)
     patches -= patches.mean(axis=1, keepdims=True)
     lam, vectors = np.linalg.eigh(patches @ patches.T / (patches.shape[1] - 1))
     lam = np.maximum(lam, _TOLERANCE)
-    blocks = y.reshape(rows, _BLOCK, columns, _BLOCK).transpose(0, 2, 1, 3).reshape(-1, _BLOCK**2)
-    s = (((blocks @ vectors) ** 2 / lam).sum(axis=1) / _BLOCK**2).reshape(rows, columns)
-    mean = _local_mean(y, window)
-    variance = np.maximum(_local_mean(y * y, window) - mean * mean, 0.0)
-    return _Band(y=y, window=window, margin=margin, lam=lam, s=_inner(s, margin), mean=mean, variance=variance)
-
-
-def _kept_information(band: _Band, y: _Field) -> float:
-    """Information about the reference's band that passes the channel ``y = gain * reference + noise``."""
-    mean = _local_mean(y, band.window)
-    variance = _local_mean(y * y, band.window) - mean * mean
-    covariance = _local_mean(band.y * y, band.window) - band.mean * mean
-    covariance[(variance < 0) | (band.variance <= 0)] = 0.0
-    variance = np.maximum(variance, 0.0)
-
-    gain = covariance / (band.variance + _TOLERANCE)
-    noise = variance - gain * covariance
-    empty = band.variance < _TOLERANCE
-    gain[empty] = 0.0
-    noise[empty] = variance[empty]
-    flat = variance < _TOLERANCE
-    gain[flat] = 0.0
-    noise[flat] = 0.0
-    inverted = gain < 0
-    noise[inverted] = variance[inverted]
-    gain[inverted] = 0.0
-    noise = np.maximum(noise, _TOLERANCE)
-
-    ratio = _inner(gain * gain / (noise + _NOISE_VARIANCE), band.margin) * band.s
-    # A sum of nine logarithms is three logarithms of products; all nine in one product could overflow.
-    information = 0.0
-    for start in range(0, len(band.lam), 3):
-        first, second, third = band.lam[start : start + 3]
-        product = (1.0 + ratio * first) * (1.0 + ratio * second)
-        product *= 1.0 + ratio * third
-        information += float(np.log(product).mean())
-    return information
+    (rows, columns), margin = band.shape, (height // _BLOCK - band.shape[0]) // 2
+    inner = y[margin * _BLOCK :, margin * _BLOCK :][: rows * _BLOCK, : columns * _BLOCK]
+    blocks = inner.reshape(rows, _BLOCK, columns, _BLOCK).transpose(1, 3, 0, 2).reshape(_BLOCK**2, -1)
+    return lam, ((vectors.T @ blocks) ** 2 / lam[:, None]).sum(axis=0) / _BLOCK**2

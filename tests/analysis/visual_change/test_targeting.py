@@ -27,12 +27,20 @@ names = pytest.mark.parametrize("name", sorted(CORRUPTIONS))
 def test_pilot_map_rises_and_is_the_mean_of_what_was_measured(name: str) -> None:
     pilot = MAPS[name]
     assert min(np.diff(pilot.changes)) >= 0
-    strength = pilot.strengths[6]
-    measured = [
-        VifReference(picture).visual_change(corrupt(picture, name, CORRUPTIONS[name].parameter_at(strength), 1 + i))
-        for i, picture in enumerate(PICTURES[:4])
-    ]
-    assert pilot.changes[6] == pytest.approx(np.mean(measured), abs=1e-12)
+    measured = np.array(
+        [
+            [
+                VifReference(picture).visual_change(corrupt(picture, name, CORRUPTIONS[name].parameter_at(t), 1 + i))
+                for t in pilot.strengths
+            ]
+            for i, picture in enumerate(PICTURES[:4])
+        ]
+    )
+    # Isotonic means by their definition: the largest of all lower, smallest of all upper, averages.
+    mean, n = measured.mean(axis=0), len(pilot.strengths)
+    isotonic = [max(min(mean[low : high + 1].mean() for high in range(k, n)) for low in range(k + 1)) for k in range(n)]
+    assert pilot.changes == pytest.approx(isotonic, abs=1e-12)
+    assert pilot.spreads == pytest.approx(measured.std(axis=0), abs=1e-12)
     assert pilot.worst_reach <= pilot.reach <= 1
     assert pilot.version == CORRUPTIONS[name].version
 
