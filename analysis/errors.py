@@ -14,6 +14,7 @@ AnalysisError
 │   ├── BandsMissing
 │   └── NoCommonRange
 ├── ComputeUnavailable
+├── StorageFailed
 └── ClassifierUnavailable
 """
 
@@ -73,6 +74,10 @@ class BandsMissing(FitError):
 
 class NoCommonRange(FitError):
     """The two curves were measured at different visual changes; there is nothing to compare."""
+
+
+class StorageFailed(AnalysisError):
+    """A file could not be written."""
 
 
 class ClassifierUnavailable(AnalysisError):

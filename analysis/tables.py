@@ -6,7 +6,8 @@ A new table is one ``TableSchema`` and one line in ``SCHEMAS``; a new column is 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["text", "integer", "number", "boolean"]
 _DTYPES: Mapping[Kind, str] = {"text": "string", "integer": "Int64", "number": "float64", "boolean": "boolean"}
+_ARROW: Mapping[Kind, str] = {"text": "string", "integer": "int64", "number": "float64", "boolean": "bool_"}
 _TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 
@@ -111,6 +113,40 @@ class TableSchema:
             ordered.to_parquet(path, index=False)
         else:
             ordered.to_csv(path, index=False, lineterminator="\n")
+
+    def write_rows(self, rows: Iterable[Mapping[str, Any]], path: Path, *, rows_per_group: int = 5000) -> int:
+        """Write rows as they come to a .parquet file, and return their number; a group of rows is held at a time."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        schema = pa.schema([pa.field(column.name, getattr(pa, _ARROW[column.kind])()) for column in self.columns])
+        waiting, written = iter(rows), 0
+        with parquet.ParquetWriter(path, schema) as writer:
+            while group := list(itertools.islice(waiting, rows_per_group)):
+                columns = {column.name: [row.get(column.name) for row in group] for column in self.columns}
+                writer.write_table(pa.table(columns, schema=schema))
+                written += len(group)
+        return written
+
+    def read_rows(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Rows of a .parquet file that `write_rows` wrote, in order; a group of rows is held at a time.
+
+        Raises
+        ------
+        TableRefused
+            If the file is none of those.
+        """
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            with parquet.ParquetFile(path) as file:
+                if file.schema_arrow.names != self.names:
+                    raise TableRefused(f"{path}: the columns are not those of the table {self.name}.")
+                for group in range(file.num_row_groups):
+                    yield from file.read_row_group(group, use_threads=False).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise TableRefused(f"{path} cannot be read as a table: {error}") from error
 
     def describe(self) -> dict[str, Any]:
         """Frictionless-style table description for ``datapackage.json``."""
@@ -232,6 +268,24 @@ STIMULI = TableSchema(
         Column(name="size_px", kind="integer", description="side of the square picture", unit="px", minimum=1),
         Column(name="evaluations", kind="integer", description="corruptions tried to reach the target", minimum=0),
         Column(name="reached", kind="boolean", description="whether the target was reached within tolerance"),
+        Column(
+            name="reach_low",
+            kind="number",
+            description="smallest visual change that was found, where the target was not reached",
+            nullable=True,
+            optional=True,
+            minimum=0,
+            maximum=1,
+        ),
+        Column(
+            name="reach_high",
+            kind="number",
+            description="largest visual change that was found, where the target was not reached",
+            nullable=True,
+            optional=True,
+            minimum=0,
+            maximum=1,
+        ),
         Column(name="sha256", kind="text", description="digest of the file's bytes"),
         Column(name="file", kind="text", description="path of the PNG file"),
     ),

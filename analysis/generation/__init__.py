@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from analysis.generation.originals import Inspection, check_original, inspect_originals, prepare_original
-from analysis.generation.plan import Original, OriginalPlan, StimulusRequest, pilot_originals, plan_stimuli
+from analysis.generation.plan import (
+    Original,
+    OriginalPlan,
+    Sampling,
+    StimulusPlan,
+    StimulusRequest,
+    pilot_originals,
+    plan_stimuli,
+)
+from analysis.generation.png import decode_png, encode_png
 from analysis.generation.shards import (
     METRIC_NAME,
     PilotShard,
     Shard,
     ShardOutcome,
     cut_into_shards,
-    decode_png,
-    encode_png,
     fit_pilot_shard,
     generate_shard,
     make_stimulus,
+    prepare_reference,
 )
 from analysis.generation.verification import StimulusRecord, Verification, VerificationShard, verify_shard
 
@@ -24,8 +32,10 @@ __all__ = [
     "Original",
     "OriginalPlan",
     "PilotShard",
+    "Sampling",
     "Shard",
     "ShardOutcome",
+    "StimulusPlan",
     "StimulusRecord",
     "StimulusRequest",
     "Verification",
@@ -41,5 +51,6 @@ __all__ = [
     "pilot_originals",
     "plan_stimuli",
     "prepare_original",
+    "prepare_reference",
     "verify_shard",
 ]

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-import os
+import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import cv2
-import numpy as np
 
-from analysis.corruptions import NO_CORRUPTION, find_corruption
-from analysis.corruptions.registry import Picture
-from analysis.errors import InvalidInput, PictureRefused
-from analysis.generation.originals import prepare_original
+from analysis.corruptions import NO_CORRUPTION, find_corruption, load_modules
+from analysis.corruptions.registry import Corruption, Picture, apply_corruption
+from analysis.errors import InvalidInput, PictureRefused, UnknownName
+from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically
+from analysis.generation.originals import Framing, prepare_original
 from analysis.generation.plan import Original, OriginalPlan, StimulusRequest
+from analysis.generation.png import encode_png
 from analysis.visual_change import METRIC, METRIC_VERSION, PilotMap, VifReference, fit_pilot_map, reach_target
 
 #: What the `metric` column says.
 METRIC_NAME = f"{METRIC}-{METRIC_VERSION}"
-#: Stimuli a shard holds about: a second or less of work, which is what a killed process loses.
-SHARD_STIMULI = 32
-
-# Fast rather than small: 1.5 ms instead of 3.5 ms, at about a fifth more bytes.
-_PNG_PARAMETERS = [
-    cv2.IMWRITE_PNG_COMPRESSION, 1,
-    cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_RLE,
-    cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_SUB,
-]  # fmt: skip
+#: Stimuli a shard holds about: half a second of work, which is what a killed process loses and a cancelled job awaits.
+SHARD_STIMULI = 16
 
 
 @dataclass(frozen=True)
@@ -41,32 +36,49 @@ class PilotShard:
     originals: tuple[Original, ...]
     size_px: int
     seed: int
+    framing: Framing = "whole"
+    modules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Work of making the stimuli of some originals.
+    """Work of making some stimuli.
 
     Parameters
     ----------
     plans : tuple of OriginalPlan
     pilots : mapping of str to PilotMap
-        One for each function that is asked for.
+        One for each function that is asked for with a target.
     size_px : int
         Side of the pictures.
     folder : str
         Where the files go.
+    framing : str
+        How originals are cut to the square; see `prepare_original`.
+    modules : tuple of str
+        Modules that register functions of the user's own; see `analysis.corruptions.load_modules`.
     """
 
     plans: tuple[OriginalPlan, ...]
     pilots: Mapping[str, PilotMap]
     size_px: int
     folder: str
+    framing: Framing = "whole"
+    modules: tuple[str, ...] = ()
 
     @property
     def n_stimuli(self) -> int:
         """Stimuli asked for."""
         return sum(len(plan.requests) for plan in self.plans)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the stimuli asked for."""
+        return [request.stimulus for plan in self.plans for request in plan.requests]
+
+    def with_digests(self, digests: Mapping[str, str]) -> Shard:
+        """Shard that knows the digests of stimuli made earlier, by name."""
+        return replace(self, plans=tuple(plan.with_digests(digests) for plan in self.plans)) if digests else self
 
 
 @dataclass(frozen=True)
@@ -80,33 +92,51 @@ class ShardOutcome:
 
 @dataclass(frozen=True)
 class MadeStimulus:
-    """A stimulus as bytes, with what was measured on them."""
+    """A stimulus as bytes, with what was measured on them; the seed is the one that was used in the end."""
 
     png: bytes
     parameter: float
     visual_change: float
     evaluations: int
     is_reached: bool
+    seed: int
+    reach_low: float | None = None
+    reach_high: float | None = None
 
 
 def fit_pilot_shard(shard: PilotShard) -> PilotMap:
     """Map strength to visual change for one function."""
-    pictures = [prepare_original(Path(original.path), shard.size_px) for original in shard.originals]
+    _settle_process(shard.modules)
+    pictures = [_prepared(original, shard.size_px, shard.framing) for original in shard.originals]
     return fit_pilot_map(shard.corruption, pictures, seed=shard.seed)
 
 
 def cut_into_shards(
-    plans: Sequence[OriginalPlan], pilots: Mapping[str, PilotMap], *, size_px: int, folder: Path
+    plans: Iterable[OriginalPlan],
+    pilots: Mapping[str, PilotMap],
+    *,
+    size_px: int,
+    folder: Path,
+    framing: Framing = "whole",
+    modules: Sequence[str] = (),
 ) -> Iterator[Shard]:
-    """Shards of about `SHARD_STIMULI` stimuli; all stimuli of an original stay together."""
+    """Shards of `SHARD_STIMULI` stimuli or somewhat more, one after the other, as the plans come.
+
+    An original with many stimuli is cut into pieces of equal size.
+    """
     waiting: list[OriginalPlan] = []
+    room = SHARD_STIMULI
     for plan in plans:
-        waiting.append(plan)
-        if sum(len(one.requests) for one in waiting) >= SHARD_STIMULI:
-            yield Shard(tuple(waiting), pilots, size_px, str(folder))
-            waiting = []
+        pieces = math.ceil(len(plan.requests) / SHARD_STIMULI)
+        for piece in range(pieces):
+            first, last = (len(plan.requests) * end // pieces for end in (piece, piece + 1))
+            waiting.append(OriginalPlan(plan.original, plan.requests[first:last]))
+            room -= last - first
+            if room <= 0:
+                yield Shard(tuple(waiting), pilots, size_px, str(folder), framing, tuple(modules))
+                waiting, room = [], SHARD_STIMULI
     if waiting:
-        yield Shard(tuple(waiting), pilots, size_px, str(folder))
+        yield Shard(tuple(waiting), pilots, size_px, str(folder), framing, tuple(modules))
 
 
 def generate_shard(shard: Shard) -> ShardOutcome:
@@ -128,21 +158,23 @@ def generate_shard(shard: Shard) -> ShardOutcome:
     ------
     PictureRefused
         Naming the original that cannot be used.
+    StorageFailed
+        If a file cannot be written.
     """
     started = time.perf_counter()
+    _settle_process(shard.modules)
     folder = Path(shard.folder)
     rows: list[dict[str, Any]] = []
     found = 0
     for plan in shard.plans:
-        missing = [request for request in plan.requests if not _is_made(folder / request.file, request.sha256)]
+        missing = [request for request in plan.requests if not is_intact(folder / request.file, request.sha256)]
         found += len(plan.requests) - len(missing)
         if not missing:
             continue
-        picture = prepare_original(Path(plan.original.path), shard.size_px)
-        reference = _reference(picture, plan.original)
+        picture, reference = _referenced(plan.original, shard.size_px, shard.framing)
         for request in missing:
             made = make_stimulus(picture, reference, request, shard.pilots)
-            write_atomically(folder / request.file, made.png)
+            write_atomically(folder / request.file, made.png, beside=folder / UNFINISHED)
             rows.append(_row(plan.original, request, made, shard.size_px))
     return ShardOutcome(tuple(rows), found, time.perf_counter() - started)
 
@@ -165,77 +197,84 @@ def make_stimulus(
     -------
     MadeStimulus
         Visual change is that of the decoded file: `encode_png` refuses to differ from the picture that was measured.
+
+    Raises
+    ------
+    InvalidInput
+        If the function has changed since the request was planned.
     """
-    if request.corruption == NO_CORRUPTION or request.target is None:
-        return MadeStimulus(encode_png(picture), 0.0, 0.0, 0, True)
-    corruption, pilot = find_corruption(request.corruption), pilots[request.corruption]
-    if not corruption.version == request.version == pilot.version:
-        raise InvalidInput(
-            f"{corruption.name} has changed to version {corruption.version} since this set was planned with version "
-            f"{request.version}: start a new set."
-        )
+    if request.corruption == NO_CORRUPTION:
+        return MadeStimulus(encode_png(picture), 0.0, 0.0, 0, True, request.seed)
+    corruption = _planned_corruption(request)
+    if request.parameter is not None:
+        corrupted = apply_corruption(corruption, picture, request.parameter, request.seed)
+        change = reference.visual_change(corrupted)
+        return MadeStimulus(encode_png(corrupted), request.parameter, change, 1, True, request.seed)
+    if request.target is None:
+        raise InvalidInput(f"The stimulus {request.stimulus} has neither a target nor a parameter.")
+    pilot = pilots[request.corruption]
+    if pilot.version != request.version:
+        raise _changed(request, pilot.version)
     reached = reach_target(picture, reference, corruption, request.target, request.seed, pilot)
     return MadeStimulus(
-        encode_png(reached.picture), reached.parameter, reached.visual_change, reached.evaluations, reached.is_reached
+        png=encode_png(reached.picture),
+        parameter=reached.parameter,
+        visual_change=reached.visual_change,
+        evaluations=reached.evaluations,
+        is_reached=reached.is_reached,
+        seed=reached.seed,
+        reach_low=reached.reach_low,
+        reach_high=reached.reach_high,
     )
 
 
-def encode_png(picture: Picture) -> bytes:
-    """PNG file without metadata; the same picture gives the same bytes.
+def prepare_reference(original: Original, size_px: int, framing: Framing = "whole") -> tuple[Picture, VifReference]:
+    """Prepared picture of an original, and the reference that other pictures are compared with.
 
     Raises
     ------
     PictureRefused
-        If the file does not decode to the same pixels.
+        Naming the file: it cannot be read or measured, or is not the one that was imported.
     """
-    encoded, buffer = cv2.imencode(".png", cv2.cvtColor(picture, cv2.COLOR_RGB2BGR), _PNG_PARAMETERS)
-    png = buffer.tobytes() if encoded else b""
-    if not np.array_equal(decode_png(png), picture):
-        raise PictureRefused("The picture does not survive being written as PNG.")
-    return png
-
-
-def decode_png(png: bytes) -> Picture:
-    """Picture in a PNG file, shape (h, w, 3).
-
-    Raises
-    ------
-    PictureRefused
-        If the bytes are no picture.
-    """
-    pixels = cv2.imdecode(np.frombuffer(png, dtype=np.uint8), cv2.IMREAD_COLOR) if png else None
-    if pixels is None:
-        raise PictureRefused("The bytes are no picture.")
-    return np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB), dtype=np.uint8)
-
-
-def digest(content: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
-    return hashlib.sha256(content).hexdigest()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the path, then rename: a reader, or a killed process, leaves the whole file or none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    temporary.write_bytes(content)
-    os.replace(temporary, path)
-
-
-def _is_made(path: Path, sha256: str | None) -> bool:
-    if sha256 is None:
-        return False
+    picture = _prepared(original, size_px, framing)
     try:
-        return digest(path.read_bytes()) == sha256
-    except FileNotFoundError:
-        return False
-
-
-def _reference(picture: Picture, original: Original) -> VifReference:
-    try:
-        return VifReference(picture)
+        return picture, VifReference(picture)
     except PictureRefused as error:
         raise PictureRefused(f"{original.path}: {error} Remove it from the originals.") from error
+
+
+# The shards of one original come one after the other; a few threads of a Dask worker may each have one.
+_referenced = lru_cache(maxsize=4)(prepare_reference)
+
+
+def _settle_process(modules: Sequence[str]) -> None:
+    """One thread of OpenCV: shards run side by side. The user's functions are known from here on."""
+    cv2.setNumThreads(1)
+    load_modules(modules)
+
+
+def _prepared(original: Original, size_px: int, framing: Framing) -> Picture:
+    picture = prepare_original(Path(original.path), size_px, framing)
+    if hashlib.sha256(Path(original.path).read_bytes()).hexdigest() != original.sha256:
+        raise PictureRefused(
+            f"{original.path}: the file is not the one that was imported. Put it back, or import the pictures again "
+            "under another name."
+        )
+    return picture
+
+
+def _planned_corruption(request: StimulusRequest) -> Corruption:
+    try:
+        return find_corruption(request.corruption, request.version)
+    except UnknownName as error:
+        raise _changed(request, find_corruption(request.corruption).version) from error
+
+
+def _changed(request: StimulusRequest, version: str) -> InvalidInput:
+    return InvalidInput(
+        f"{request.corruption} has changed to version {version} since this set was planned with version "
+        f"{request.version}: start a new set."
+    )
 
 
 def _row(original: Original, request: StimulusRequest, made: MadeStimulus, size_px: int) -> dict[str, Any]:
@@ -246,13 +285,15 @@ def _row(original: Original, request: StimulusRequest, made: MadeStimulus, size_
         "corruption": request.corruption,
         "corruption_version": request.version or None,
         "parameter": made.parameter,
-        "seed": request.seed,
+        "seed": made.seed,
         "target": request.target,
         "visual_change": made.visual_change,
         "metric": METRIC_NAME,
         "size_px": size_px,
         "evaluations": made.evaluations,
         "reached": made.is_reached,
+        "reach_low": made.reach_low,
+        "reach_high": made.reach_high,
         "sha256": digest(made.png),
         "file": request.file,
     }

@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from analysis.corruptions import corrupt
-from analysis.errors import PictureRefused
-from analysis.generation.originals import prepare_original
+from analysis.corruptions import corrupt, load_modules
+from analysis.corruptions.registry import Picture
+from analysis.errors import PictureRefused, UnknownName
+from analysis.generation.files import digest
+from analysis.generation.originals import Framing
 from analysis.generation.plan import Original
-from analysis.generation.shards import decode_png, digest, encode_png
+from analysis.generation.png import decode_png, encode_png
+from analysis.generation.shards import prepare_reference
 from analysis.visual_change import VifReference
 
 #: On another kind of processor a pixel may round the other way; more than that is another picture.
 PIXEL_TOLERANCE = 1
 CHANGE_TOLERANCE = 1e-3
+
+_NAMES_KEPT = 20
+
+
+class Named(NamedTuple):
+    """How many stimuli something was found of, and the names of the first ones."""
+
+    count: int = 0
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def one(cls, name: str) -> Named:
+        """A single stimulus."""
+        return cls(1, (name,))
+
+    def plus(self, other: Named) -> Named:
+        """Sum of two findings."""
+        return Named(self.count + other.count, (self.names + other.names)[:_NAMES_KEPT]) if other.count else self
 
 
 @dataclass(frozen=True)
@@ -26,6 +48,7 @@ class StimulusRecord:
 
     stimulus: str
     corruption: str
+    version: str
     parameter: float
     seed: int
     visual_change: float
@@ -35,11 +58,26 @@ class StimulusRecord:
 
 @dataclass(frozen=True)
 class VerificationShard:
-    """Stimuli of one original."""
+    """Stimuli of one original.
+
+    Parameters
+    ----------
+    original : Original
+    records : tuple of StimulusRecord
+    size_px : int
+    framing : str
+    is_imported : bool
+        The stimuli were not made here: digest and visual change are compared, but none is made again.
+    modules : tuple of str
+        Modules that register functions of the user's own.
+    """
 
     original: Original
     records: tuple[StimulusRecord, ...]
     size_px: int
+    framing: Framing = "whole"
+    is_imported: bool = False
+    modules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,10 +89,13 @@ class Verification:
     checked : int
     identical : int
         Made again with the same bytes.
-    missing, altered : tuple of str
+    missing, altered : Named
         Stimuli whose file is gone, or has other bytes than when it was made.
-    different : tuple of str
-        Stimuli that come out differently by more than the tolerances.
+    different : Named
+        Stimuli that come out differently by more than the tolerances, or whose file shows another visual change.
+    outdated : Named
+        Stimuli of a version of their function that this program does not have any more: only digest and visual change
+        were compared.
     largest_pixel_difference : int
         Between file and picture made again, in levels of 255.
     largest_change_difference : float
@@ -63,31 +104,29 @@ class Verification:
 
     checked: int = 0
     identical: int = 0
-    missing: tuple[str, ...] = ()
-    altered: tuple[str, ...] = ()
-    different: tuple[str, ...] = ()
+    missing: Named = Named()
+    altered: Named = Named()
+    different: Named = Named()
+    outdated: Named = Named()
     largest_pixel_difference: int = 0
     largest_change_difference: float = 0.0
 
     @property
     def passed(self) -> bool:
         """Whether every file is there, untouched, and can be made again within the tolerances."""
-        return not (self.missing or self.altered or self.different)
+        return not (self.missing.count or self.altered.count or self.different.count)
 
     def merged(self, others: Iterable[Verification]) -> Verification:
         """Sum of this and other findings."""
-        total = self
+        total = {field.name: getattr(self, field.name) for field in fields(self)}
         for other in others:
-            total = Verification(
-                checked=total.checked + other.checked,
-                identical=total.identical + other.identical,
-                missing=total.missing + other.missing,
-                altered=total.altered + other.altered,
-                different=total.different + other.different,
-                largest_pixel_difference=max(total.largest_pixel_difference, other.largest_pixel_difference),
-                largest_change_difference=max(total.largest_change_difference, other.largest_change_difference),
-            )
-        return total
+            for name, value in total.items():
+                found = getattr(other, name)
+                if isinstance(value, Named):
+                    total[name] = value.plus(found)
+                else:
+                    total[name] = max(value, found) if name.startswith("largest") else value + found
+        return Verification(**total)
 
 
 def verify_shard(shard: VerificationShard) -> Verification:
@@ -96,40 +135,41 @@ def verify_shard(shard: VerificationShard) -> Verification:
     Raises
     ------
     PictureRefused
-        If the original cannot be read any more.
+        If the original cannot be read any more, or is another one.
     """
-    picture = prepare_original(Path(shard.original.path), shard.size_px)
-    reference = VifReference(picture)
-    return Verification().merged(_verify(record, picture, reference) for record in shard.records)
+    load_modules(shard.modules)
+    picture, reference = prepare_reference(shard.original, shard.size_px, shard.framing)
+    return Verification().merged(_verify(record, picture, reference, shard.is_imported) for record in shard.records)
 
 
-def _verify(record: StimulusRecord, picture: np.ndarray, reference: VifReference) -> Verification:
-    name = (record.stimulus,)
+def _verify(record: StimulusRecord, picture: Picture, reference: VifReference, is_imported: bool) -> Verification:
+    name = Named.one(record.stimulus)
     try:
         stored = Path(record.path).read_bytes()
     except FileNotFoundError:
         return Verification(checked=1, missing=name)
-    again = corrupt(picture, record.corruption, record.parameter, record.seed)
     is_altered = digest(stored) != record.sha256
-    if not is_altered and encode_png(again) == stored:
-        difference = abs(reference.visual_change(again) - record.visual_change)
-        return Verification(
-            checked=1,
-            identical=1,
-            different=name if difference > CHANGE_TOLERANCE else (),
-            largest_change_difference=difference,
-        )
     try:
         shown = decode_png(stored)
-        pixels = int(np.abs(shown.astype(int) - again).max())
         change = abs(reference.visual_change(shown) - record.visual_change)
-    except (PictureRefused, ValueError):
+    except PictureRefused:
         return Verification(checked=1, altered=name)
+    again = None if is_imported else _made_again(record, picture)
+    pixels = int(np.abs(shown.astype(np.int16) - again).max()) if again is not None else 0
     is_different = pixels > PIXEL_TOLERANCE or change > CHANGE_TOLERANCE
     return Verification(
         checked=1,
-        altered=name if is_altered else (),
-        different=name if is_different and not is_altered else (),
+        identical=int(again is not None and pixels == 0 and encode_png(again) == stored),
+        altered=name if is_altered else Named(),
+        different=name if is_different and not is_altered else Named(),
+        outdated=name if again is None and not is_imported else Named(),
         largest_pixel_difference=pixels,
         largest_change_difference=change,
     )
+
+
+def _made_again(record: StimulusRecord, picture: Picture) -> Picture | None:
+    try:
+        return corrupt(picture, record.corruption, record.parameter, record.seed, version=record.version or None)
+    except UnknownName:
+        return None

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compute import SerialExecutor, available_cores, executor, run_in_order_of_completion, worker_count
+from analysis.compute import MOST_DEATHS, SerialExecutor, available_cores, executor, run_in_order_of_completion
 from analysis.errors import ComputeUnavailable, InvalidInput
 
 ROOT = Path(__file__).parents[2]
@@ -104,16 +103,67 @@ def test_unknown_settings_are_refused(setting: str) -> None:
         executor(setting)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("distributed") is not None, reason="distributed is installed")
-def test_dask_without_its_package_says_what_to_install() -> None:
+def test_dask_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ComputeUnavailable, match="requirements/cluster.txt"):
         executor("dask:tcp://127.0.0.1:1")
 
 
-def test_number_of_workers() -> None:
-    assert worker_count("serial") == 1
-    assert worker_count("processes:3") == 3
-    assert worker_count("processes") == available_cores() >= 1
+def test_as_many_calls_are_in_flight_as_keep_the_executor_busy() -> None:
+    for setting, expected in (("serial", 1), ("processes:3", 6), ("processes", 2 * available_cores())):
+        with executor(setting) as pool:
+            assert pool.in_flight == expected
+
+
+def _die_once(path: str) -> str:
+    """The first call kills its process; later ones, and those of other paths, live."""
+    if path.endswith("fatal"):
+        marker = Path(path)
+        if not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return path
+
+
+def _die(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _sleep(seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def test_calls_of_a_killed_child_are_made_again(tmp_path: Path) -> None:
+    wanted = [str(tmp_path / name) for name in ("a", "b-fatal", "c", "d-fatal", "e")]
+    with executor("processes:2") as pool:
+        assert sorted(run_in_order_of_completion(pool, _die_once, wanted)) == wanted
+
+
+def test_a_call_that_always_kills_its_process_ends_in_a_sentence() -> None:
+    with (
+        executor("processes:1") as pool,
+        pytest.raises(ComputeUnavailable, match=f"died {MOST_DEATHS + 1} times.*COMPUTE=processes:1"),
+    ):
+        list(run_in_order_of_completion(pool, _die, [1]))
+
+
+def test_what_is_asked_while_waiting_can_end_the_work_at_once() -> None:
+    class Stopped(Exception):
+        pass
+
+    def stop() -> None:
+        if time.monotonic() > begun + 0.5:
+            raise Stopped
+
+    with executor("processes:1") as pool:
+        pool.submit(_sleep, 0).result()  # the child is up
+        begun = time.monotonic()
+    with pytest.raises(Stopped), executor("processes:1") as pool:
+        pool.submit(_sleep, 0).result()
+        begun = time.monotonic()
+        list(run_in_order_of_completion(pool, _sleep, [60.0, 60.0], tick=stop))
+    assert time.monotonic() - begun < 5
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc to look at processes")

@@ -113,12 +113,13 @@ def test_lost_files_are_made_again_with_the_same_bytes(stimulus_set: StimulusSet
     before = made(stimulus_set)
     lost = stimulus_set.stimuli.exclude(corruption="none").first()
     media_path(lost.file).unlink()
-    leftover = media_path(lost.file).with_name(".0.png.1.part")
+    leftover = media_path("stimuli/noise/.unfinished/0.png.1")
+    leftover.parent.mkdir()
     leftover.write_bytes(b"half")
     make_stimuli(stimulus_set, quiet)
     assert media_path(lost.file).is_file()
     assert made(stimulus_set) == before
-    assert not leftover.exists()
+    assert not leftover.parent.exists()
 
 
 def test_a_picture_that_became_unreadable_ends_the_job_with_its_name(stimulus_set: StimulusSet) -> None:
@@ -173,7 +174,7 @@ def test_command_makes_a_set_and_a_second_call_finds_it_done(
     ("change", "reason"),
     [
         ({"images": "nothing"}, "There are: pets"),
-        ({"corruption": "fog"}, "choose from gaussian_blur"),
+        ({"corruption": "fog"}, "choose from .*gaussian_blur"),
         ({"corruption": ","}, "at least one corruption"),
         ({"count": -4}, "not -4"),
     ],

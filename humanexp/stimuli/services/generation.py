@@ -1,23 +1,33 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import array
+import math
+import shutil
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
+from django.db.models import PROTECT, ForeignObjectRel, ProtectedError, Q
 
 from analysis.errors import UnknownName
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest
+from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.manifest import write_manifest
+from humanexp.stimuli.models import Framing, Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
 from humanexp.stimuli.services.importing import check_new_name
 
 JOB_KIND = "stimuli.generate"
 SIZES_PX = range(96, 1025)
 MOST_PER_CORRUPTION = 1_000_000
+#: What can be asked for here; a set that was imported says so itself.
+SAMPLINGS = (Sampling.EVEN, Sampling.UNIFORM, Sampling.LEVELS)
+_ROWS_PER_DELETION = 500
 
 
 @transaction.atomic
@@ -26,18 +36,25 @@ def create_stimulus_set(
     source_set: SourceSet,
     name: str,
     corruptions: Sequence[str],
-    count: int,
+    count: int = 0,
     seed: int = 0,
     size_px: int = 224,
+    sampling: str = Sampling.EVEN,
+    framing: str = Framing.WHOLE,
     by: User | None = None,
 ) -> StimulusSet:
-    """Describe a set of stimuli: `count` a corruption function, and one clean stimulus an original."""
+    """Describe a set of stimuli: `count` a corruption function, and one clean stimulus an original.
+
+    With the sampling "imagenet-c-levels" every original is shown at every level, and `count` stays 0.
+    """
     from analysis.generation import METRIC_NAME
 
     check_new_name(name, taken=StimulusSet.objects.filter(name=name).exists(), what="stimulus set")
     names = list(dict.fromkeys(corruptions))
-    _check_numbers(names, count=count, seed=seed, size_px=size_px)
-    _check_originals(source_set, size_px)
+    _check_kinds(sampling, framing)
+    _check_corruptions(names, Sampling(sampling))
+    _check_numbers(count=count, seed=seed, size_px=size_px, sampling=Sampling(sampling))
+    _check_originals(source_set, size_px, Framing(framing))
     if source_set.frozen_at is None:
         source_set.frozen_at = clock.now()
         source_set.save(update_fields=["frozen_at"])
@@ -45,6 +62,8 @@ def create_stimulus_set(
         name=name,
         source_set=source_set,
         corruptions=names,
+        sampling=sampling,
+        framing=framing,
         count_per_corruption=count,
         seed=seed,
         size_px=size_px,
@@ -73,19 +92,26 @@ def store_pilots(*, stimulus_set: StimulusSet, pilots: Mapping[str, Mapping[str,
 
 @transaction.atomic
 def store_stimuli(
-    *, stimulus_set: StimulusSet, folder: str, image_ids: Mapping[str, int], rows: Iterable[Mapping[str, Any]]
+    *,
+    stimulus_set: StimulusSet,
+    folder: str,
+    rows: Sequence[Mapping[str, Any]],
+    image_ids: Mapping[str, int] | None = None,
 ) -> None:
     """Record made stimuli. A stimulus made a second time is the same one, so its row is written over."""
+    if not rows:
+        return
+    ids = image_ids or image_ids_of(stimulus_set.source_set, list({row["original"] for row in rows}))
     fields = (
         *("source_image_id", "corruption", "corruption_version", "parameter", "seed", "target", "visual_change"),
-        *("evaluations", "reached", "sha256", "file"),
+        *("evaluations", "reached", "reach_low", "reach_high", "sha256", "file"),
     )
     Stimulus.objects.bulk_create(
         [
             Stimulus(
                 stimulus_set=stimulus_set,
                 key=row["stimulus"],
-                source_image_id=image_ids[row["original"]],
+                source_image_id=ids[row["original"]],
                 corruption=row["corruption"],
                 corruption_version=row["corruption_version"] or "",
                 parameter=row["parameter"],
@@ -94,6 +120,8 @@ def store_stimuli(
                 visual_change=row["visual_change"],
                 evaluations=row["evaluations"],
                 reached=row["reached"],
+                reach_low=row.get("reach_low"),
+                reach_high=row.get("reach_high"),
                 sha256=row["sha256"],
                 file=f"{folder}/{row['file']}",
             )
@@ -107,14 +135,96 @@ def store_stimuli(
 
 
 def complete_stimulus_set(*, stimulus_set: StimulusSet) -> StimulusSet:
-    """From now on studies may use the set."""
+    """Count what the set covers, write its manifest, and only then let studies use it."""
+    from analysis.visual_change import coverage_report
+
+    coverage: dict[str, Any] = {}
+    for name in stimulus_set.corruptions:
+        changes = array.array("d", changes_of(stimulus_set, name))
+        coverage[name] = {**coverage_report({name: changes})[name], **making_of(stimulus_set, name)}
+    stimulus_set.manifest_sha256 = write_manifest(stimulus_set)
+    stimulus_set.coverage = coverage
     stimulus_set.completed_at = clock.now()
-    stimulus_set.save(update_fields=["completed_at"])
+    stimulus_set.save(update_fields=["coverage", "manifest_sha256", "completed_at"])
     return stimulus_set
 
 
-def _check_numbers(corruptions: Sequence[str], *, count: int, seed: int, size_px: int) -> None:
-    from analysis.corruptions import find_corruption
+def delete_stimulus_set(*, stimulus_set: StimulusSet) -> int:
+    """Delete a set with its rows and files; refused while something uses it or makes it. Returns the number of stimuli.
+
+    First the set counts as incomplete, so that no study takes it up; then files, then rows. Whatever interrupts this
+    leaves an incomplete set that can be deleted again, or made again.
+    """
+    job = job_selectors.latest_for(stimulus_set.job_subject)
+    if job is not None and not job.is_finished:
+        raise Conflict(f"The stimuli of {stimulus_set} are being made: cancel that job first, then delete the set.")
+    with transaction.atomic():
+        _check_unused(stimulus_set)
+        stimulus_set.completed_at = None
+        stimulus_set.save(update_fields=["completed_at"])
+    _remove_folder(stimulus_set)
+    count = 0
+    while pks := list(stimulus_set.stimuli.order_by("pk").values_list("pk", flat=True)[:_ROWS_PER_DELETION]):
+        _deleting(stimulus_set, Stimulus.objects.filter(pk__in=pks))
+        count += len(pks)
+    _deleting(stimulus_set, StimulusSet.objects.filter(pk=stimulus_set.pk))
+    return count
+
+
+def _check_unused(stimulus_set: StimulusSet) -> None:
+    """Whoever points at the set or at a stimulus with PROTECT uses it; this app need not know who that is."""
+    for model, path in ((StimulusSet, ""), (Stimulus, "__stimulus_set")):
+        for relation in model._meta.get_fields(include_hidden=True):
+            if not isinstance(relation, ForeignObjectRel) or relation.on_delete is not PROTECT:
+                continue
+            users = relation.related_model._base_manager.filter(**{f"{relation.field.name}{path}": stimulus_set})
+            user = users.first()
+            if user is not None:
+                raise _used(stimulus_set, user)
+
+
+def _deleting(stimulus_set: StimulusSet, rows: Any) -> None:
+    try:
+        rows.delete()
+    except ProtectedError as error:
+        raise _used(stimulus_set, next(iter(error.protected_objects))) from error
+
+
+def _used(stimulus_set: StimulusSet, user: Any) -> Conflict:
+    return Conflict(
+        f"The stimulus set {stimulus_set} is used by the {user._meta.verbose_name} {user}: what people saw is kept."
+    )
+
+
+def _remove_folder(stimulus_set: StimulusSet) -> None:
+    """Out of the way by one rename, then file by file."""
+    from analysis.generation.files import told_as_sentence
+
+    folder = media_path(f"stimuli/{stimulus_set.name}")
+    doomed = folder.with_name(f".{stimulus_set.name}.deleted")
+    with told_as_sentence(folder):
+        if doomed.exists():
+            shutil.rmtree(doomed)
+        if folder.exists():
+            folder.rename(doomed)
+            shutil.rmtree(doomed)
+
+
+def _check_kinds(sampling: str, framing: str) -> None:
+    if sampling not in SAMPLINGS:
+        known = ", ".join(kind.value for kind in SAMPLINGS)
+        raise InvalidRequest(
+            f"There is no sampling {sampling!r}: choose from {known}.", fields={"sampling": f"one of {known}"}
+        )
+    if framing not in Framing.values:
+        known = ", ".join(Framing.values)
+        raise InvalidRequest(
+            f"There is no framing {framing!r}: choose from {known}.", fields={"framing": f"one of {known}"}
+        )
+
+
+def _check_corruptions(corruptions: Sequence[str], sampling: Sampling) -> None:
+    from analysis.corruptions import CORRUPTIONS, find_corruption
 
     if not corruptions:
         raise InvalidRequest("Choose at least one corruption function.", fields={"corruptions": "choose at least one"})
@@ -123,7 +233,33 @@ def _check_numbers(corruptions: Sequence[str], *, count: int, seed: int, size_px
             find_corruption(name)
         except UnknownName as error:
             raise InvalidRequest(str(error), fields={"corruptions": str(error)}) from error
-    if not 1 <= count <= MOST_PER_CORRUPTION:
+    if sampling != Sampling.LEVELS:
+        return
+    published = published_functions()
+    without = [name for name in corruptions if name not in published]
+    if without:
+        known = ", ".join(name for name in CORRUPTIONS if name in published)
+        raise InvalidRequest(
+            f"No levels of {', '.join(without)} as ImageNet-C publishes them are made here: choose from {known}, or "
+            "another sampling.",
+            fields={"corruptions": f"with these levels: {known}"},
+        )
+
+
+def published_functions() -> list[str]:
+    """Functions of which the sampling "imagenet-c-levels" knows levels."""
+    from analysis.corruptions.imagenet_c import LEVELS
+
+    return sorted(LEVELS)
+
+
+def _check_numbers(*, count: int, seed: int, size_px: int, sampling: Sampling) -> None:
+    if sampling == Sampling.LEVELS and count:
+        raise InvalidRequest(
+            "With the levels of ImageNet-C every picture is shown at every level: leave the number of stimuli out.",
+            fields={"count": "leave it out with these levels"},
+        )
+    if sampling != Sampling.LEVELS and not 1 <= count <= MOST_PER_CORRUPTION:
         raise InvalidRequest(
             f"The number of stimuli a function must lie between 1 and {MOST_PER_CORRUPTION}, not {count}.",
             fields={"count": f"1 to {MOST_PER_CORRUPTION}"},
@@ -138,21 +274,20 @@ def _check_numbers(corruptions: Sequence[str], *, count: int, seed: int, size_px
         raise InvalidRequest(f"The seed must lie between 0 and 2^63 - 1, not {seed}.", fields={"seed": "0 or more"})
 
 
-def _check_originals(source_set: SourceSet, size_px: int) -> None:
+def _check_originals(source_set: SourceSet, size_px: int, framing: Framing) -> None:
     from analysis.generation.originals import MAXIMUM_ENLARGEMENT
 
     if not source_set.images.exists():
         raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
-    smallest = size_px / MAXIMUM_ENLARGEMENT
-    too_small = [
-        image
-        for image in SourceImage.objects.filter(source_set=source_set).exclude(width_px=None)
-        if min(image.width_px or 0, image.height_px or 0) < smallest
-    ]
-    if too_small:
-        image = too_small[0]
+    shorter = size_px if framing == Framing.WHOLE else round(size_px * 256 / 224)
+    smallest = math.ceil(shorter / MAXIMUM_ENLARGEMENT)
+    too_small = SourceImage.objects.filter(source_set=source_set).filter(
+        Q(width_px__lt=smallest) | Q(height_px__lt=smallest)
+    )
+    image = too_small.order_by("key").first()
+    if image is not None:
         raise InvalidRequest(
-            f"{len(too_small)} pictures of {source_set} are too small to be shown at {size_px} px, for example "
+            f"{too_small.count()} pictures of {source_set} are too small to be shown at {size_px} px, for example "
             f"{image.key} ({image.width_px} x {image.height_px} px). Choose a smaller size, or import larger pictures.",
             fields={"size_px": "larger than the pictures allow"},
         )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from analysis.generation import (
     plan_stimuli,
     prepare_original,
 )
+from analysis.generation.files import UNFINISHED, digest
+from analysis.generation.shards import SHARD_STIMULI
 from analysis.tables import STIMULI
 from analysis.visual_change import TOLERANCE, visual_change
 from tests.analysis.generation.originals import coloured, write_originals
@@ -94,7 +97,7 @@ def test_files_with_the_right_digest_are_left_alone_and_others_made_again(origin
     shards = make_shards(originals, pilots, tmp_path)
     rows = make_all(shards)
     digests = {row["stimulus"]: row["sha256"] for row in rows}
-    resumed = [replace(shard, plans=tuple(plan.with_digests(digests) for plan in shard.plans)) for shard in shards]
+    resumed = [shard.with_digests(digests) for shard in shards]
     outcomes = [generate_shard(shard) for shard in resumed]
     assert sum(outcome.found for outcome in outcomes) == len(rows)
     assert all(not outcome.rows for outcome in outcomes)
@@ -106,7 +109,7 @@ def test_files_with_the_right_digest_are_left_alone_and_others_made_again(origin
     assert sorted(row["stimulus"] for row in again) == sorted([lost["stimulus"], spoilt["stimulus"]])
     assert {row["sha256"] for row in again} == {lost["sha256"], spoilt["sha256"]}
     assert all((tmp_path / row["file"]).stat().st_size > 100 for row in (lost, spoilt))
-    assert not list(tmp_path.rglob("*.part"))
+    assert not list((tmp_path / UNFINISHED).iterdir())
 
 
 def test_png_files_carry_no_metadata() -> None:
@@ -124,19 +127,61 @@ def test_png_files_carry_no_metadata() -> None:
         decode_png(b"no picture")
 
 
-def test_shards_keep_originals_together_and_travel(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
+def test_shards_are_small_and_travel(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
     shards = make_shards(originals, pilots, tmp_path, count=60)
-    assert len(shards) > 1
+    names = [name for shard in shards for name in shard.names]
+    assert len(names) == len(set(names)) == sum(shard.n_stimuli for shard in shards) == 5 + 2 * 60
+    assert all(SHARD_STIMULI <= shard.n_stimuli < 2 * SHARD_STIMULI for shard in shards[:-1])
+    # An original's pieces come one after the other.
     keys = [plan.original.key for shard in shards for plan in shard.plans]
-    assert len(keys) == len(set(keys)) == len(originals)
-    assert sum(shard.n_stimuli for shard in shards) == 5 + 2 * 60
+    assert [key for key, _ in itertools.groupby(keys)] == sorted(original.key for original in originals)
     assert pickle.loads(pickle.dumps(shards[0])) == shards[0]  # noqa: S301
+
+
+def test_plans_are_cut_as_they_come(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    taken = []
+
+    def plans():  # noqa: ANN202
+        for plan in plan_stimuli(originals, pilots, count=60, seed=1, size_px=SIZE_PX):
+            taken.append(plan.original.key)
+            yield plan
+
+    next(cut_into_shards(plans(), pilots, size_px=SIZE_PX, folder=tmp_path))
+    assert len(taken) == 1
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "imagenet-c-levels"])
+def test_fixed_parameters_are_made_directly_and_measured(sampling: str, originals, tmp_path: Path) -> None:  # noqa: ANN001
+    plan = plan_stimuli(
+        originals, {}, corruptions=["gaussian_noise"], count=10, seed=1, size_px=SIZE_PX, sampling=sampling
+    )
+    shards = list(cut_into_shards(plan, {}, size_px=SIZE_PX, folder=tmp_path, framing="imagenet"))
+    wanted = {request.stimulus: request for shard in shards for one in shard.plans for request in one.requests}
+    by_key = {original.key: original for original in originals}
+    rows = [row for row in make_all(shards) if row["corruption"] != "none"]
+    assert len(rows) == (10 if sampling == "uniform" else 25)
+    for row in rows:
+        assert (row["target"], row["evaluations"], row["reached"]) == (None, 1, True)
+        assert row["parameter"] == wanted[row["stimulus"]].parameter
+        picture = prepare_original(Path(by_key[row["original"]].path), SIZE_PX, "imagenet")
+        shown = decode_png((tmp_path / row["file"]).read_bytes())
+        again = corrupt(picture, "gaussian_noise", row["parameter"], row["seed"], version=row["corruption_version"])
+        assert np.array_equal(shown, again)
+        assert row["visual_change"] == visual_change(picture, shown)
+
+
+def test_an_original_that_is_not_the_imported_one_is_refused(pilots, tmp_path: Path) -> None:  # noqa: ANN001
+    (original,) = write_originals(tmp_path / "originals", {"cat": 1})
+    Image.fromarray(coloured(77)).save(original.path)
+    with pytest.raises(PictureRefused, match="cat-0.png: the file is not the one that was imported"):
+        make_all(make_shards([original], pilots, tmp_path, count=2))
 
 
 def test_an_original_that_cannot_be_measured_is_named(pilots, tmp_path: Path) -> None:  # noqa: ANN001
     (original,) = write_originals(tmp_path / "originals", {"cat": 1})
     Image.new("RGB", (128, 128), (50, 60, 70)).save(original.path)
-    with pytest.raises(PictureRefused, match="cat-0.png: .*single grey level.*Remove it"):
+    original = replace(original, sha256=digest(Path(original.path).read_bytes()))
+    with pytest.raises(PictureRefused, match=r"cat-0.png: .*single grey level"):
         make_all(make_shards([original], pilots, tmp_path, count=2))
 
 

@@ -10,22 +10,39 @@ from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
-from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.models import Framing, Sampling, StimulusSet
 
 
 class Command(BaseCommand):
     help = (
-        "Make a stimulus set that covers the reachable range of visual change. The same command again goes on with a "
-        "set that was interrupted."
+        "Make a stimulus set: by default one that covers the reachable range of visual change. The same command again "
+        "goes on with a set that was interrupted."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--images", metavar="NAME", required=True, help="set of pictures, from import_images")
-        parser.add_argument("--corruption", metavar="FN[,FN...]", required=True, help="corruption functions")
-        parser.add_argument("--count", metavar="N", type=int, required=True, help="stimuli a corruption function")
+        parser.add_argument(
+            "--corruption", metavar="FN[,FN...]", required=True, help="corruption functions, or all (of the sampling)"
+        )
+        parser.add_argument(
+            "--count", metavar="N", type=int, help="stimuli a corruption function; not with imagenet-c-levels"
+        )
         parser.add_argument("--seed", metavar="S", type=int, default=0)
         parser.add_argument("--name", required=True, help="name of the stimulus set")
         parser.add_argument("--size", metavar="PX", type=int, default=224, help="side of the pictures (default 224)")
+        parser.add_argument(
+            "--sampling",
+            default=Sampling.EVEN.value,
+            metavar="|".join(services.SAMPLINGS),
+            help="even: evenly over visual change (default); uniform: uniformly over the parameter, as published; "
+            "imagenet-c-levels: the five published levels of ImageNet-C",
+        )
+        parser.add_argument(
+            "--framing",
+            default=Framing.WHOLE.value,
+            metavar="|".join(Framing.values),
+            help="whole: shorter side to the size, middle square (default); imagenet: as ImageNet-C was made",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -42,24 +59,21 @@ class Command(BaseCommand):
 
     def _find_or_create(self, options: dict[str, Any]) -> StimulusSet:
         source_set = selectors.source_set_by_name(options["images"])
-        corruptions = [name.strip() for name in options["corruption"].split(",") if name.strip()]
         wanted = {
             "source_set": source_set,
-            "corruptions": list(dict.fromkeys(corruptions)),
-            "count_per_corruption": options["count"],
+            "corruptions": _corruptions(options["corruption"], options["sampling"]),
             "seed": options["seed"],
             "size_px": options["size"],
+            "sampling": options["sampling"],
+            "framing": options["framing"],
         }
+        count = options["count"]
+        if count is None and options["sampling"] in (Sampling.EVEN, Sampling.UNIFORM):
+            raise CommandError(f"Say how many stimuli a function with --count N; {options['sampling']} needs it.")
         existing = selectors.find_stimulus_set(options["name"])
         if existing is None:
-            return services.create_stimulus_set(
-                source_set=source_set,
-                name=options["name"],
-                corruptions=corruptions,
-                count=options["count"],
-                seed=options["seed"],
-                size_px=options["size"],
-            )
+            return services.create_stimulus_set(name=options["name"], count=count or 0, **wanted)
+        wanted["count_per_corruption"] = count or 0
         differing = [field for field, value in wanted.items() if getattr(existing, field) != value]
         if differing:
             raise CommandError(
@@ -84,17 +98,27 @@ class Command(BaseCommand):
             jobs.sweep()
 
     def _report(self, stimulus_set: StimulusSet) -> None:
-        from analysis.visual_change import coverage_report
-
-        changes = selectors.changes_by_corruption(stimulus_set)
-        making = selectors.making_by_corruption(stimulus_set)
+        coverage = stimulus_set.coverage
+        n_stimuli = sum(report["n"] for report in coverage.values())
         n_clean = stimulus_set.stimuli.filter(corruption="none").count()
-        self.stdout.write(f"{stimulus_set}: {sum(map(len, changes.values()))} stimuli and {n_clean} clean pictures")
-        for name, report in coverage_report(changes).items():
-            missed, tries = making.get(name, (0, 0.0))
-            self.stdout.write(
+        self.stdout.write(f"{stimulus_set}: {n_stimuli} stimuli and {n_clean} clean pictures")
+        for name, report in coverage.items():
+            told = (
                 f"{name}: {report['n']} stimuli, {report['ours']['covered']} of {report['ours']['bins']} bins with at "
                 f"least {report['ours']['minimum']} (paper's bins: {report['paper']['covered']} of "
-                f"{report['paper']['bins']}), reach {stimulus_set.pilots[name]['reach']:.3f}, "
-                f"{missed} targets not reached, {tries:.1f} tries a stimulus"
+                f"{report['paper']['bins']})"
             )
+            if name in stimulus_set.pilots:
+                told += (
+                    f", reach {stimulus_set.pilots[name]['reach']:.3f}, {report['missed']} targets not reached "
+                    f"({report['unreachable']} out of the picture's reach), {report['tries']:.1f} tries a stimulus"
+                )
+            self.stdout.write(told)
+
+
+def _corruptions(asked: str, sampling: str) -> list[str]:
+    from analysis.corruptions import CORRUPTIONS
+
+    if asked.strip() == "all":
+        return services.published_functions() if sampling == Sampling.LEVELS else list(CORRUPTIONS)
+    return list(dict.fromkeys(name.strip() for name in asked.split(",") if name.strip()))

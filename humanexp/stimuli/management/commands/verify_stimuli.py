@@ -1,13 +1,17 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError
 from humanexp.stimuli import selectors
+from humanexp.stimuli.models import Sampling
 from humanexp.stimuli.verification import verify_stimuli
+
+if TYPE_CHECKING:
+    from analysis.generation.verification import Named
 
 _NAMES_TOLD = 5
 
@@ -28,18 +32,33 @@ class Command(BaseCommand):
             found = verify_stimuli(stimulus_set, sample=options["sample"], seed=options["seed"])
         except (ApplicationError, AnalysisError) as error:
             raise CommandError(str(error)) from error
-        if not found.checked:
+        stimuli = found.stimuli
+        if not stimuli.checked:
             raise CommandError(f"The stimulus set {stimulus_set} holds no stimulus yet.")
-        self.stdout.write(
-            f"{stimulus_set}: {found.checked} stimuli verified, {found.identical} made again with the same bytes; "
-            f"largest difference {found.largest_pixel_difference} of 255 in a pixel, "
-            f"{found.largest_change_difference:.2g} in visual change"
+        made_again = (
+            "imported, so none was made again"
+            if stimulus_set.sampling == Sampling.IMPORTED
+            else f"{stimuli.identical} made again with the same bytes"
         )
+        self.stdout.write(
+            f"{stimulus_set}: {stimuli.checked} stimuli verified, {made_again}; "
+            f"largest difference {stimuli.largest_pixel_difference} of 255 in a pixel, "
+            f"{stimuli.largest_change_difference:.2g} in visual change"
+        )
+        if found.manifest_rows is not None and not found.problems:
+            self.stdout.write(f"manifest: {found.manifest_rows} rows, all as in the database")
+        if stimuli.outdated.count:
+            self.stdout.write(
+                f"{stimuli.outdated.count} outdated: {_told(stimuli.outdated)}. This program does not have that "
+                "version of the function any more; only digest and visual change were compared"
+            )
         if found.passed:
             return
-        problems = []
-        for what, names in (("missing", found.missing), ("altered", found.altered), ("different", found.different)):
-            if names:
-                told = ", ".join(names[:_NAMES_TOLD]) + (", ..." if len(names) > _NAMES_TOLD else "")
-                problems.append(f"{len(names)} {what}: {told}")
-        raise CommandError("; ".join(problems))
+        kinds = (("missing", stimuli.missing), ("altered", stimuli.altered), ("different", stimuli.different))
+        problems = [f"{named.count} {what}: {_told(named)}" for what, named in kinds if named.count]
+        raise CommandError("; ".join([*problems, *found.problems]))
+
+
+def _told(named: Named) -> str:
+    told = ", ".join(named.names[:_NAMES_TOLD])
+    return told + (", ..." if named.count > _NAMES_TOLD else "")

@@ -1,0 +1,106 @@
+"""Files written whole or not at all, and a sentence for every way in which storage fails."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from analysis.errors import StorageFailed
+
+#: Folder for files on their way, on the same file system as their places; what is found in it later is left from a
+#: process that was killed.
+UNFINISHED = ".unfinished"
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_UNWRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST, errno.EISDIR})
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def is_intact(path: Path, sha256: str | None) -> bool:
+    """Whether a file is there with the bytes that its digest tells."""
+    if sha256 is None:
+        return False
+    try:
+        return digest(path.read_bytes()) == sha256
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def write_atomically(path: Path, content: bytes, *, beside: Path) -> None:
+    """Write into the folder ``beside``, then rename: a reader, or a killed process, leaves the whole file or none.
+
+    Nothing is forced onto the disk file by file: that costs five times as much as writing. After a loss of power a
+    file may be empty although it was renamed; whoever goes on compares digests, and one `os.sync` before a set is
+    called complete settles all of them.
+
+    Raises
+    ------
+    StorageFailed
+        With a sentence that says what to do.
+    """
+    temporary = beside / f"{path.name}.{secrets.token_hex(6)}"
+    with told_as_sentence(path):
+        try:
+            try:
+                _write_and_rename(temporary, content, path)
+            except FileNotFoundError:
+                beside.mkdir(parents=True, exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _write_and_rename(temporary, content, path)
+        except OSError:
+            _remove_quietly(temporary)
+            raise
+
+
+def _write_and_rename(temporary: Path, content: bytes, path: Path) -> None:
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
+    with open(descriptor, "wb", buffering=0) as file:
+        # A file near the end of the space may take a part and say so only by its count.
+        written = 0
+        while written < len(content):
+            written += file.write(content[written:] if written else content)
+    os.replace(temporary, path)
+
+
+def _remove_quietly(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError:
+        return
+
+
+@contextmanager
+def told_as_sentence(path: Path) -> Iterator[None]:
+    """An `OSError` while a file is written becomes `StorageFailed`, which says what happened where, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageFailed(storage_sentence(path, error)) from error
+
+
+def storage_sentence(path: Path, error: OSError) -> str:
+    """What failed where, and what to do."""
+    reason = error.strerror or type(error).__name__
+    if error.errno in _FULL:
+        return (
+            f"{path} could not be written: the disk is full ({reason}). Free some space, then start again: what is "
+            "there stays, and the work goes on where it stopped."
+        )
+    if error.errno in _UNWRITABLE:
+        return (
+            f"{path} could not be written ({reason}). Make the folder writable for this program, then start again: the "
+            "work goes on where it stopped."
+        )
+    return (
+        f"{path} could not be written ({reason}). Check the storage, then start again: the work goes on where it "
+        "stopped."
+    )

@@ -1,0 +1,75 @@
+"""What is there of a set while it is made, checked or counted; nothing here reads all rows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Avg, Count, F, Q
+
+from humanexp.core.storage import media_path
+from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+
+if TYPE_CHECKING:
+    from analysis.generation import Original
+
+_NAMES_PER_QUERY = 500
+
+
+def digests_of(stimulus_set: StimulusSet, keys: Sequence[str]) -> dict[str, str]:
+    """Digests of those of the named stimuli that are recorded."""
+    return dict(stimulus_set.stimuli.order_by().filter(key__in=keys).values_list("key", "sha256"))
+
+
+def image_ids_of(source_set: SourceSet, keys: Sequence[str]) -> dict[str, int]:
+    """Primary keys of the named originals."""
+    return dict(source_set.images.order_by().filter(key__in=keys).values_list("key", "pk"))
+
+
+def files_without_row(stimulus_set: StimulusSet, files: Sequence[str]) -> list[str]:
+    """Those of the named files that no stimulus of the set has."""
+    known: set[str] = set()
+    for start in range(0, len(files), _NAMES_PER_QUERY):
+        batch = files[start : start + _NAMES_PER_QUERY]
+        keys = [name.rsplit("/", 1)[-1].removesuffix(".png") for name in batch]
+        known.update(stimulus_set.stimuli.order_by().filter(key__in=keys).values_list("file", flat=True))
+    return [name for name in files if name not in known]
+
+
+def changes_of(stimulus_set: StimulusSet, corruption: str) -> Iterator[float]:
+    """Visual change of every stimulus of one function, rising."""
+    of_function = stimulus_set.stimuli.filter(corruption=corruption).order_by("visual_change")
+    yield from of_function.values_list("visual_change", flat=True).iterator()
+
+
+def making_of(stimulus_set: StimulusSet, corruption: str) -> dict[str, Any]:
+    """Of one function: stimuli whose target was not reached or lies outside what the picture reaches, mean tries."""
+    not_reached = Q(reached=False)
+    outside = Q(target__gt=F("reach_high")) | Q(target__lt=F("reach_low"))
+    return (
+        stimulus_set.stimuli.filter(corruption=corruption)
+        .order_by()
+        .aggregate(
+            missed=Count("pk", filter=not_reached),
+            unreachable=Count("pk", filter=not_reached & outside),
+            tries=Avg("evaluations"),
+        )
+    )
+
+
+def places_by_original(stimulus_set: StimulusSet) -> Iterator[tuple[int, int]]:
+    """(original, stimulus) as primary keys, all stimuli of an original side by side."""
+    stimuli = stimulus_set.stimuli.order_by("source_image_id", "corruption", "visual_change", "pk")
+    yield from stimuli.values_list("source_image_id", "pk").iterator()
+
+
+def stimuli_by_pk(pks: Sequence[int]) -> list[Stimulus]:
+    return list(Stimulus.objects.filter(pk__in=pks).order_by("pk"))
+
+
+def original_by_pk(pk: int) -> Original:
+    """An original as the analysis knows it, with an absolute path."""
+    from analysis.generation import Original
+
+    image = SourceImage.objects.get(pk=pk)
+    return Original(image.key, image.category, str(media_path(image.file)), image.sha256)
