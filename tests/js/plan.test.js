@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { blockNumber, nextStep, openPositions, showingsOf } from "../../static/js/trial/plan.js";
+import { blockNumber, nextStep, openPositions } from "../../static/js/trial/plan.js";
 
 const BLOCKS = [
   { index: 0, kind: "practice", task: "categorisation", first: 0, last: 9 },
@@ -38,9 +38,4 @@ test("answers that wait to be sent are not asked for again", () => {
   assert.deepEqual(openPositions(BLOCKS[0], 6, [7, 8]), [6, 9]);
   assert.deepEqual(openPositions(BLOCKS[1], 3, []).length, 30);
   assert.deepEqual(openPositions(BLOCKS[0], 10, []), []);
-});
-
-test("only discrimination shows two pictures", () => {
-  assert.equal(showingsOf("categorisation"), 1);
-  assert.equal(showingsOf("discrimination"), 2);
 });

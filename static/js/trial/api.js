@@ -51,6 +51,11 @@ export class RunApi {
     return this.#json("POST", "handoff/", { code });
   }
 
+  /** What a hand-off code opens, without using it up. @returns {Promise<{tasks: string[]}>} */
+  look(code) {
+    return this.#json("POST", "handoff/look/", { code });
+  }
+
   session() {
     return this.#json("GET", "session/");
   }
@@ -82,6 +87,11 @@ export class RunApi {
   /** @returns {Promise<Blob>} */
   mask(position) {
     return this.#blob(`trials/${position}/mask/`);
+  }
+
+  /** What is asked of this trial's picture, where that differs from trial to trial. */
+  question(position) {
+    return this.#json("GET", `trials/${position}/question/`);
   }
 
   #json(method, path, body, extra = {}) {

@@ -1,6 +1,7 @@
 /** Entry check: window, screen rhythm, and the person's own words on their sight. Nothing here excludes anybody. */
 import { fits, neededWindow } from "./environment.js";
 import { measureRefresh, refreshFaults } from "./frames.js";
+import { areTimed } from "./tasks/index.js";
 
 const keyOf = (run) => `humanexp.self-report.${run.key}`;
 
@@ -19,7 +20,14 @@ export async function checkEntry(run) {
     return;
   }
   screens.show("checks");
+  const isTimed = areTimed(run.session.blocks.map(({ task }) => task));
+  for (const part of screens.findAll("[data-timed]")) part.hidden = !isTimed;
   for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => task === part.dataset.forTask);
+  if (!isTimed) {
+    run.selfReport = await submitted(screens.find("form"), screens);
+    local.setItem(key, JSON.stringify(run.selfReport));
+    return;
+  }
   const { protocol } = run.session;
   const showWindow = () => {
     const needed = neededWindow(view, protocol);

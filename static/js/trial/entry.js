@@ -4,14 +4,16 @@ import { Outbox } from "./outbox.js";
 import { patiently } from "./pause.js";
 import { Stop } from "./stop.js";
 import { nameOf } from "./storage.js";
+import { areTimed } from "./tasks/index.js";
 
 const TOKEN_KEY = "humanexp.run.token";
 
 /** Fills run.session, run.key and run.outbox, or stops with the page that says why not. */
 export async function enter(run) {
-  // Before the one-time code is used: a phone's owner can still open the link on a computer.
   const fault = deviceFault(run.view);
-  if (fault) throw new Stop(fault);
+  if (fault === "browser") throw new Stop(fault);
+  // Before the one-time code is used: a phone's owner can still open the link on a computer.
+  if (fault && areTimed(await tasksBehind(run))) throw new Stop(fault);
   // A second link opened in this window changes nothing but the fragment: it is a new way in all the same.
   run.view.addEventListener("hashchange", () => {
     run.isReloading = true;
@@ -19,6 +21,7 @@ export async function enter(run) {
   });
   run.api.token = await bearer(run);
   run.session = await patiently(() => run.api.session(), run);
+  if (fault && areTimed(run.session.blocks.map(({ task }) => task))) throw new Stop(fault);
   // The first part of a bearer is the same in every bearer of a session: answers left by an earlier window are found again.
   run.key = nameOf(run.api.token.split(":")[0]);
   if (run.session.state === "submitted" || run.session.state === "withdrawn") return;
@@ -58,6 +61,18 @@ async function bearer({ view, tab, api, sleep }) {
   const kept = tab.getItem(TOKEN_KEY);
   if (!kept) throw new Stop(code ? "expired" : "unopened");
   return kept;
+}
+
+/** What the link's code opens; nothing where there is no code, or a bad one, which is told when it is used. */
+async function tasksBehind({ view, api, sleep }) {
+  const code = codeIn(view.location.hash);
+  if (!code) return [];
+  try {
+    return (await patiently(() => api.look(code), { sleep })).tasks;
+  } catch (error) {
+    if (error.mayPass) throw error;
+    return [];
+  }
 }
 
 function codeIn(hash) {

@@ -9,6 +9,7 @@ import { patiently } from "./pause.js";
 import { nextStep } from "./plan.js";
 import { Stop, screenFor } from "./stop.js";
 import { greyOf } from "./surface.js";
+import { taskOf } from "./tasks/index.js";
 
 /** Runs a session to its end, or to the page that says why it cannot go on and what to do. */
 export async function runSession(run) {
@@ -37,7 +38,7 @@ async function walk(run) {
     if (step.kind === "complete") break;
     const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);
     if (instructed.size === 0) await checkEntry(run);
-    run.refresh ??= await measureRefresh({ raf: run.raf });
+    if (taskOf(step.block.task).isTimed) run.refresh ??= await measureRefresh({ raf: run.raf });
     if (isFresh) await instruct(run, step.block.task);
     instructed.add(step.block.task);
     await runBlock(run, step);

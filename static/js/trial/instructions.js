@@ -1,4 +1,4 @@
-/** Four short pages before a task, the second of which plays the real timing. */
+/** A few short pages before a task; where pictures are timed, one of them plays the real timing. */
 import { coarse, drawing, noise, play, slowed, speckled } from "./example.js";
 import { Surface } from "./surface.js";
 
@@ -8,7 +8,7 @@ const SLOW = 6;
 /** Icons of the worked examples; the first ones of a grid that lacks them. */
 const EXAMPLES = ["dog", "truck"];
 
-/** @param {object} run @param {"categorisation"|"discrimination"} task */
+/** @param {object} run @param {string} task */
 export async function instruct(run, task) {
   const { screens, session } = run;
   const { protocol } = session;
@@ -20,7 +20,7 @@ export async function instruct(run, task) {
   const choices = session.choices[task] ?? [];
   const list = screens.find("[data-choices]");
   list?.replaceChildren(...choices.map((choice) => choiceCard(run.document, choice)));
-  const example = prepareExample(run);
+  const example = screens.find("canvas") && prepareExample(run);
   const pages = screens.findAll("[data-page]");
   let at = 0;
   while (at < pages.length) {

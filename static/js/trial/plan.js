@@ -23,8 +23,3 @@ export function openPositions(block, cursor, waiting) {
   const kept = new Set(waiting);
   return Array.from({ length: Math.max(0, block.last - start + 1) }, (_, offset) => start + offset).filter((position) => !kept.has(position));
 }
-
-/** Pictures shown one after the other in a trial of a task. */
-export function showingsOf(task) {
-  return task === "discrimination" ? 2 : 1;
-}

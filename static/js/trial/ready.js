@@ -1,7 +1,8 @@
 /** The page before a block, a break too: gets the pictures, measures the screen, and waits for the person. */
 import { enterFullScreen } from "./environment.js";
 import { measureRefresh } from "./frames.js";
-import { blockNumber, showingsOf } from "./plan.js";
+import { blockNumber } from "./plan.js";
+import { taskOf } from "./tasks/index.js";
 
 /** Shows the page and resolves when the person has pressed Start and every picture is decoded. */
 export async function getReady(run, step, pictures, positions) {
@@ -12,7 +13,7 @@ export async function getReady(run, step, pictures, positions) {
   const counted = screens.message(`counted-${block.task}`, { count: positions.length });
   screens.show("ready", {
     title: screens.message(`ready-${kind}-title`, { number, of }),
-    text: screens.message(`ready-${kind}-text`, { counted }),
+    text: screens.message(`ready-${kind}-text-${block.task}`, { counted }) || screens.message(`ready-${kind}-text`, { counted }),
     loading: "",
   });
   const start = screens.find("[data-action=start]");
@@ -20,22 +21,24 @@ export async function getReady(run, step, pictures, positions) {
   start.disabled = true;
   start.textContent = screens.message(kind === "practice" ? "start-practice" : "start");
   bar.value = 0;
-  const trial = { showings: showingsOf(block.task), withMask: session.protocol.mask_ms > 0 };
-  await pictures.prefetch(positions, trial, (done, total) => {
+  const task = taskOf(block.task);
+  await pictures.prefetch(positions, task.needs(session.protocol), (done, total) => {
     bar.max = Math.max(1, total);
     bar.value = done;
     screens.fill({ loading: screens.message("loading-pictures", { done, total }) });
   });
-  // Measured again before every block, and after the downloads: laptops change their rhythm on battery.
-  screens.fill({ loading: screens.message("measuring") });
-  run.refresh = await measureRefresh({ raf: run.raf });
+  if (task.isTimed) {
+    // Measured again before every block, and after the downloads: laptops change their rhythm on battery.
+    screens.fill({ loading: screens.message("measuring") });
+    run.refresh = await measureRefresh({ raf: run.raf });
+  }
   screens.fill({ loading: screens.message("pictures-ready") });
   screens.announce(screens.message("pictures-ready"));
   start.disabled = false;
   const pressed = screens.pressed("start");
   start.focus({ preventScroll: true });
   await pressed;
-  if (run.hasStarted) return;
+  if (!task.isTimed || run.hasStarted) return;
   // Once only: who leaves the full screen has chosen to.
   run.hasStarted = true;
   await enterFullScreen(run.view);

@@ -1,0 +1,179 @@
+/** Is it one, and could it be used as one? A picture for as long as the person likes, a wanted category, two yes/no questions. */
+import { ENGINE_VERSION } from "../trial.js";
+
+/** The two questions, in the order of the answer "yes-no". */
+const QUESTIONS = ["shows", "usable"];
+
+/** The second press of a double click falls on the next picture: it is no answer to it. */
+const DOUBLE_CLICK_MS = 300;
+
+export const validation = {
+  name: "validation",
+  isTimed: false,
+  needs: () => ({ showings: 1, withMask: false, withQuestion: true }),
+  open: openStage,
+};
+
+/** @returns {Promise<import("./index.js").Stage>} */
+async function openStage(run, block) {
+  const { screens, session } = run;
+  screens.show("validation");
+  const form = screens.find("[data-judge]");
+  const button = screens.find("[data-action=judged]");
+  const input = inputOf(form);
+  return {
+    async attend() {},
+
+    async ask({ position, pictures }) {
+      const { question } = pictures;
+      const of = block.last - block.first + 1;
+      reset(form);
+      screens.fill({
+        count: screens.message(`judge-count-${block.kind}`, { number: position - block.first + 1, of }),
+        wanted: question.label,
+        definition: question.definition,
+      });
+      const link = screens.find("[data-link]");
+      link.hidden = !question.link;
+      if (question.link) link.href = question.link;
+      fieldsets(form).forEach((fieldset, index) => {
+        fieldset.querySelector("legend").textContent = question.questions[index];
+      });
+      button.textContent = screens.message("judge-continue");
+      draw(screens.find("canvas"), pictures.stimuli[0]);
+      run.view.scrollTo(0, 0);
+      screens.find("[data-heading]").focus({ preventScroll: true });
+      const shownAt = await new Promise((resolve) => run.raf(resolve));
+      run.watch.start();
+      const { clicks, endedAt } = await answered({ form, screens, shownAt, input, clock: run.clock });
+      return {
+        response: QUESTIONS.map((name) => chosen(form, name)).join("-"),
+        rt_ms: endedAt - shownAt,
+        clicks,
+        timing: record(run, { canvas: screens.find("canvas"), pictures, clicks }),
+      };
+    },
+
+    async leave({ position, response, hasFeedback }) {
+      if (!hasFeedback) return;
+      lock(form, true);
+      button.disabled = true;
+      const feedback = (await run.outbox.acknowledged(position))?.feedback;
+      if (feedback) {
+        const right = feedback.category;
+        right.split("-").forEach((answer, index) => {
+          radio(form, QUESTIONS[index], answer).closest("label").dataset.mark = "right";
+        });
+        say(screens, screens.message(`judge-${feedback.correct ? "right" : "wrong"}-${right}`), feedback.correct ? "right" : "wrong");
+        if (!feedback.correct && session.protocol.feedback_sound) run.lowTone();
+      }
+      button.disabled = false;
+      button.textContent = screens.message("judge-next");
+      button.focus({ preventScroll: true });
+      await submitted(form);
+      lock(form, false);
+    },
+  };
+}
+
+function reset(form) {
+  form.reset();
+  for (const label of form.querySelectorAll("label")) delete label.dataset.mark;
+  form.querySelector("[data-complaint]").hidden = true;
+  const verdict = form.querySelector("[data-verdict]");
+  verdict.textContent = "";
+  verdict.dataset.kind = "";
+}
+
+function draw(canvas, bitmap) {
+  canvas.width = bitmap.width;
+  canvas.height = bitmap.height;
+  canvas.getContext("2d", { alpha: false }).drawImage(bitmap, 0, 0);
+}
+
+/** Resolves when both questions are answered and the person goes on. */
+function answered({ form, screens, shownAt, input, clock }) {
+  const clicks = [];
+  const complaint = form.querySelector("[data-complaint]");
+  const since = (event) => timeOf(event, clock) - shownAt;
+  const onChange = (event) => {
+    complaint.hidden = true;
+    clicks.push({ choice: `${event.target.name}:${event.target.value}`, t_ms: since(event), input: input.latest });
+  };
+  form.addEventListener("change", onChange);
+  return new Promise((resolve) => {
+    const onSubmit = (event) => {
+      event.preventDefault();
+      if (since(event) < DOUBLE_CLICK_MS) return;
+      const open = fieldsets(form).find((fieldset) => !chosen(form, fieldset.dataset.question));
+      if (open) {
+        complaint.textContent = screens.message("judge-missing");
+        complaint.hidden = false;
+        open.querySelector("input").focus();
+        return;
+      }
+      form.removeEventListener("change", onChange);
+      form.removeEventListener("submit", onSubmit);
+      resolve({ clicks, endedAt: timeOf(event, clock) });
+    };
+    form.addEventListener("submit", onSubmit);
+  });
+}
+
+function submitted(form) {
+  return new Promise((resolve) => {
+    const onSubmit = (event) => {
+      event.preventDefault();
+      form.removeEventListener("submit", onSubmit);
+      resolve();
+    };
+    form.addEventListener("submit", onSubmit);
+  });
+}
+
+/** Whether the latest press was a key or a pointer: a change of a radio button does not say. */
+function inputOf(form) {
+  const input = { latest: "pointer" };
+  form.addEventListener("keydown", () => {
+    input.latest = "key";
+  });
+  form.addEventListener("pointerdown", () => {
+    input.latest = "pointer";
+  });
+  return input;
+}
+
+function lock(form, isLocked) {
+  for (const fieldset of fieldsets(form)) fieldset.disabled = isLocked;
+}
+
+function say(screens, text, kind) {
+  const verdict = screens.find("[data-verdict]");
+  verdict.textContent = text;
+  verdict.dataset.kind = kind;
+}
+
+const fieldsets = (form) => QUESTIONS.map((name) => form.querySelector(`fieldset[data-question="${name}"]`));
+const radio = (form, name, value) => form.querySelector(`input[name="${name}"][value="${value}"]`);
+const chosen = (form, name) => form.querySelector(`input[name="${name}"]:checked`)?.value ?? null;
+
+/** Event time, not handler time; engines that stamp events with the wall clock are brought back to ours. */
+function timeOf(event, clock) {
+  const now = clock();
+  return Math.abs(now - event.timeStamp) < 60_000 ? event.timeStamp : now;
+}
+
+/** What there is to record where nothing is timed: how large the picture was, and whether the page was in front. */
+function record({ watch, view }, { canvas, pictures, clicks }) {
+  const dpr = view.devicePixelRatio || 1;
+  const cssPx = canvas.getBoundingClientRect().width;
+  return {
+    ...watch.seen,
+    dpr,
+    css_px: cssPx,
+    canvas_px: Math.round(cssPx * dpr),
+    decode_ok: pictures.decodeOk,
+    n_clicks: clicks.length,
+    engine_version: ENGINE_VERSION,
+  };
+}
