@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 import uuid
+from collections.abc import Callable
 
 from django.db import connections
 
@@ -68,6 +69,21 @@ def run_waiting(*, kinds: list[str] | None = None) -> int:
         run_one(job, runner)
         count += 1
     return count
+
+
+def run_to_the_end(job: Job, *, tell: Callable[[str], object]) -> Job:
+    """Run a job in this process, or wait for the runner that has it; returns it finished, in whatever state."""
+    is_told = False
+    while True:
+        run_waiting(kinds=[job.kind])
+        job.refresh_from_db()
+        if job.is_finished:
+            return job
+        if not is_told:
+            tell("another runner has this job, or it will be tried again shortly; waiting")
+            is_told = True
+        time.sleep(0.5)
+        services.sweep()
 
 
 def run_forever(stop: threading.Event, *, poll_s: float = 0.5) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from analysis.errors import AnalysisError
@@ -7,6 +8,7 @@ from humanexp.core.errors import JobError
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli import services
 from humanexp.stimuli.generation import make_stimuli
+from humanexp.stimuli.imagenet_c import import_pictures
 from humanexp.stimuli.selectors import stimulus_set_by_pk
 
 
@@ -17,3 +19,10 @@ def generate(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
         return {"count": make_stimuli(stimulus_set_by_pk(stimulus_set_id), progress)}
     except AnalysisError as error:
         raise JobError(str(error)) from error
+
+
+@handler(services.IMPORT_JOB_KIND)
+def import_imagenet_c(progress: Progress, *, stimulus_set_id: int, folder: str, n_pictures: int) -> dict[str, Any]:
+    """Take over the pictures of a folder in the layout of ImageNet-C."""
+    stimulus_set = stimulus_set_by_pk(stimulus_set_id)
+    return {"count": import_pictures(stimulus_set, Path(folder), n_pictures, progress)}

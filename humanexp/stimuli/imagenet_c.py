@@ -1,0 +1,126 @@
+"""From folders in the layout of ImageNet-C to the files and rows of a stimulus set; what is there is not made again."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django import db
+from django.conf import settings
+
+from humanexp.core.errors import JobError
+from humanexp.core.storage import media_path
+from humanexp.jobs.registry import Progress
+from humanexp.stimuli import services
+from humanexp.stimuli.generation import check_space, close_folder, folder_of, open_folder
+from humanexp.stimuli.imagenet_c_files import (
+    MatchedPictures,
+    Originals,
+    Unmatched,
+    find_level_folders,
+    matched_pictures,
+)
+from humanexp.stimuli.models import Framing, StimulusSet
+from humanexp.stimuli.selectors import imports
+
+if TYPE_CHECKING:
+    from analysis.generation.imagenet_c import ImportPlan
+
+_ORIGINALS_PER_QUERY = 100
+_REFUSALS_TOLD = 8
+_MESSAGE = "pictures imported"
+
+
+def import_pictures(stimulus_set: StimulusSet, folder: Path, n_pictures: int, progress: Progress) -> int:
+    """Take over every picture that is not there yet, and complete the set; returns how many it holds.
+
+    Files that cannot be used are told together at the end, when all others are in.
+    """
+    made = media_path(folder_of(stimulus_set))
+    open_folder(made)
+    done = _take_over(stimulus_set, folder, made, n_pictures + stimulus_set.source_set.images.count(), progress)
+    close_folder(made)
+    services.complete_stimulus_set(stimulus_set=stimulus_set)
+    progress(done, done, _MESSAGE)
+    return done
+
+
+def _take_over(stimulus_set: StimulusSet, folder: Path, made: Path, total: int, progress: Progress) -> int:
+    from analysis.compute import executor, run_in_order_of_completion
+    from analysis.generation.imagenet_c import cut_into_import_shards, import_shard
+
+    done, n_refused, refusals = 0, 0, list[str]()
+    shards = cut_into_import_shards(
+        _plans(stimulus_set, folder),
+        size_px=stimulus_set.size_px,
+        framing=Framing(stimulus_set.framing).value,
+        folder=made,
+    )
+
+    def tell() -> None:
+        # The last step is the manifest; and a folder may have grown since it was looked through.
+        progress(min(done, total - 1), total, _MESSAGE)
+
+    tell()
+    with executor(settings.COMPUTE) as pool:
+        outcomes = run_in_order_of_completion(pool, import_shard, shards, tick=tell)
+        with contextlib.closing(outcomes):
+            for outcome in outcomes:
+                services.store_stimuli(stimulus_set=stimulus_set, folder=folder_of(stimulus_set), rows=outcome.rows)
+                done += len(outcome.rows) + outcome.found
+                n_refused += len(outcome.refusals)
+                refusals = [*refusals, *outcome.refusals][:_REFUSALS_TOLD]
+                db.reset_queries()  # with DEBUG, Django keeps every statement
+                check_space(made)
+                tell()
+    if n_refused:
+        raise JobError(_refusal_text(refusals, n_refused))
+    return done
+
+
+def _plans(stimulus_set: StimulusSet, folder: Path) -> Iterator[ImportPlan]:
+    """A plan for every original of the source set: first those with pictures, then those that only stay clean."""
+    folders = find_level_folders(folder, stimulus_set.corruptions)
+    seen: set[str] = set()
+    for batch in _batches(matched_pictures(folders, Originals(stimulus_set.source_set), Unmatched())):
+        seen.update(one.key for one in batch)
+        yield from _planned(stimulus_set, batch)
+    keys = stimulus_set.source_set.images.order_by("key").values_list("key", flat=True)
+    for batch in _batches(MatchedPictures(key, ()) for key in keys.iterator() if key not in seen):
+        yield from _planned(stimulus_set, batch)
+
+
+def _planned(stimulus_set: StimulusSet, batch: list[MatchedPictures]) -> Iterator[ImportPlan]:
+    from analysis.generation.imagenet_c import plan_import
+
+    keys = [one.key for one in batch]
+    originals = imports.originals_by_key(stimulus_set.source_set, keys)
+    digests = imports.digests_of_originals(stimulus_set, keys)
+    for one in batch:
+        yield plan_import(
+            originals[one.key],
+            one.sources,
+            size_px=stimulus_set.size_px,
+            framing=Framing(stimulus_set.framing).value,
+            digests=digests,
+        )
+
+
+def _batches(matched: Iterable[MatchedPictures]) -> Iterator[list[MatchedPictures]]:
+    stream = iter(matched)
+    while batch := list(itertools.islice(stream, _ORIGINALS_PER_QUERY)):
+        yield batch
+
+
+def _refusal_text(refusals: Sequence[str], total: int) -> str:
+    lines = [*refusals]
+    if total > len(refusals):
+        lines.append(f"and {total - len(refusals)} more")
+    lines.append(
+        f"{total} pictures cannot be used; all others are imported. Replace these files or move them away, then start "
+        "the import again: it goes on where it stopped."
+    )
+    return "\n".join(lines)

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Q
+
+from analysis.errors import PictureRefused
+from humanexp.core import clock
+from humanexp.core.errors import InputRefused, InvalidRequest
+from humanexp.core.models import User
+from humanexp.jobs import selectors as job_selectors
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job, JobState
+from humanexp.stimuli.imagenet_c_files import (
+    LevelFolder,
+    MatchedPictures,
+    Originals,
+    Unmatched,
+    find_level_folders,
+    matched_pictures,
+)
+from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
+from humanexp.stimuli.services.generation import SIZES_PX
+from humanexp.stimuli.services.importing import check_new_name
+
+if TYPE_CHECKING:
+    from analysis.generation.imagenet_c import Likeness
+
+IMPORT_JOB_KIND = "stimuli.import_imagenet_c"
+#: Originals whose weakest pictures are compared with them before anything is written.
+_PROBES = 20
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What lies in the folders, and what of it has an original."""
+
+    folders: list[LevelFolder]
+    functions: list[str]
+    n_pictures: int
+    n_originals: int
+    #: matched originals that lack some of the levels that are there
+    n_incomplete: int
+    probes: list[MatchedPictures]
+    unmatched: Unmatched
+
+
+@dataclass(frozen=True)
+class ImageNetCImport:
+    """A described set whose pictures a job takes over, and what was found before."""
+
+    stimulus_set: StimulusSet
+    job: Job
+    n_pictures: int
+    n_originals: int
+    n_incomplete: int
+    likeness: Likeness
+    #: what is left out, one sentence each
+    left_out: list[str]
+
+
+def import_imagenet_c(
+    *,
+    folder: Path,
+    source_set: SourceSet,
+    name: str,
+    functions: Sequence[str] = (),
+    framing: str = Framing.IMAGENET,
+    size_px: int = 224,
+    by: User | None = None,
+) -> ImageNetCImport:
+    """Look through a folder in the layout of ImageNet-C, describe a stimulus set and queue the job that imports it.
+
+    Refused before anything is written: no original for any picture, or pictures that do not look like their originals.
+    """
+    check_new_name(name, taken=StimulusSet.objects.filter(name=name).exists(), what="stimulus set")
+    if framing not in Framing.values:
+        raise InvalidRequest(
+            f"There is no framing {framing!r}: choose {' or '.join(Framing.values)}.",
+            fields={"framing": "imagenet or whole"},
+        )
+    _check_sizes(source_set, Framing(framing), size_px)
+    folder = folder.resolve()
+    scan = scan_folder(folder, source_set, functions)
+    likeness = _likeness(scan, source_set, Framing(framing), size_px)
+    if likeness.refusal:
+        raise InputRefused(f"{folder}: {likeness.refusal} Nothing was imported.")
+    stimulus_set, job = _describe(
+        folder=folder, scan=scan, source_set=source_set, name=name, framing=framing, size_px=size_px, by=by
+    )
+    return ImageNetCImport(
+        stimulus_set=stimulus_set,
+        job=job,
+        n_pictures=scan.n_pictures,
+        n_originals=scan.n_originals,
+        n_incomplete=scan.n_incomplete,
+        likeness=likeness,
+        left_out=scan.unmatched.sentences(),
+    )
+
+
+@transaction.atomic
+def resume_import(*, stimulus_set: StimulusSet) -> Job:
+    """The set's import job; one that failed or was cancelled is queued again and goes on where it stopped."""
+    job = job_selectors.latest_for(stimulus_set.job_subject, IMPORT_JOB_KIND)
+    if job is None:
+        raise InvalidRequest(f"The stimulus set {stimulus_set} was not imported: generate_stimuli goes on with it.")
+    return jobs.resume(job=job) if job.is_finished and job.state != JobState.DONE else job
+
+
+def scan_folder(folder: Path, source_set: SourceSet, functions: Sequence[str]) -> Scan:
+    """Match every file with its original; refused with what was found instead when none has one."""
+    folders = find_level_folders(folder, functions)
+    unmatched = Unmatched()
+    levels = Counter(one.function for one in folders)
+    n_pictures = n_originals = n_incomplete = 0
+    seen: Counter[str] = Counter()
+    probes = _EvenlySpread(_PROBES)
+    for matched in matched_pictures(folders, Originals(source_set), unmatched):
+        n_originals += 1
+        n_pictures += len(matched.sources)
+        n_incomplete += len(matched.sources) < levels.total()
+        seen.update(function for function, _, _ in matched.sources)
+        probes.add(matched)
+    if not n_pictures:
+        found = "; ".join(unmatched.sentences()) or "there is no picture in the class folders"
+        raise InputRefused(
+            f"{folder}: no picture has its original in the set of pictures {source_set} ({found}). Import the "
+            "originals first, under the names that they have in ImageNet; nothing was imported."
+        )
+    for function in levels:
+        if function not in seen:
+            unmatched.strange.add(f"{function} (none of its pictures has an original)")
+    return Scan(
+        folders=folders,
+        functions=[function for function in levels if function in seen],
+        n_pictures=n_pictures,
+        n_originals=n_originals,
+        n_incomplete=n_incomplete,
+        probes=probes.kept,
+        unmatched=unmatched,
+    )
+
+
+def _check_sizes(source_set: SourceSet, framing: Framing, size_px: int) -> None:
+    """Every original is also shown clean, so each has to be large enough."""
+    from analysis.generation.originals import MAXIMUM_ENLARGEMENT
+
+    if size_px not in SIZES_PX:
+        raise InvalidRequest(
+            f"The size must lie between {SIZES_PX.start} and {SIZES_PX.stop - 1} px, not {size_px}.",
+            fields={"size_px": f"{SIZES_PX.start} to {SIZES_PX.stop - 1} px"},
+        )
+    side = round(size_px * 256 / 224) if framing == Framing.IMAGENET else size_px
+    too_small = source_set.images.filter(
+        Q(width_px__lt=side / MAXIMUM_ENLARGEMENT) | Q(height_px__lt=side / MAXIMUM_ENLARGEMENT)
+    )
+    image = too_small.order_by("key").first()
+    if image is not None:
+        raise InvalidRequest(
+            f"{too_small.count()} pictures of {source_set} are too small to be shown at {size_px} px, for example "
+            f"{image.key} ({image.width_px} x {image.height_px} px). Import larger ones."
+        )
+
+
+class _EvenlySpread:
+    """Keeps some of a stream whose length is not known, evenly spread over it."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._step, self._n = most, 1, 0
+        self._kept: list[MatchedPictures] = []
+
+    def add(self, matched: MatchedPictures) -> None:
+        if self._n % self._step == 0:
+            self._kept.append(matched)
+            if len(self._kept) == 2 * self._most:
+                self._kept = self._kept[::2]
+                self._step *= 2
+        self._n += 1
+
+    @property
+    def kept(self) -> list[MatchedPictures]:
+        step = -(-len(self._kept) // self._most) or 1
+        return list(itertools.islice(self._kept, 0, None, step))
+
+
+def _likeness(scan: Scan, source_set: SourceSet, framing: Framing, size_px: int) -> Likeness:
+    from analysis.generation.imagenet_c import measure_likeness, plan_import
+    from humanexp.stimuli.selectors.imports import originals_by_key
+
+    originals = originals_by_key(source_set, [probe.key for probe in scan.probes])
+    plans = [
+        plan_import(originals[probe.key], probe.sources, size_px=size_px, framing=framing.value, digests={})
+        for probe in scan.probes
+    ]
+    try:
+        return measure_likeness(plans, size_px=size_px, framing=framing.value)
+    except PictureRefused as error:
+        raise InputRefused(f"{error} Nothing was imported.") from error
+
+
+@transaction.atomic
+def _describe(
+    *, folder: Path, scan: Scan, source_set: SourceSet, name: str, framing: str, size_px: int, by: User | None
+) -> tuple[StimulusSet, Job]:
+    from analysis.generation import METRIC_NAME
+
+    if source_set.frozen_at is None:
+        source_set.frozen_at = clock.now()
+        source_set.save(update_fields=["frozen_at"])
+    stimulus_set = StimulusSet.objects.create(
+        name=name,
+        source_set=source_set,
+        corruptions=scan.functions,
+        sampling=Sampling.IMPORTED,
+        framing=framing,
+        count_per_corruption=0,
+        size_px=size_px,
+        metric=METRIC_NAME,
+        created_by=by,
+    )
+    job = jobs.submit(
+        IMPORT_JOB_KIND,
+        subject=stimulus_set.job_subject,
+        by=by,
+        stimulus_set_id=stimulus_set.pk,
+        folder=str(folder),
+        n_pictures=scan.n_pictures,
+    )
+    return stimulus_set, job
