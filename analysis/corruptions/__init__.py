@@ -1,7 +1,8 @@
 """Image corruptions of continuously varying strength: pure, seeded, one file a family.
 
 A new function is written into its family's file and named there in ``FAMILY``; pages, commands and the API read
-`CORRUPTIONS`. A new family is one file more, and one line here.
+`CORRUPTIONS`. A new family is one file more, and one line here. A function of the user's own lies in a module of the
+user's, which calls `register`; `load_modules` imports it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from analysis.corruptions import blur, colour, noise, weather
+from analysis.corruptions.imagenet_c import LEVELS
 from analysis.corruptions.registry import (
     NO_CORRUPTION,
     Corruption,
@@ -22,26 +24,74 @@ from analysis.corruptions.registry import (
     collect,
     lookup,
 )
-from analysis.errors import ParameterOutOfDomain, UnknownName
+from analysis.errors import InvalidInput, ParameterOutOfDomain, UnknownName
 
-__all__ = ["CORRUPTIONS", "NO_CORRUPTION", "Corruption", "corrupt", "find_corruption", "load_modules"]
+__all__ = [
+    "CORRUPTIONS",
+    "LEVELS",
+    "NO_CORRUPTION",
+    "Corruption",
+    "corrupt",
+    "find_corruption",
+    "load_modules",
+    "register",
+]
 
 #: Every corruption function by name.
 CORRUPTIONS: dict[str, Corruption] = collect(noise.FAMILY, blur.FAMILY, colour.FAMILY, weather.FAMILY)
 
 
 def find_corruption(name: str, version: str | None = None) -> Corruption:
-    """Corruption registered under a name; with a version, exactly that one. `UnknownName` tells the known ones."""
+    """Corruption function by name.
+
+    Parameters
+    ----------
+    name : str
+        Name in `CORRUPTIONS`.
+    version : str, optional
+        Exactly this version: the registered one, or that of the published levels in `LEVELS`.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such function, or not in this version; the known ones are told.
+    """
+    if version is not None and name in LEVELS and LEVELS[name].version == version:
+        return LEVELS[name]
     corruption = lookup(CORRUPTIONS, name)
     if version is not None and version != corruption.version:
-        raise UnknownName(f"There is no version {version!r} of {name}; this program has {corruption.version!r}.")
+        known = [corruption.version, *([LEVELS[name].version] if name in LEVELS else [])]
+        raise UnknownName(f"There is no version {version!r} of {name} here; there is {' and '.join(known)}.")
+    return corruption
+
+
+def register(corruption: Corruption) -> Corruption:
+    """Add a function of the user's own to `CORRUPTIONS`.
+
+    Raises
+    ------
+    InvalidInput
+        If its name is taken, or reserved for the clean picture.
+    """
+    both = collect(tuple(CORRUPTIONS.values()), (corruption,))
+    CORRUPTIONS.clear()
+    CORRUPTIONS.update(both)
     return corruption
 
 
 def load_modules(names: Iterable[str]) -> None:
-    """Import modules that register functions of the user's own."""
+    """Import modules that register functions; one that is loaded already is left alone.
+
+    Raises
+    ------
+    InvalidInput
+        If a module cannot be found, or fails while it is imported.
+    """
     for name in names:
-        importlib.import_module(name)
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise InvalidInput(f"The corruption module {name!r} cannot be imported: {error}.") from error
 
 
 def corrupt(image: NDArray[Any], name: str, parameter: float, seed: int, *, version: str | None = None) -> Picture:
@@ -58,6 +108,8 @@ def corrupt(image: NDArray[Any], name: str, parameter: float, seed: int, *, vers
     seed : int
         Same arguments, same bytes. For one seed the random field is the same at every parameter, so that the damage
         grows with it.
+    version : str, optional
+        See `find_corruption`.
 
     Returns
     -------

@@ -204,7 +204,7 @@ FAMILY: tuple[Corruption, ...] = (
         departure="Domain widened from 1-6 px to 0.15-20 px.",
     ),
     Corruption(
-        name="glass_blur", label="Glass blur", family="blur", version="1", low=0.01, high=15.0, scale="log",
+        name="glass_blur", label="Glass blur", family="blur", version="1", low=0.01, high=30.0, scale="log",
         unit="largest displacement, px", function=glass_blur,
         formula="Gaussian blur, two random displacements of every pixel by up to c, Gaussian blur; deviation 0.7 √c",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
@@ -218,10 +218,10 @@ FAMILY: tuple[Corruption, ...] = (
         departure="Rim smoothed by coverage instead of a disc of whole pixels; domain 0.5-25 px instead of 3-10.",
     ),
     Corruption(
-        name="motion_blur", label="Motion blur", family="blur", version="1", low=0.1, high=60.0, scale="log",
+        name="motion_blur", label="Motion blur", family="blur", version="1", low=0.1, high=80.0, scale="log",
         unit="length, px", function=motion_blur,
         formula="mean along a straight line of length c in a random direction",
         source="albumentations MotionBlur, as in the VCR program",
-        departure="Every length from 0.1 to 60 px, and every direction.",
+        departure="Every length from 0.1 to 80 px, and every direction.",
     ),
 )  # fmt: skip

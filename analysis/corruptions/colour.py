@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from analysis.corruptions.registry import Corruption, Intensities
 
 _FULL = np.float32(255.0)
+#: Of R, G and B in the grey of a pixel (ITU-R BT.601, as everywhere here).
+_GREY_WEIGHTS = (0.299, 0.587, 0.114)
 
 
 def brightness(intensities: Intensities, parameter: float, seed: int) -> Intensities:
@@ -23,7 +25,7 @@ def brightness(intensities: Intensities, parameter: float, seed: int) -> Intensi
     Hendrycks and Dietterich (2019), ``brightness``. With hue and saturation fixed, the colour scales with the value,
     so no conversion is needed; black has no hue and becomes grey.
     """
-    value = intensities.max(axis=2)
+    value = np.maximum(np.maximum(intensities[..., 0], intensities[..., 1]), intensities[..., 2])
     raised = np.minimum(value + _FULL * np.float32(parameter), _FULL)
     is_black = value <= 0
     gain = raised / np.where(is_black, np.float32(1.0), value)
@@ -43,7 +45,7 @@ def hue_saturation_value(intensities: Intensities, parameter: float, seed: int) 
     """
     turn, saturation, value = parameter * random_direction(3, seed)
     planes = cv2.cvtColor(intensities / _FULL, cv2.COLOR_RGB2HSV)
-    planes[..., 0] += np.float32(180.0 * turn)
+    _turn(planes, turn)
     planes[..., 1] += np.float32(saturation)
     planes[..., 2] += np.float32(value)
     return _from_planes(planes)
@@ -59,13 +61,13 @@ def color_jitter(intensities: Intensities, parameter: float, seed: int) -> Inten
     from 0 to 2; hue turns by up to half a turn. Each step is clipped to the range.
     """
     lightness, contrast, saturation, turn = parameter * random_direction(4, seed)
-    jittered = np.clip(intensities * np.float32(1.0 + lightness), 0.0, _FULL)
-    mean = np.float32(_grey(jittered).mean(dtype=np.float64))
-    jittered = np.clip(mean + (jittered - mean) * np.float32(1.0 + contrast), 0.0, _FULL)
-    grey = _grey(jittered)[..., None]
-    jittered = np.clip(grey + (jittered - grey) * np.float32(1.0 + saturation), 0.0, _FULL)
+    jittered = _clipped(intensities * np.float32(1.0 + lightness))
+    mean = np.float32(cv2.cvtColor(jittered, cv2.COLOR_RGB2GRAY).mean(dtype=np.float64))
+    jittered = _clipped(mean + (jittered - mean) * np.float32(1.0 + contrast))
+    towards_grey = (1.0 + saturation) * np.eye(3) - saturation * np.tile(_GREY_WEIGHTS, (3, 1))
+    jittered = _clipped(cv2.transform(jittered, towards_grey.astype(np.float32)))
     planes = cv2.cvtColor(jittered / _FULL, cv2.COLOR_RGB2HSV)
-    planes[..., 0] += np.float32(180.0 * turn)
+    _turn(planes, turn)
     return _from_planes(planes)
 
 
@@ -75,33 +77,38 @@ def random_direction(components: int, seed: int) -> NDArray[np.float64]:
     return np.asarray(direction / np.abs(direction).max(), dtype=np.float64)
 
 
-def _grey(intensities: Intensities) -> Intensities:
-    return np.asarray(cv2.cvtColor(intensities, cv2.COLOR_RGB2GRAY), dtype=np.float32)
+def _clipped(intensities: Intensities) -> Intensities:
+    return np.clip(intensities, np.float32(0.0), _FULL)
+
+
+def _turn(planes: Intensities, half_turns: float) -> None:
+    """Add to the hue, in [0, 360) degrees; ``half_turns`` lies in [-1, 1]."""
+    planes[..., 0] += np.float32(180.0 * half_turns + (360.0 if half_turns < 0 else 0.0))
+    planes[..., 0] -= np.float32(360.0) * (planes[..., 0] >= np.float32(360.0))
 
 
 def _from_planes(planes: Intensities) -> Intensities:
-    planes[..., 0] %= np.float32(360.0)
     np.clip(planes[..., 1:], 0.0, 1.0, out=planes[..., 1:])
     return np.asarray(cv2.cvtColor(planes, cv2.COLOR_HSV2RGB), dtype=np.float32) * _FULL
 
 
 FAMILY: tuple[Corruption, ...] = (
     Corruption(
-        name="brightness", label="Brightness", family="colour", version="1", low=0.0, high=1.0, scale="linear",
+        name="brightness", label="Brightness", family="colour", version="1", low=0.004, high=1.0, scale="log",
         unit="added to the value, share of the full range", function=brightness,
         formula="V + c in hue, saturation, value; clipped at 1",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
-        departure="Domain widened from 0.1-0.5 to 0-1.",
+        departure="Domain widened from 0.1-0.5 to 0.004-1.",
     ),
     Corruption(
-        name="hue_saturation_value", label="Hue, saturation, value", family="colour", version="1", low=0.0, high=1.0,
-        scale="linear", unit="share of the path along a random direction", function=hue_saturation_value, redraws=5,
+        name="hue_saturation_value", label="Hue, saturation, value", family="colour", version="1", low=0.004, high=1.0,
+        scale="log", unit="share of the path along a random direction", function=hue_saturation_value, redraws=5,
         formula="(H, S, V) + c (180° h, s, v), largest of |h|, |s|, |v| = 1",
         source="albumentations HueSaturationValue, named in VCR",
         departure="A random direction and a path along it instead of three independent draws.",
     ),
     Corruption(
-        name="color_jitter", label="Color jitter", family="colour", version="1", low=0.0, high=1.0, scale="linear",
+        name="color_jitter", label="Color jitter", family="colour", version="1", low=0.004, high=1.0, scale="log",
         unit="share of the path along a random direction", function=color_jitter, redraws=5,
         formula="brightness × (1 + c b), contrast × (1 + c k), saturation × (1 + c s), hue + c h half a turn, "
         "largest of |b|, |k|, |s|, |h| = 1",

@@ -61,7 +61,7 @@ def blur_with_quadrant(intensities: Intensities, quadrant: Kernel) -> Intensitie
     from scipy import fft
 
     height, width = intensities.shape[:2]
-    folded = _folded(_folded(quadrant, height).T, width).T
+    folded = _folded(_folded(quadrant, height).T, width).T.astype(np.float32)
     return _multiply_spectrum(intensities, fft.dctn(folded, type=1)[:height, :width])
 
 
@@ -93,10 +93,11 @@ def _folded(half: Kernel, length: int) -> Kernel:
     return folded
 
 
-def _multiply_spectrum(intensities: Intensities, gains: Kernel) -> Intensities:
+def _multiply_spectrum(intensities: Intensities, gains: NDArray[np.floating]) -> Intensities:
     from scipy import fft
 
-    spectrum = _spectrum(intensities) * gains.astype(np.float32)[..., None]
+    plane = gains.astype(np.float32)
+    spectrum = cv2.multiply(_spectrum(intensities), cv2.merge([plane, plane, plane]))
     return np.asarray(fft.idctn(spectrum, axes=(0, 1), overwrite_x=True), dtype=np.float32)
 
 

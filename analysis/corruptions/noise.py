@@ -77,18 +77,18 @@ FAMILY: tuple[Corruption, ...] = (
         departure="Domain widened from 0.08-0.38 to 0.001-5.",
     ),
     Corruption(
-        name="shot_noise", label="Shot noise", family="noise", version="1", low=1e6, high=0.05, scale="log",
+        name="shot_noise", label="Shot noise", family="noise", version="1", low=1e6, high=0.02, scale="log",
         unit="photons at full intensity", function=shot_noise,
         formula="Poisson(c x) / c, one draw a pixel and channel; c falls as the damage grows",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
-        departure="Domain widened from 60-3 photons to 1,000,000-0.05; each pixel keeps its quantile at every c.",
+        departure="Domain widened from 60-3 photons to 1,000,000-0.02; each pixel keeps its quantile at every c.",
     ),
     Corruption(
-        name="impulse_noise", label="Impulse noise", family="noise", version="1", low=1e-4, high=0.98, scale="log",
+        name="impulse_noise", label="Impulse noise", family="noise", version="1", low=1e-5, high=0.995, scale="log",
         unit="share of values replaced", function=impulse_noise,
         formula="0 or 255 with equal chance where u < c, else x; u uniform, one draw a pixel and channel",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
-        departure="Domain widened from 0.03-0.27 to 0.0001-0.98.",
+        departure="Domain widened from 0.03-0.27 to 0.00001-0.995.",
     ),
     Corruption(
         name="uniform_noise", label="Uniform noise", family="noise", version="1", low=1e-3, high=5.0, scale="log",

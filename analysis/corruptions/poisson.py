@@ -9,12 +9,11 @@ is rounded down, with terms up to ``1 / m``.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.corruptions.fields import Field, frozen, normal_field
+from analysis.corruptions.fields import Field, frozen
 
 #: Mean from which the expansion is used: it is off by one for fewer than one pixel in 10,000 there.
 EXPANSION_FROM = 24.0
@@ -24,20 +23,20 @@ _MAXIMUM_COUNT = 64
 _STRETCHES = 512
 
 
-class _Quantiles(NamedTuple):
-    normal: Field
-    uniform: Field
-    stretch: NDArray[np.int32]
+@lru_cache(maxsize=1)
+def _uniform(shape: tuple[int, ...], seed: int) -> tuple[Field, NDArray[np.int32]]:
+    """Quantiles in (0, 1), flat, and the stretch of the table that each lies in."""
+    uniform = np.random.default_rng(seed).random(int(np.prod(shape)), dtype=np.float32)
+    np.maximum(uniform, np.float32(2.0**-25), out=uniform)
+    return frozen(uniform), (uniform * np.float32(_STRETCHES)).astype(np.int32)
 
 
 @lru_cache(maxsize=1)
-def _quantiles(shape: tuple[int, ...], seed: int) -> _Quantiles:
-    from scipy.special import ndtr
+def _normal(shape: tuple[int, ...], seed: int) -> Field:
+    """Standard normal values of the same quantiles, flat."""
+    from scipy.special import ndtri
 
-    normal = normal_field(shape, seed)
-    uniform = frozen(ndtr(normal))
-    stretch = np.minimum(uniform * np.float32(_STRETCHES), np.float32(_STRETCHES - 1)).astype(np.int32)
-    return _Quantiles(normal.ravel(), uniform.ravel(), stretch.ravel())
+    return frozen(ndtri(_uniform(shape, seed)[0]))
 
 
 def poisson_counts(levels: NDArray[np.uint8], photons: float, seed: int) -> Field:
@@ -56,16 +55,16 @@ def poisson_counts(levels: NDArray[np.uint8], photons: float, seed: int) -> Fiel
     ndarray of float32, shape of levels
         Whole numbers.
     """
-    quantiles = _quantiles(levels.shape, seed)
+    uniform, stretch = _uniform(levels.shape, seed)
     flat = levels.ravel()
     means = photons * np.arange(256) / 255.0
     tabulated = int(np.searchsorted(means, EXPANSION_FROM, side="right"))
     if tabulated > 255:
-        return _from_table(flat, means, quantiles.uniform, quantiles.stretch).reshape(levels.shape)
-    counts = _from_expansion(flat, means, quantiles.normal)
+        return _from_table(flat, means, uniform, stretch).reshape(levels.shape)
+    counts = _from_expansion(flat, means, _normal(levels.shape, seed))
     low = np.flatnonzero(flat < tabulated)
     if low.size:
-        counts[low] = _from_table(flat[low], means[:tabulated], quantiles.uniform[low], quantiles.stretch[low])
+        counts[low] = _from_table(flat[low], means[:tabulated], uniform[low], stretch[low])
     return counts.reshape(levels.shape)
 
 
