@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 #: Formats of `to_file`.
 FORMATS = ("svg", "pdf", "png")
-_RENDERING = threading.Lock()  # matplotlib's rc settings are global
+#: Held while a file is drawn: matplotlib's rc settings are global.
+RENDERING = threading.Lock()
 
 
 def to_file(figure: Figure, path: Path) -> Path:
@@ -33,7 +34,7 @@ def to_file(figure: Figure, path: Path) -> Path:
 
     undated: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     settings = {"svg.fonttype": "none", "svg.hashsalt": "figure", "pdf.fonttype": 42}
-    with _RENDERING, mpl.rc_context(settings):
+    with RENDERING, mpl.rc_context(settings):
         draw(figure).savefig(path, format=kind, dpi=300, metadata=undated)
     return path
 

@@ -1,112 +1,223 @@
-"""The coverage of a stimulus set as its page shows it: bars in a drawing of 100 x 100, and their numbers."""
+"""How the stimuli of a set cover the range of visual change, as pages, the JSON and the picture tell it.
+
+A complete set has its counts stored; while it grows they are counted by ranges of an index. No row is read.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
-from humanexp.stimuli import selectors
+from humanexp.core.storage import media_path
+from humanexp.stimuli.binning import OURS, PAPER, common_edges, regrouped
 from humanexp.stimuli.models import Stimulus, StimulusSet
+from humanexp.stimuli.selectors import browsing
 
-#: Levels of visual change at which example pictures are shown.
-EXAMPLE_LEVELS = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
+#: A bin with fewer stimuli is not covered (analysis.visual_change.coverage.MINIMUM_PER_BIN).
+MINIMUM = 20
+#: Visual changes at which example pictures are shown: the middle of each tenth.
+EXAMPLE_LEVELS = tuple((2 * place + 1) / 20 for place in range(10))
+_EXAMPLE_PX = 128
+#: Counts from which a covered bin is drawn darker.
+DARKER = (50, 200)
 
 
 @dataclass(frozen=True)
-class Bar:
-    x: float
-    y: float
-    width: float
-    height: float
-    #: CSS class: enough stimuli, too few of them, or beyond what the function reaches
-    kind: str
+class Bin:
+    """Stimuli of a function between two visual changes."""
+
+    place: int
     low: float
     high: float
     count: int
+    #: thin = fewer than the minimum, empty = none, out = none and beyond what the median picture reaches
+    kind: str
+
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2
 
 
 @dataclass(frozen=True)
 class FunctionCoverage:
     name: str
     label: str
+    family: str
     n: int
-    covered: int
-    #: bins whose middle the median picture reaches
-    reachable: int
-    minimum: int
+    counts: tuple[int, ...]
+    paper_counts: tuple[int, ...]
+    #: the median picture's largest visual change, and the smallest of these; None where nobody measured them
     reach: float | None
     worst_reach: float | None
+    #: targets that no try met
     missed: int
-    tries: float
-    bars: list[Bar]
-    minimum_y: float
-    highest: int
-    examples: list[Stimulus]
+    #: pictures made and measured for one stimulus; None while the set grows
+    tries: float | None
+
+    @cached_property
+    def bins(self) -> list[Bin]:
+        return [self._bin(place, count) for place, count in enumerate(self.counts)]
+
+    def _bin(self, place: int, count: int) -> Bin:
+        low, high = place / OURS, (place + 1) / OURS
+        if count >= MINIMUM:
+            kind = ("full", "fuller", "fullest")[sum(count >= limit for limit in DARKER)]
+        elif self.reach is not None and (low + high) / 2 > self.reach:
+            kind = "out"
+        else:
+            kind = "thin" if count else "empty"
+        return Bin(place, low, high, count, kind)
+
+    @property
+    def minimum(self) -> int:
+        return MINIMUM
+
+    @property
+    def covered(self) -> int:
+        return sum(count >= MINIMUM for count in self.counts)
+
+    @property
+    def paper_covered(self) -> int:
+        return sum(count >= MINIMUM for count in self.paper_counts)
+
+    @cached_property
+    def reachable(self) -> int:
+        """Bins whose middle the median picture reaches, and those that are covered beyond it."""
+        return sum(one.kind != "out" for one in self.bins)
+
+    @cached_property
+    def lacking(self) -> list[Bin]:
+        """Bins that can be reached and hold too few."""
+        return [one for one in self.bins if one.kind in ("thin", "empty")]
 
     @property
     def is_even(self) -> bool:
-        return self.covered >= self.reachable
+        return not self.lacking
+
+    @property
+    def missed_share(self) -> float | None:
+        return self.missed / self.n if self.n else None
+
+    @property
+    def highest(self) -> int:
+        return max(*self.counts, MINIMUM)
 
 
 def coverage_of(stimulus_set: StimulusSet) -> list[FunctionCoverage]:
-    """Coverage of every function of a set, with example pictures."""
+    """Coverage of every function of a set, in the set's order."""
+    return [function_coverage(stimulus_set, name) for name in stimulus_set.corruptions]
+
+
+def function_coverage(stimulus_set: StimulusSet, name: str) -> FunctionCoverage:
+    """Coverage of one function: stored when the set was completed, else counted now."""
     from analysis.corruptions import CORRUPTIONS
 
-    making = selectors.making_by_corruption(stimulus_set)
-    found = []
-    for name, changes in selectors.changes_by_corruption(stimulus_set).items():
-        missed, tries = making.get(name, (0, 0.0))
-        pilot = stimulus_set.pilots.get(name, {})
-        found.append(
-            _function_coverage(
-                name=name,
-                label=CORRUPTIONS[name].label if name in CORRUPTIONS else name,
-                changes=changes,
-                reach=pilot.get("reach"),
-                worst_reach=pilot.get("worst_reach"),
-                missed=missed,
-                tries=tries,
-                examples=selectors.examples(stimulus_set, name, list(EXAMPLE_LEVELS)),
-            )
-        )
-    return found
-
-
-def _function_coverage(
-    *,
-    name: str,
-    label: str,
-    changes: list[float],
-    reach: float | None,
-    worst_reach: float | None,
-    missed: int,
-    tries: float,
-    examples: list[Stimulus],
-) -> FunctionCoverage:
-    from analysis.visual_change import measure_coverage
-
-    coverage = measure_coverage(changes)
-    highest = max(*coverage.counts, coverage.minimum)
-    width = 100 / len(coverage.counts)
-    bars = []
-    for index, count in enumerate(coverage.counts):
-        low, high = coverage.edges[index], coverage.edges[index + 1]
-        is_reachable = reach is None or (low + high) / 2 <= reach
-        kind = "" if count >= coverage.minimum else "is-thin" if is_reachable else "is-out"
-        height = 96 * count / highest
-        bars.append(Bar(index * width, 100 - height, 0.8 * width, height, kind, low, high, count))
+    stored = stimulus_set.coverage.get(name) if stimulus_set.completed_at else None
+    pilot = stimulus_set.pilots.get(name, {})
+    corruption = CORRUPTIONS.get(name)
+    if stored:
+        counts, paper = stored["ours"]["counts"], stored["paper"]["counts"]
+        missed, tries = stored.get("missed", 0), stored.get("tries")
+    else:
+        counted = browsing.count_between(stimulus_set, name, common_edges())
+        counts, paper = regrouped(counted, OURS), regrouped(counted, PAPER)
+        missed, tries = browsing.out_of_reach(stimulus_set, name), None
     return FunctionCoverage(
         name=name,
-        label=label,
-        n=len(changes),
-        covered=coverage.covered,
-        reachable=sum(bar.kind != "is-out" for bar in bars),
-        minimum=coverage.minimum,
-        reach=reach,
-        worst_reach=worst_reach,
+        label=str(corruption.label if corruption else name.replace("_", " ").capitalize()),
+        family=str(corruption.family if corruption else ""),
+        n=sum(counts),
+        counts=tuple(counts),
+        paper_counts=tuple(paper),
+        reach=pilot.get("reach"),
+        worst_reach=pilot.get("worst_reach"),
         missed=missed,
         tries=tries,
-        bars=bars,
-        minimum_y=100 - 96 * coverage.minimum / highest,
-        highest=highest,
+    )
+
+
+def coverage_json(stimulus_set: StimulusSet) -> dict[str, Any]:
+    """The coverage report: every count, with what it was counted on."""
+    return {
+        "stimulus_set": stimulus_set.name,
+        "source_set": stimulus_set.source_set.name,
+        "complete": stimulus_set.completed_at is not None,
+        "sampling": stimulus_set.sampling,
+        "framing": stimulus_set.framing,
+        "count_per_corruption": stimulus_set.count_per_corruption,
+        "seed": stimulus_set.seed,
+        "size_px": stimulus_set.size_px,
+        "metric": stimulus_set.metric,
+        "minimum": MINIMUM,
+        "functions": {function.name: _function_json(function) for function in coverage_of(stimulus_set)},
+    }
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place along the axis of visual change, with the stimulus that stands there, if there is one."""
+
+    level: float
+    stimulus: Stimulus | None
+
+
+def examples_of(stimulus_set: StimulusSet, function: FunctionCoverage) -> list[Place]:
+    """Pictures of a function along the axis of visual change."""
+    found = browsing.nearest_to_levels(stimulus_set, function.name, EXAMPLE_LEVELS)
+    return [Place(level, stimulus) for level, stimulus in zip(EXAMPLE_LEVELS, found, strict=True)]
+
+
+def write_picture(stimulus_set: StimulusSet, path: Path, function: str = "") -> Path:
+    """The coverage as a figure file, with pictures of one function below it."""
+    import cv2
+
+    from analysis.figures.coverage import CoverageRow, Example, write_coverage
+
+    functions = coverage_of(stimulus_set)
+    shown = next((one for one in functions if one.name == function), functions[0])
+    examples = []
+    for place in examples_of(stimulus_set, shown):
+        pixels = cv2.imread(str(media_path(place.stimulus.file))) if place.stimulus else None
+        if place.stimulus and pixels is not None:
+            small = cv2.resize(pixels, (_EXAMPLE_PX, _EXAMPLE_PX), interpolation=cv2.INTER_AREA)
+            examples.append(Example(place.stimulus.visual_change, cv2.cvtColor(small, cv2.COLOR_BGR2RGB)))
+    below = f"; pictures: {shown.label.lower()}" if examples else ""
+    return write_coverage(
+        path,
+        [CoverageRow(one.label, one.counts, one.reach) for one in functions],
+        title=f"{stimulus_set.name}: stimuli in {OURS} bins of visual change{below}",
+        minimum=MINIMUM,
         examples=examples,
     )
+
+
+def stored_total(stimulus_set: StimulusSet) -> int | None:
+    """Corrupted stimuli of a complete set, without counting."""
+    if not stimulus_set.completed_at or not stimulus_set.coverage:
+        return None
+    return sum(int(stimulus_set.coverage.get(name, {}).get("n", 0)) for name in stimulus_set.corruptions)
+
+
+def _function_json(function: FunctionCoverage) -> dict[str, Any]:
+    reach = None if function.reach is None else {"median": function.reach, "lowest": function.worst_reach}
+    return {
+        "label": function.label,
+        "n": function.n,
+        "ours": _counts_json(function.counts),
+        "paper": _counts_json(function.paper_counts),
+        "reachable_bins": function.reachable,
+        "lacking_bins": [[one.low, one.high] for one in function.lacking],
+        "reach": reach,
+        "unreachable": function.missed,
+        "unreachable_share": function.missed_share,
+        "evaluations_per_stimulus": function.tries,
+    }
+
+
+def _counts_json(counts: tuple[int, ...]) -> dict[str, Any]:
+    from analysis.visual_change import Coverage
+
+    edges = tuple(place / len(counts) for place in range(len(counts) + 1))
+    return {**Coverage(counts=counts, minimum=MINIMUM, edges=edges).to_dict(), "edges": list(edges)}

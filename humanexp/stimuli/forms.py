@@ -1,12 +1,30 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.stimuli import selectors
-from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
+from humanexp.stimuli.selectors.browsing import Filters
+
+#: How sets can be made here; the others come from elsewhere.
+_SAMPLINGS = [choice for choice in Sampling.choices if choice[0] != Sampling.IMPORTED]
+_FAMILIES = {"noise": _("Noise"), "blur": _("Blur"), "colour": _("Colour"), "weather": _("Weather")}
+_COUNT = 1000
+
+
+@dataclass(frozen=True)
+class FunctionChoice:
+    """A corruption function as the form offers it."""
+
+    name: str
+    label: str
+    is_chosen: bool
+    #: ImageNet-C publishes levels of it
+    has_levels: bool
 
 
 class StimulusSetForm(forms.Form):
@@ -14,17 +32,26 @@ class StimulusSetForm(forms.Form):
     name = forms.SlugField(
         label=_("Name"), max_length=80, help_text=_("Letters, digits, hyphens and underscores; used in commands.")
     )
+    sampling = forms.ChoiceField(
+        label=_("Strengths"), choices=_SAMPLINGS, initial=Sampling.EVEN, required=False, widget=forms.RadioSelect
+    )
     corruptions = forms.MultipleChoiceField(label=_("Corruption functions"), widget=forms.CheckboxSelectMultiple)
     count = forms.IntegerField(
         label=_("Stimuli a function"),
         min_value=1,
-        initial=1000,
-        help_text=_("1,000 put 25 into each of 40 bins of visual change; 20 are enough."),
+        initial=_COUNT,
+        required=False,
+        help_text=_(
+            "1,000 put 25 into each of 40 bins of visual change; 20 are enough. ImageNet-C fixes it at 5 an original."
+        ),
     )
     size_px = forms.IntegerField(
         label=_("Size in pixels"),
         initial=224,
         help_text=_("The side of the square that is shown. Visual change depends on it, so a set has one size."),
+    )
+    framing = forms.ChoiceField(
+        label=_("Cut"), choices=Framing.choices, initial=Framing.WHOLE, required=False, widget=forms.RadioSelect
     )
     seed = forms.IntegerField(
         label=_("Seed"), min_value=0, initial=0, help_text=_("The same pictures and seed give the same stimuli.")
@@ -39,3 +66,99 @@ class StimulusSetForm(forms.Form):
             source_sets.queryset = selectors.source_sets()
         if isinstance(functions, forms.MultipleChoiceField):
             functions.choices = [(name, corruption.label) for name, corruption in CORRUPTIONS.items()]
+
+    def clean_sampling(self) -> str:
+        return self.cleaned_data["sampling"] or Sampling.EVEN
+
+    def clean_framing(self) -> str:
+        return self.cleaned_data["framing"] or Framing.WHOLE
+
+    def clean(self) -> dict[str, Any]:
+        """A function count belongs to every sampling but the published levels."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("sampling") == Sampling.LEVELS:
+            cleaned["count"] = 0
+            without = [name for name in cleaned.get("corruptions", []) if name not in _levels()]
+            if without:
+                self.add_error(
+                    "corruptions",
+                    _("ImageNet-C publishes no levels of %(names)s.")
+                    % {"names": ", ".join(name.replace("_", " ") for name in without)},
+                )
+        elif "count" in cleaned and cleaned["count"] is None:
+            self.add_error("count", _("This field is required."))
+        return cleaned
+
+    def families(self) -> list[tuple[str, list[FunctionChoice]]]:
+        """The functions by family, noise first."""
+        from analysis.corruptions import CORRUPTIONS
+
+        chosen = set(self["corruptions"].value() or ())
+        families: dict[str, list[FunctionChoice]] = {family: [] for family in _FAMILIES}
+        for name, corruption in CORRUPTIONS.items():
+            choice = FunctionChoice(name, corruption.label, name in chosen, name in _levels())
+            families.setdefault(corruption.family, []).append(choice)
+        return [(str(_FAMILIES.get(family, family)), found) for family, found in families.items() if found]
+
+
+class BrowseForm(forms.Form):
+    """Which stimuli are shown; a value that cannot be used is told, and left out."""
+
+    corruption = forms.ChoiceField(label=_("Corruption function"), required=False)
+    category = forms.ChoiceField(label=_("Category"), required=False)
+    only = forms.ChoiceField(
+        label=_("Target"),
+        required=False,
+        choices=[("", _("all")), ("reached", _("reached")), ("unreached", _("out of reach"))],
+    )
+    low = forms.FloatField(label=_("Δv from"), required=False, min_value=0, max_value=1)
+    high = forms.FloatField(label=_("to"), required=False, min_value=0, max_value=1)
+
+    def __init__(self, stimulus_set: StimulusSet, categories: list[str], *args: Any, **kwargs: Any) -> None:
+        from analysis.corruptions import CORRUPTIONS
+
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        functions, chosen = self.fields["corruption"], self.fields["category"]
+        if isinstance(functions, forms.ChoiceField) and isinstance(chosen, forms.ChoiceField):
+            labels = {
+                name: CORRUPTIONS[name].label if name in CORRUPTIONS else name for name in stimulus_set.corruptions
+            }
+            functions.choices = [
+                *labels.items(),
+                ("none", _("clean pictures")),
+                ("all", _("all functions side by side")),
+            ]
+            chosen.choices = [("", _("all")), *((name, name) for name in categories)]
+        for name in ("low", "high"):
+            self.fields[name].widget.attrs |= {"step": "0.025", "inputmode": "decimal"}
+        self.first = next(iter(stimulus_set.corruptions), "none")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        low, high = cleaned.get("low"), cleaned.get("high")
+        if low is not None and high is not None and low >= high:
+            self.add_error(
+                "high", _("The range ends before it begins: give a larger number than %(low)g.") % {"low": low}
+            )
+        return cleaned
+
+    def filters(self) -> Filters:
+        """What to show, with everything that could be read."""
+        self.is_valid()
+        cleaned = self.cleaned_data
+        low, high = cleaned.get("low"), cleaned.get("high")
+        high = 1.0 if high is None else high
+        return Filters(
+            corruption=cleaned.get("corruption") or self.first,
+            low=0.0 if low is None else low,
+            high=high,
+            includes_high=high >= 1,
+            category=cleaned.get("category") or "",
+            only=cleaned.get("only") or "",
+        )
+
+
+def _levels() -> frozenset[str]:
+    from analysis.corruptions.imagenet_c import LEVELS
+
+    return frozenset(LEVELS)

@@ -7,12 +7,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.tables import STIMULI
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services
-from humanexp.stimuli.coverage import coverage_of
 from humanexp.stimuli.generation import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 
@@ -55,7 +55,17 @@ def test_pages_need_an_account(client: Client, complete_set: StimulusSet) -> Non
         ("new", []),
         ("stimulus_set", ["noise"]),
         ("manifest", ["noise"]),
+        ("coverage_json", ["noise"]),
+        ("coverage_file", ["noise", "svg"]),
+        ("delete", ["noise"]),
+        ("estimate", []),
+        ("example", ["gaussian_noise"]),
+        ("browse", ["noise"]),
+        ("stimulus", ["noise", picture.key]),
+        ("walk", ["noise"]),
+        ("walk_step", ["noise", picture.source_image_id, "gaussian_noise", 3]),
         ("picture", [picture.pk]),
+        ("small", [picture.pk]),
     ):
         response = client.get(reverse(f"stimuli:{name}", args=arguments))
         assert response.status_code == 302, name
@@ -78,7 +88,9 @@ def test_the_list_shows_sets_with_their_state(researcher: Client, complete_set: 
     text = body(researcher.get("/stimuli/"))
     assert reverse("stimuli:stimulus_set", args=["noise"]) in text
     assert "complete" in text
-    assert ">48<" in text
+    assert ">40<" in text
+    assert "evenly over visual change" in text
+    assert "0 of 1 functions" in text
 
 
 def test_a_set_that_is_not_made_offers_to_make_it(researcher: Client, stimulus_set: StimulusSet) -> None:
@@ -94,12 +106,16 @@ def test_a_set_that_is_not_made_offers_to_make_it(researcher: Client, stimulus_s
 
 def test_a_complete_set_shows_coverage_and_pictures(researcher: Client, complete_set: StimulusSet) -> None:
     text = body(researcher.get("/stimuli/sets/noise/"))
-    assert text.count("<svg") == 1
+    assert text.count("data-cell ") == 40
     assert "every 5s" not in text
+    assert "1 of 1 functions has bins within reach" in text
     pictures = [line for line in text.split('"') if line.startswith("/stimuli/pictures/")]
     assert len(pictures) >= 5
-    response = researcher.get(pictures[0])
     stimulus = Stimulus.objects.get(pk=int(pictures[0].split("/")[3]))
+    thumbnail = researcher.get(pictures[0])
+    assert thumbnail.headers["Content-Type"] == "image/jpeg"
+    assert len(thumbnail.content) < media_path(stimulus.file).stat().st_size
+    response = researcher.get(f"/stimuli/pictures/{stimulus.pk}/")
     assert b"".join(response.streaming_content) == media_path(stimulus.file).read_bytes()
     assert response.headers["Content-Type"] == "image/png"
     assert "private" in response.headers["Cache-Control"]
@@ -119,12 +135,18 @@ def test_unknown_names_get_a_plain_page(researcher: Client, complete_set: Stimul
     stimulus = Stimulus.objects.first()
     media_path(stimulus.file).unlink()
     assert researcher.get(reverse("stimuli:picture", args=[stimulus.pk])).status_code == 404
+    assert researcher.get(reverse("stimuli:small", args=[stimulus.pk])).status_code == 404
+    media_path(stimulus.file).write_bytes(b"no picture")
+    damaged = researcher.get(reverse("stimuli:small", args=[stimulus.pk]))
+    assert damaged.status_code == 404
+    assert "verify_stimuli" in damaged.content.decode()
 
 
 def test_the_manifest_downloads_as_csv(researcher: Client, complete_set: StimulusSet) -> None:
     response = researcher.get("/stimuli/sets/noise/manifest.csv")
     assert response.headers["Content-Type"].startswith("text/csv")
-    table = list(csv.DictReader(io.StringIO(response.content.decode())))
+    table = list(csv.DictReader(io.StringIO(response.getvalue().decode())))
+    assert list(table[0]) == STIMULI.names
     assert len(table) == 48
     by_key = {stimulus.key: stimulus for stimulus in Stimulus.objects.all()}
     for row in table:
@@ -169,26 +191,6 @@ def test_the_form_says_what_is_wrong(researcher: Client, source_set: SourceSet, 
     assert response.status_code == 422
     assert reason in response.content.decode()
     assert not StimulusSet.objects.exists()
-
-
-def test_bars_count_every_stimulus_and_know_the_reach(complete_set: StimulusSet) -> None:
-    (function,) = coverage_of(complete_set)
-    assert function.n == sum(bar.count for bar in function.bars) == 40
-    assert function.highest == function.minimum == 20
-    assert function.reachable == sum((bar.low + bar.high) / 2 <= function.reach for bar in function.bars)
-    assert function.reachable < 40
-    assert all(bar.kind == "is-thin" for bar in function.bars if (bar.low + bar.high) / 2 <= function.reach)
-    tallest = max(function.bars, key=lambda bar: bar.count)
-    assert tallest.height == pytest.approx(96 * tallest.count / 20)
-    assert not function.is_even
-    changes = [stimulus.visual_change for stimulus in function.examples]
-    assert changes == sorted(changes)
-    assert len({stimulus.pk for stimulus in function.examples}) == len(changes)
-
-
-def test_a_set_without_stimuli_has_empty_coverage(stimulus_set: StimulusSet) -> None:
-    (function,) = coverage_of(stimulus_set)
-    assert (function.n, function.covered, function.examples, function.reach) == (0, 0, [], None)
 
 
 def test_queries_do_not_grow_with_the_number_of_stimuli(

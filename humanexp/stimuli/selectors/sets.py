@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Avg, Count, Q, QuerySet
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def stimulus_sets() -> QuerySet[StimulusSet]:
-    return StimulusSet.objects.select_related("source_set").annotate(n_stimuli=Count("stimuli")).order_by("-created_at")
+    """The newest first. They are not counted: a set may hold a million stimuli."""
+    return StimulusSet.objects.select_related("source_set").order_by("-created_at")
 
 
 def find_stimulus_set(name: str) -> StimulusSet | None:
@@ -73,9 +75,14 @@ def manifest(stimulus_set: StimulusSet) -> pd.DataFrame:
     """All stimuli of a set, columns of the STIMULI schema; `file` is relative to MEDIA_ROOT."""
     from analysis.tables import STIMULI
 
+    return STIMULI.frame(manifest_rows(stimulus_set))
+
+
+def manifest_rows(stimulus_set: StimulusSet) -> Iterator[dict[str, Any]]:
+    """The stimuli of a set one by one, columns of the STIMULI schema."""
     stimuli = stimulus_set.stimuli.select_related("source_image").order_by("corruption", "visual_change", "key")
-    return STIMULI.frame(
-        {
+    for stimulus in stimuli.iterator(chunk_size=2000):
+        yield {
             "stimulus": stimulus.key,
             "original": stimulus.source_image.key,
             "category": stimulus.source_image.category,
@@ -89,11 +96,16 @@ def manifest(stimulus_set: StimulusSet) -> pd.DataFrame:
             "size_px": stimulus_set.size_px,
             "evaluations": stimulus.evaluations,
             "reached": stimulus.reached,
+            "reach_low": stimulus.reach_low,
+            "reach_high": stimulus.reach_high,
             "sha256": stimulus.sha256,
             "file": stimulus.file,
         }
-        for stimulus in stimuli.iterator(chunk_size=2000)
-    )
+
+
+def count_corrupted(stimulus_set: StimulusSet) -> int:
+    """Stimuli of a set without the clean ones, through the index."""
+    return Stimulus.objects.filter(stimulus_set=stimulus_set, corruption__in=stimulus_set.corruptions).count()
 
 
 def changes_by_corruption(stimulus_set: StimulusSet) -> dict[str, list[float]]:
@@ -113,20 +125,3 @@ def making_by_corruption(stimulus_set: StimulusSet) -> dict[str, tuple[int, floa
         .annotate(missed=Count("pk", filter=Q(reached=False)), tries=Avg("evaluations"))
     )
     return {row["corruption"]: (row["missed"], row["tries"]) for row in rows}
-
-
-def examples(stimulus_set: StimulusSet, corruption: str, levels: list[float]) -> list[Stimulus]:
-    """For each level of visual change the nearest stimulus of a function; one stimulus once."""
-    of_function = stimulus_set.stimuli.filter(corruption=corruption)
-    chosen: dict[int, Stimulus] = {}
-    for level in levels:
-        below = of_function.filter(visual_change__lte=level).order_by("-visual_change").first()
-        above = of_function.filter(visual_change__gt=level).order_by("visual_change").first()
-        nearest = min(
-            (stimulus for stimulus in (below, above) if stimulus is not None),
-            key=lambda stimulus: abs(stimulus.visual_change - level),
-            default=None,
-        )
-        if nearest is not None:
-            chosen[nearest.pk] = nearest
-    return list(chosen.values())

@@ -1,9 +1,27 @@
 from __future__ import annotations
 
-from django.db.models import Count, QuerySet
+from dataclasses import dataclass
+
+from django.db.models import Count, F, Min, Q, QuerySet
+from django.db.models.functions import Least
 
 from humanexp.core.errors import NotFound
-from humanexp.stimuli.models import SourceSet
+from humanexp.jobs import selectors as job_selectors
+from humanexp.jobs.models import Job
+from humanexp.stimuli.models import SourceImage, SourceSet
+
+#: Filters of the gallery: what a picture's ratings must look like.
+AGREED = Q(classifiers_asked__gt=0, classifiers_agreeing=F("classifiers_asked"))
+RATED = Q(classifiers_asked__gt=0)
+
+
+@dataclass(frozen=True)
+class CategoryCount:
+    category: str
+    n: int
+    #: pictures that every classifier named right
+    n_agreed: int
+    smallest_side_px: int | None
 
 
 def source_sets() -> QuerySet[SourceSet]:
@@ -22,3 +40,72 @@ def source_set_by_name(name: str) -> SourceSet:
 
 def image_ids_by_key(source_set: SourceSet) -> dict[str, int]:
     return dict(source_set.images.order_by().values_list("key", "pk"))
+
+
+def source_set_by_pk(pk: str) -> SourceSet:
+    """A set of pictures by the key that a form sent."""
+    source_set = SourceSet.objects.filter(pk=int(pk)).first() if pk.isdecimal() and len(pk) < 19 else None
+    if source_set is None:
+        raise NotFound("There is no such set of pictures.")
+    return source_set
+
+
+def image_by_pk(pk: int) -> SourceImage:
+    image = SourceImage.objects.filter(pk=pk).select_related("source_set").first()
+    if image is None:
+        raise NotFound("There is no such picture.")
+    return image
+
+
+def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:
+    """All 16 categories, those without a picture as well."""
+    from analysis.categories import CATEGORIES
+
+    rows = {
+        row["category"]: row
+        for row in source_set.images.order_by()
+        .values("category")
+        .annotate(
+            n=Count("pk"),
+            n_agreed=Count("pk", filter=AGREED),
+            smallest_side_px=Min(Least("width_px", "height_px")),
+        )
+    }
+    return [
+        CategoryCount(
+            category=category,
+            n=rows[category]["n"] if category in rows else 0,
+            n_agreed=rows[category]["n_agreed"] if category in rows else 0,
+            smallest_side_px=rows[category]["smallest_side_px"] if category in rows else None,
+        )
+        for category in CATEGORIES
+    ]
+
+
+def pictures_of(source_set: SourceSet, *, category: str = "", agreement: str = "") -> QuerySet[SourceImage]:
+    """Pictures in the order of their names; `agreement` is "agreed", "disputed", or empty for all."""
+    images = source_set.images.order_by("key")
+    if category:
+        images = images.filter(category=category)
+    if agreement == "agreed":
+        images = images.filter(AGREED)
+    elif agreement == "disputed":
+        images = images.filter(RATED).exclude(AGREED)
+    return images
+
+
+def agreed_originals(source_set: SourceSet) -> frozenset[str] | None:
+    """Originals that every classifier named right; None where none was asked."""
+    if not source_set.gold_classifiers:
+        return None
+    return frozenset(source_set.images.order_by().filter(AGREED).values_list("key", flat=True))
+
+
+def import_job_of(name: str) -> Job | None:
+    """The newest job that imports a set of this name."""
+    return job_selectors.latest_for(f"source_import:{name}")
+
+
+def rating_job_of(source_set: SourceSet) -> Job | None:
+    """The newest job that rates the pictures of a set."""
+    return job_selectors.latest_for(source_set.job_subject)

@@ -1,39 +1,36 @@
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
 from humanexp.core.models import User
-from humanexp.core.storage import media_path
 from humanexp.jobs.models import Job
 from humanexp.jobs.pace import pace_of
-from humanexp.stimuli import selectors, services
-from humanexp.stimuli.coverage import coverage_of
+from humanexp.stimuli import coverage, listing, previews, selectors, services
+from humanexp.stimuli.exports import manifest_lines
 from humanexp.stimuli.forms import StimulusSetForm
-from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.models import Sampling, StimulusSet
+
+_CONTENT_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 
 
 @login_required
 @require_GET
 def stimulus_sets(request: HttpRequest) -> HttpResponse:
     """Sets of stimuli, and the pictures that sets can be made from."""
-    sets = list(selectors.stimulus_sets())
-    jobs = selectors.jobs_of(sets)
-    return render(
-        request,
-        "stimuli/stimulus_sets.html",
-        {
-            "rows": [{"stimulus_set": one, "job": jobs.get(one.pk)} for one in sets],
-            "source_sets": selectors.source_sets(),
-        },
-    )
+    context = {"rows": listing.rows(), "source_sets": selectors.source_sets()}
+    return render(request, "stimuli/stimulus_sets.html", context)
 
 
 @login_required
@@ -51,8 +48,33 @@ def new(request: HttpRequest) -> HttpResponse:
             services.start_generation(stimulus_set=stimulus_set, by=by)
             return redirect("stimuli:stimulus_set", name=stimulus_set.name)
     status = 422 if form.is_bound else 200
-    context = {"form": form, "source_sets": selectors.source_sets()}
+    source_sets = list(selectors.source_sets())
+    chosen = next((one for one in source_sets if str(one.pk) == str(form["source_set"].value())), None)
+    context = {"form": form, "source_sets": source_sets, "source_set": chosen or next(iter(source_sets), None)}
     return render(request, "stimuli/new.html", context, status=status)
+
+
+@login_required
+@require_GET
+def example(request: HttpRequest, function: str) -> HttpResponse:
+    """What a function does to the first picture of a set; `?source_set=` is its key."""
+    source_set = selectors.source_set_by_pk(request.GET.get("source_set", ""))
+    response = HttpResponse(previews.function_example(source_set, function), content_type="image/png")
+    patch_cache_control(response, private=True, max_age=3600)
+    return response
+
+
+@login_required
+@require_GET
+def estimate(request: HttpRequest) -> HttpResponse:
+    """What the set that a half-filled form describes would take."""
+    form = StimulusSetForm({**request.GET.dict(), "corruptions": request.GET.getlist("corruptions"), "name": "x"})
+    context: dict[str, Any] = {}
+    if form.is_valid():
+        wanted = {name: value for name, value in form.cleaned_data.items() if name not in ("name", "seed")}
+        context["estimate"] = previews.estimate(**wanted)
+        context["by_levels"] = wanted["sampling"] == Sampling.LEVELS
+    return render(request, "stimuli/_estimate.html", context)
 
 
 @login_required
@@ -62,7 +84,33 @@ def stimulus_set(request: HttpRequest, name: str) -> HttpResponse:
     found = selectors.stimulus_set_by_name(name)
     job = selectors.job_of(found)
     template = "stimuli/_stimulus_set.html" if getattr(request, "htmx", False) else "stimuli/stimulus_set.html"
-    return render(request, template, _context(found, job))
+    return render(request, template, _context(found, job, request.GET.get("function", "")))
+
+
+@login_required
+@require_GET
+def coverage_json(request: HttpRequest, name: str) -> JsonResponse:
+    """The coverage report with every count, over 40 bins and the paper's 39."""
+    return JsonResponse(coverage.coverage_json(selectors.stimulus_set_by_name(name)), json_dumps_params={"indent": 1})
+
+
+@login_required
+@require_GET
+def coverage_file(request: HttpRequest, name: str, suffix: str) -> HttpResponse:
+    """The coverage as a picture; `?function=` says whose stimuli stand below it."""
+    if suffix not in _CONTENT_TYPES:
+        raise NotFound("The coverage comes as .svg, .png and .pdf.")
+    found = selectors.stimulus_set_by_name(name)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"coverage.{suffix}"
+        coverage.write_picture(found, path, request.GET.get("function", ""))
+        content = path.read_bytes()
+    how = "inline" if "inline" in request.GET else "attachment"
+    return HttpResponse(
+        content,
+        content_type=_CONTENT_TYPES[suffix],
+        headers={"Content-Disposition": f'{how}; filename="{found.name}-coverage.{suffix}"'},
+    )
 
 
 @login_required
@@ -75,40 +123,49 @@ def generate(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @login_required
-@require_GET
-def manifest(request: HttpRequest, name: str) -> HttpResponse:
-    """Every stimulus of a set as CSV."""
-    from analysis.tables import STIMULI
-
+def delete(request: HttpRequest, name: str) -> HttpResponse:
+    """Say what goes, and let it go when its name is typed."""
     found = selectors.stimulus_set_by_name(name)
-    text = selectors.manifest(found)[STIMULI.names].to_csv(index=False, lineterminator="\n")
-    return HttpResponse(
-        text,
+    refusal = ""
+    if request.method == "POST":
+        if request.POST.get("confirm", "").strip() != found.name:
+            refusal = _("Type the name of the set exactly as it stands above.")
+        else:
+            try:
+                services.delete_stimulus_set(stimulus_set=found)
+            except ApplicationError as error:
+                refusal = error.message
+            else:
+                messages.success(request, _("The set %(name)s and its stimuli are gone.") % {"name": name})
+                return redirect("stimuli:stimulus_sets")
+    context = {"stimulus_set": found, "n_stimuli": listing.size_of(found), "refusal": refusal}
+    return render(request, "stimuli/delete.html", context, status=422 if refusal else 200)
+
+
+@login_required
+@require_GET
+def manifest(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """Every stimulus of a set as CSV, sent while it is read."""
+    found = selectors.stimulus_set_by_name(name)
+    return StreamingHttpResponse(
+        manifest_lines(found),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{found.name}-stimuli.csv"'},
     )
 
 
-@login_required
-@require_GET
-def picture(request: HttpRequest, pk: int) -> HttpResponse | FileResponse:
-    """A stimulus, for researchers; participants get theirs from the trial API."""
-    path = media_path(selectors.stimulus_by_pk(pk).file)
-    if not path.is_file():
-        raise NotFound("The file of this stimulus is missing: run verify_stimuli.")
-    response = FileResponse(path.open("rb"), content_type="image/png")
-    patch_cache_control(response, private=True, max_age=3600)
-    return response
-
-
-def _context(stimulus_set: StimulusSet, job: Job | None) -> dict[str, Any]:
-    functions = coverage_of(stimulus_set)
+def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[str, Any]:
+    functions = coverage.coverage_of(stimulus_set)
     error_lines = job.error.strip().splitlines() if job else []
+    shown = next((one for one in functions if one.name == function), functions[0] if functions else None)
     return {
         "stimulus_set": stimulus_set,
         "functions": functions,
-        "n_stimuli": sum(function.n for function in functions),
-        "n_uneven": sum(not function.is_even for function in functions),
+        "shown": shown,
+        "examples": coverage.examples_of(stimulus_set, shown) if shown and shown.n else [],
+        "n_stimuli": sum(one.n for one in functions),
+        "uneven": [one for one in functions if not one.is_even],
+        "missed": sum(one.missed for one in functions),
         "job": job,
         "pace": pace_of(job, now=clock.now()) if job else None,
         "error_line": error_lines[-1] if error_lines else "",

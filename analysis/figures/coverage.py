@@ -1,0 +1,144 @@
+"""The coverage of a stimulus set as a file: one row a function, bins of visual change across, pictures below."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import InvalidInput
+from analysis.figures.paper import FORMATS, RENDERING
+from analysis.figures.style import GRID, INK, INK_SOFT, SHADE
+
+_COVERED, _THIN = ("#8fbbe6", "#3d86c6", "#0b4f94"), "#e69f00"
+#: Counts from which a covered bin is drawn darker, in multiples of the minimum.
+_DARKER = (2.5, 10.0)
+
+
+@dataclass(frozen=True)
+class CoverageRow:
+    """Stimuli of one function in bins of equal width over [0, 1].
+
+    Parameters
+    ----------
+    label : str
+    counts : sequence of int, shape (n_bins,)
+    reach : float or None
+        Visual change that the median picture reaches; empty bins beyond it are not held against the function.
+    """
+
+    label: str
+    counts: Sequence[int]
+    reach: float | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """A picture at its visual change."""
+
+    visual_change: float
+    picture: NDArray[np.uint8]
+
+
+def write_coverage(
+    path: Path, rows: Sequence[CoverageRow], *, title: str, minimum: int, examples: Sequence[Example] = ()
+) -> Path:
+    """Write an .svg, .pdf or .png file (by its suffix); the same arguments give the same bytes.
+
+    Parameters
+    ----------
+    path : Path
+    rows : sequence of CoverageRow
+        From top to bottom.
+    title : str
+    minimum : int
+        Stimuli that make a bin covered.
+    examples : sequence of Example
+        Stand below the bins at their visual change.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is another one, or there is no row.
+    """
+    kind = path.suffix.lstrip(".").lower()
+    if kind not in FORMATS:
+        raise InvalidInput(f"A figure is written as .svg, .pdf or .png, not as {path.suffix or path.name!r}.")
+    if not rows:
+        raise InvalidInput("There is no function whose coverage could be drawn.")
+    import matplotlib as mpl
+
+    undated: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "coverage", "pdf.fonttype": 42}
+    with RENDERING, mpl.rc_context(settings):
+        _draw(rows, title, minimum, examples).savefig(path, format=kind, dpi=200, metadata=undated)
+    return path
+
+
+def _draw(rows: Sequence[CoverageRow], title: str, minimum: int, examples: Sequence[Example]) -> Any:
+    from matplotlib.figure import Figure as Canvas
+    from matplotlib.patches import Patch
+
+    heights = [0.3 * len(rows), 0.85] if examples else [0.3 * len(rows)]
+    canvas = Canvas(figsize=(8.0, sum(heights) + 1.35), layout="constrained")
+    axes = canvas.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
+    for place, row in enumerate(rows):
+        _draw_row(axes[0], len(rows) - 1 - place, row, minimum)
+    axes[0].set_yticks(range(len(rows)), [row.label for row in reversed(rows)], fontsize=8, color=INK)
+    axes[0].set_ylim(-0.5, len(rows) - 0.5)
+    axes[0].set_xlim(0, 1)
+    axes[0].set_title(title, loc="left", fontsize=10, color=INK)
+    if examples:
+        _draw_examples(axes[1], examples)
+    for one in axes:
+        one.spines[:].set_visible(False)
+        one.tick_params(length=0, labelsize=8, colors=INK_SOFT)
+    axes[-1].set_xlabel("visual change", fontsize=8, color=INK_SOFT)
+    axes[-1].set_xticks(np.linspace(0, 1, 11))
+    bounds = [minimum, *(round(minimum * factor) for factor in _DARKER)]
+    texts = [f"{bounds[0]} to {bounds[1] - 1}", f"{bounds[1]} to {bounds[2] - 1}", f"{bounds[2]} and more"]
+    handles = [Patch(color=colour, label=text) for colour, text in zip(_COVERED, texts, strict=True)]
+    handles.append(Patch(color=_THIN, label=f"1 to {minimum - 1}"))
+    handles.append(Patch(facecolor="white", edgecolor=INK_SOFT, label="none"))
+    handles.append(Patch(facecolor=SHADE, edgecolor=GRID, hatch="////", label="beyond the median picture's reach"))
+    canvas.legend(handles=handles, loc="outside lower left", ncols=6, frameon=False, fontsize=7)
+    return canvas
+
+
+def _draw_row(axes: Any, height: int, row: CoverageRow, minimum: int) -> None:
+    from matplotlib.patches import Rectangle
+
+    width = 1 / len(row.counts)
+    for place, count in enumerate(row.counts):
+        is_out = count < minimum and row.reach is not None and (place + 0.5) * width > row.reach
+        if count >= minimum:
+            face = _COVERED[sum(count >= minimum * factor for factor in _DARKER)]
+        else:
+            face = SHADE if is_out else _THIN if count else "white"
+        edge = INK_SOFT if not count and not is_out else GRID if is_out else face
+        axes.add_patch(
+            Rectangle(
+                (place * width + 0.06 * width, height - 0.38),
+                0.88 * width,
+                0.76,
+                facecolor=face,
+                edgecolor=edge,
+                linewidth=0.4,
+                hatch="//////" if is_out else None,
+            )
+        )
+
+
+def _draw_examples(axes: Any, examples: Sequence[Example]) -> None:
+    """Pictures stand at their visual change, in squares as wide as a tenth of the range."""
+    half = 0.045
+    for example in examples:
+        x = min(max(example.visual_change, half), 1 - half)
+        axes.imshow(example.picture, extent=(x - half, x + half, 0, 1), aspect="auto", interpolation="lanczos")
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    axes.set_yticks([])

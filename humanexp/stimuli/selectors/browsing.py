@@ -1,0 +1,223 @@
+"""Reads of single stimuli out of sets of any size: every query seeks in an index, and none counts or skips rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from humanexp.core.errors import NotFound
+from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+
+Only = Literal["", "reached", "unreached"]
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """A place in the order of (visual change, row); a page begins behind it, or ends before it."""
+
+    visual_change: float
+    pk: int
+    backwards: bool = False
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which stimuli of one function are shown."""
+
+    corruption: str
+    low: float = 0.0
+    high: float = 1.0
+    #: whether a stimulus at exactly `high` is shown, as in the last bin
+    includes_high: bool = True
+    category: str = ""
+    only: Only = ""
+
+
+@dataclass(frozen=True)
+class StimulusPage:
+    """Some stimuli in order of visual change, and whether there are more on either side."""
+
+    stimuli: list[Stimulus]
+    has_lower: bool
+    has_higher: bool
+
+
+def page_of_stimuli(stimulus_set: StimulusSet, filters: Filters, cursor: Cursor | None, size: int) -> StimulusPage:
+    """A page by keyset: what was seen is neither lost nor repeated when stimuli are added."""
+    chosen = _chosen(stimulus_set, filters)
+    if cursor is None:
+        found = list(chosen.order_by("visual_change", "pk")[: size + 1])
+        return StimulusPage(found[:size], has_lower=False, has_higher=len(found) > size)
+    if cursor.backwards:
+        found = _before(chosen, cursor, size + 1)
+        return StimulusPage(found[:size][::-1], has_lower=len(found) > size, has_higher=True)
+    found = _after(chosen, cursor, size + 1)
+    return StimulusPage(found[:size], has_lower=True, has_higher=len(found) > size)
+
+
+def neighbours(stimulus: Stimulus, size: int) -> tuple[list[Stimulus], list[Stimulus]]:
+    """The nearest stimuli of the same function below and above, each in order of visual change."""
+    chosen = _chosen(stimulus.stimulus_set, Filters(stimulus.corruption))
+    here = Cursor(stimulus.visual_change, stimulus.pk)
+    return _before(chosen, here, size)[::-1], _after(chosen, here, size)
+
+
+def stimulus_of(stimulus_set: StimulusSet, key: str) -> Stimulus:
+    stimulus = (
+        Stimulus.objects.select_related("source_image", "stimulus_set__source_set")
+        .filter(stimulus_set=stimulus_set, key=key)
+        .first()
+    )
+    if stimulus is None:
+        raise NotFound(f"The set {stimulus_set.name} holds no stimulus named {key!r}.")
+    return stimulus
+
+
+def clean_stimulus(stimulus_set: StimulusSet, image: SourceImage) -> Stimulus | None:
+    """The clean picture of an original, as it is shown; imported sets may lack it."""
+    return _of_original(stimulus_set, image, "none").first()
+
+
+def nearest_of_original(
+    stimulus_set: StimulusSet, image: SourceImage, corruption: str, visual_change: float, size: int = 1
+) -> list[Stimulus]:
+    """Stimuli of one original and function that are nearest to a visual change, in its order."""
+    of_original = _of_original(stimulus_set, image, corruption)
+    below = of_original.filter(visual_change__lte=visual_change).order_by("-visual_change", "-pk")[:size]
+    above = of_original.filter(visual_change__gt=visual_change).order_by("visual_change", "pk")[:size]
+    nearest = sorted([*below, *above], key=lambda stimulus: abs(stimulus.visual_change - visual_change))[:size]
+    return sorted(nearest, key=lambda stimulus: (stimulus.visual_change, stimulus.pk))
+
+
+def first_in_range(stimulus_set: StimulusSet, filters: Filters, size: int) -> list[Stimulus]:
+    """A few stimuli of one function, from the lower end of a range."""
+    return list(_chosen(stimulus_set, filters).order_by("visual_change", "pk")[:size])
+
+
+def nearest_to_levels(stimulus_set: StimulusSet, corruption: str, levels: Sequence[float]) -> list[Stimulus | None]:
+    """For each level of visual change the stimulus of a function within half a step of it, or None."""
+    of_function = _chosen(stimulus_set, Filters(corruption))
+    reach = 0.5 / len(levels)
+    chosen: list[Stimulus | None] = []
+    for level in levels:
+        below = of_function.filter(visual_change__lte=level, visual_change__gte=level - reach)
+        above = of_function.filter(visual_change__gt=level, visual_change__lte=level + reach)
+        found = [below.order_by("-visual_change", "-pk").first(), above.order_by("visual_change", "pk").first()]
+        near = [stimulus for stimulus in found if stimulus is not None]
+        chosen.append(min(near, key=lambda stimulus: abs(stimulus.visual_change - level), default=None))
+    return chosen
+
+
+def image_in(stimulus_set: StimulusSet, key: str) -> SourceImage:
+    """An original of the set's pictures; without a key the first one."""
+    images = SourceImage.objects.filter(source_set=stimulus_set.source_set_id)
+    image = images.filter(key=key).first() if key else images.order_by("key").first()
+    if image is None:
+        what = f"named {key!r}" if key else "at all"
+        raise NotFound(f"The pictures of {stimulus_set.name} hold no original {what}.")
+    return image
+
+
+def image_by_pk(stimulus_set: StimulusSet, pk: int) -> SourceImage:
+    image = SourceImage.objects.filter(source_set=stimulus_set.source_set_id, pk=pk).first()
+    if image is None:
+        raise NotFound(f"The pictures of {stimulus_set.name} hold no such original.")
+    return image
+
+
+def images_around(stimulus_set: StimulusSet, image: SourceImage) -> list[SourceImage]:
+    """The original between those before and after it by key."""
+    images = SourceImage.objects.filter(source_set=stimulus_set.source_set_id)
+    before = images.filter(key__lt=image.key).order_by("-key")[:1]
+    after = images.filter(key__gt=image.key).order_by("key")[:1]
+    return [*before, image, *after]
+
+
+def first_of_category(stimulus_set: StimulusSet, category: str) -> SourceImage:
+    images = SourceImage.objects.filter(source_set=stimulus_set.source_set_id, category=category)
+    image = images.order_by("key").first()
+    if image is None:
+        raise NotFound(f"The pictures of {stimulus_set.name} hold none of the category {category!r}.")
+    return image
+
+
+def categories_of(stimulus_set: StimulusSet) -> list[str]:
+    images = SourceImage.objects.filter(source_set=stimulus_set.source_set_id)
+    return sorted(images.order_by().values_list("category", flat=True).distinct())
+
+
+def first_original(source_set: SourceSet) -> SourceImage:
+    image = SourceImage.objects.filter(source_set=source_set).order_by("key").first()
+    if image is None:
+        raise NotFound(f"The set of pictures {source_set.name} is empty: import pictures first.")
+    return image
+
+
+def count_originals(source_set: SourceSet) -> int:
+    return SourceImage.objects.filter(source_set=source_set).count()
+
+
+def count_between(stimulus_set: StimulusSet, corruption: str, edges: Sequence[float]) -> list[int]:
+    """Stimuli of a function in [edge, next edge), the last interval closed: a range of the index each, in one query."""
+    table = connection.ops.quote_name(Stimulus._meta.db_table)
+    one = f"(SELECT COUNT(*) FROM {table} WHERE stimulus_set_id = %s AND corruption = %s AND visual_change >= %s AND"  # noqa: S608  a constant
+    parameters: list[object] = []
+    parts = []
+    last = len(edges) - 2
+    for place in range(len(edges) - 1):
+        parts.append(f"{one} visual_change {'<=' if place == last else '<'} %s)")
+        parameters += [stimulus_set.pk, corruption, edges[place], edges[place + 1]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(parts)}", parameters)
+        return [int(count) for count in cursor.fetchone()]
+
+
+def out_of_reach(stimulus_set: StimulusSet, corruption: str) -> int:
+    """How many targets of a function no picture met; they have an index of their own."""
+    return Stimulus.objects.filter(stimulus_set=stimulus_set, corruption=corruption, reached=False).count()
+
+
+def _chosen(stimulus_set: StimulusSet, filters: Filters) -> QuerySet[Stimulus]:
+    chosen = Stimulus.objects.select_related("source_image").filter(
+        stimulus_set=stimulus_set, corruption=filters.corruption
+    )
+    if filters.low > 0:
+        chosen = chosen.filter(visual_change__gte=filters.low)
+    if filters.high < 1 or not filters.includes_high:
+        upper = {"visual_change__lte" if filters.includes_high else "visual_change__lt": filters.high}
+        chosen = chosen.filter(**upper)
+    if filters.category:
+        chosen = chosen.filter(source_image__category=filters.category)
+    if filters.only:
+        chosen = chosen.filter(reached=filters.only == "reached")
+    return chosen
+
+
+def _after(chosen: QuerySet[Stimulus], cursor: Cursor, size: int) -> list[Stimulus]:
+    """Two seeks instead of one comparison of pairs: first those of equal visual change, then those above."""
+    equal = chosen.filter(visual_change=cursor.visual_change, pk__gt=cursor.pk).order_by("pk")[:size]
+    found = list(equal)
+    if len(found) < size:
+        above = chosen.filter(visual_change__gt=cursor.visual_change).order_by("visual_change", "pk")
+        found += above[: size - len(found)]
+    return found
+
+
+def _before(chosen: QuerySet[Stimulus], cursor: Cursor, size: int) -> list[Stimulus]:
+    """Falling, the nearest first."""
+    equal = chosen.filter(visual_change=cursor.visual_change, pk__lt=cursor.pk).order_by("-pk")[:size]
+    found = list(equal)
+    if len(found) < size:
+        below = chosen.filter(visual_change__lt=cursor.visual_change).order_by("-visual_change", "-pk")
+        found += below[: size - len(found)]
+    return found
+
+
+def _of_original(stimulus_set: StimulusSet, image: SourceImage, corruption: str) -> QuerySet[Stimulus]:
+    return Stimulus.objects.select_related("source_image").filter(
+        stimulus_set=stimulus_set, source_image=image, corruption=corruption
+    )
