@@ -199,6 +199,8 @@ def test_bad_files_end_the_job_with_their_names_and_the_next_run_takes_the_rest(
     written = {path: path.stat().st_mtime_ns for path in media_path("stimuli/levels").rglob("*.png")}
     assert len(written) == 53
 
+    with pytest.raises(InvalidRequest, match="start their import again"):
+        services.start_generation(stimulus_set=stimulus_set)
     files[0].write_bytes(whole)
     files[1].unlink()
     services.resume_import(stimulus_set=stimulus_set)

@@ -75,6 +75,8 @@ def create_stimulus_set(
 @transaction.atomic
 def start_generation(*, stimulus_set: StimulusSet, by: User | None = None) -> Job:
     """Queue the set's job; one that failed or was cancelled goes on, one that waits or runs is left alone."""
+    if stimulus_set.sampling == Sampling.IMPORTED:
+        raise InvalidRequest(f"The stimuli of {stimulus_set} were imported: start their import again instead.")
     job = job_selectors.latest_for(stimulus_set.job_subject, JOB_KIND)
     if job is not None and not job.is_finished:
         return job
