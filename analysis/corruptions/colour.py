@@ -94,21 +94,21 @@ def _from_planes(planes: Intensities) -> Intensities:
 
 FAMILY: tuple[Corruption, ...] = (
     Corruption(
-        name="brightness", label="Brightness", family="colour", version="1", low=0.004, high=1.0, scale="log",
+        name="brightness", label="Brightness", family="colour", version="1", low=0.001, high=1.0, scale="log",
         unit="added to the value, share of the full range", function=brightness,
         formula="V + c in hue, saturation, value; clipped at 1",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
-        departure="Domain widened from 0.1-0.5 to 0.004-1.",
+        departure="Domain widened from 0.1-0.5 to 0.001-1.",
     ),
     Corruption(
-        name="hue_saturation_value", label="Hue, saturation, value", family="colour", version="1", low=0.004, high=1.0,
+        name="hue_saturation_value", label="Hue, saturation, value", family="colour", version="1", low=0.001, high=1.0,
         scale="log", unit="share of the path along a random direction", function=hue_saturation_value, redraws=5,
         formula="(H, S, V) + c (180° h, s, v), largest of |h|, |s|, |v| = 1",
         source="albumentations HueSaturationValue, named in VCR",
         departure="A random direction and a path along it instead of three independent draws.",
     ),
     Corruption(
-        name="color_jitter", label="Color jitter", family="colour", version="1", low=0.004, high=1.0, scale="log",
+        name="color_jitter", label="Color jitter", family="colour", version="1", low=0.001, high=1.0, scale="log",
         unit="share of the path along a random direction", function=color_jitter, redraws=5,
         formula="brightness × (1 + c b), contrast × (1 + c k), saturation × (1 + c s), hue + c h half a turn, "
         "largest of |b|, |k|, |s|, |h| = 1",
