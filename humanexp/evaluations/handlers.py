@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs.registry import Progress, handler
+from humanexp.stimuli.models import SourceSet
 
 
 @handler(services.JOB_KIND)
@@ -15,3 +17,14 @@ def evaluate(progress: Progress, *, evaluation_id: int) -> dict[str, Any]:
     run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
     predict_stimulus_set(run, progress)
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
+
+
+@handler(services.GOLD_KIND)
+def select_gold(
+    progress: Progress, *, source_set_id: int, specs: list[str], device: str, allow_code: bool
+) -> dict[str, Any]:
+    """Let classifiers look at every clean original of a set of pictures."""
+    from humanexp.evaluations.gold import rate_originals
+
+    source_set = SourceSet.objects.get(pk=source_set_id)
+    return asdict(rate_originals(source_set, specs, progress, allow_code=allow_code, device=device))

@@ -1,20 +1,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from django.db import transaction
 
+from analysis.classifiers import SCHEMES
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import relative_to_media
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli import services as stimuli
+from humanexp.stimuli.models import SourceSet, StimulusSet
 
 JOB_KIND = "evaluations.evaluate"
+GOLD_KIND = "evaluations.select_gold"
+MOST_CLASSIFIERS = 20
 
 
 def subject_of(run: EvaluationRun) -> str:
@@ -36,6 +42,49 @@ def evaluate(
         defaults={"spec": spec, "device": device, "created_by": by, "completed_at": None, "predictions_file": ""},
     )
     return run, jobs.submit(JOB_KIND, subject=subject_of(run), by=by, evaluation_id=run.pk)
+
+
+@transaction.atomic
+def select_gold(*, source_set: SourceSet, specs: Sequence[str], device: str = "cpu", by: User | None = None) -> Job:
+    """Ask classifiers about every clean original, so that gold pictures can be those that all of them name right."""
+    names = checked_specs(specs, allow_code=by is None)
+    if not source_set.images.exists():
+        raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
+    stimuli.check_ratings_open(source_set)
+    under_way = job_selectors.latest_for(source_set.job_subject, GOLD_KIND)
+    if under_way is not None and not under_way.is_finished:
+        raise InvalidRequest(f"The pictures of {source_set} are being classified already: wait, or cancel that job.")
+    return jobs.submit(
+        GOLD_KIND,
+        subject=source_set.job_subject,
+        by=by,
+        source_set_id=source_set.pk,
+        specs=names,
+        device=device,
+        allow_code=by is None,
+    )
+
+
+def checked_specs(specs: Sequence[str], *, allow_code: bool) -> list[str]:
+    """Classifiers to be asked, each once; refuses what names none before anything is loaded."""
+    names = list(dict.fromkeys(spec.strip() for spec in specs if spec.strip()))
+    if not names or len(names) > MOST_CLASSIFIERS:
+        raise InvalidRequest(
+            f"Name one to {MOST_CLASSIFIERS} classifiers, for example export:fixtures/classifiers/clean.pt2.",
+            fields={"classifiers": "one a line"},
+        )
+    unknown = [spec for spec in names if spec.partition(":")[0] not in SCHEMES or not spec.partition(":")[2]]
+    if unknown:
+        raise InvalidRequest(
+            f"{unknown[0]!r} names no classifier: write SCHEME:REFERENCE, where SCHEME is one of {', '.join(SCHEMES)}.",
+            fields={"classifiers": "SCHEME:REFERENCE"},
+        )
+    if not allow_code and any(spec.startswith("python:") for spec in names):
+        raise InvalidRequest(
+            "python: runs code and is for the command line alone: use manage.py select_gold.",
+            fields={"classifiers": "no python: here"},
+        )
+    return names
 
 
 def complete(

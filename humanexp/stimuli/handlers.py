@@ -26,3 +26,10 @@ def import_imagenet_c(progress: Progress, *, stimulus_set_id: int, folder: str, 
     """Take over the pictures of a folder in the layout of ImageNet-C."""
     stimulus_set = stimulus_set_by_pk(stimulus_set_id)
     return {"count": import_pictures(stimulus_set, Path(folder), n_pictures, progress)}
+
+
+@handler(services.IMPORT_IMAGES_KIND)
+def import_images(progress: Progress, **parameters: Any) -> dict[str, Any]:
+    """Import pictures that were uploaded, or lie in the storage."""
+    report = services.run_import(progress, **parameters)
+    return {"count": report.n_images} if report else {}

@@ -21,21 +21,40 @@ from humanexp.stimuli.services.imagenet_c import (
     resume_import,
 )
 from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.sources import (
+    Rating,
+    check_ratings_open,
+    delete_source_set,
+    describe_source_set,
+    freeze_source_set,
+    store_ratings,
+)
+from humanexp.stimuli.services.uploading import IMPORT_IMAGES_KIND, request_import, run_import, subject_of_import
 
 __all__ = [
+    "IMPORT_IMAGES_KIND",
     "IMPORT_JOB_KIND",
     "JOB_KIND",
     "SAMPLINGS",
     "ImageNetCImport",
     "ImportReport",
+    "Rating",
+    "check_ratings_open",
     "complete_stimulus_set",
     "create_stimulus_set",
+    "delete_source_set",
     "delete_stimulus_set",
+    "describe_source_set",
+    "freeze_source_set",
     "import_imagenet_c",
     "import_images",
     "published_functions",
+    "request_import",
     "resume_import",
+    "run_import",
     "start_generation",
     "store_pilots",
+    "store_ratings",
     "store_stimuli",
+    "subject_of_import",
 ]

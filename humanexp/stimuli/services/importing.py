@@ -65,9 +65,7 @@ def import_images(
     progress
         Called with (done, total, message); may raise to stop the import, which then leaves nothing.
     """
-    check_new_name(name, taken=SourceSet.objects.filter(name=name).exists(), what="set of pictures")
-    if name in _RESERVED:
-        raise InvalidRequest(f"{name!r} cannot be a name: choose another.", fields={"name": "choose another name"})
+    check_new_set_name(name)
     table, opened = _open_source(source)
     collection = Collection(minimum_side_px=minimum_side_px, skip_unusable=skip_unusable)
     with closing(opened), closing(collection), _unfinished_folder(name) as folder:
@@ -81,6 +79,13 @@ def import_images(
             name, collection, found, folder, provenance=provenance or opened.title, licence=licence, by=by
         )
         return collection.report(source_set, found)
+
+
+def check_new_set_name(name: str) -> None:
+    """Name of a new set of pictures."""
+    check_new_name(name, taken=SourceSet.objects.filter(name=name).exists(), what="set of pictures")
+    if name in _RESERVED:
+        raise InvalidRequest(f"{name!r} cannot be a name: choose another.", fields={"name": "choose another name"})
 
 
 def check_new_name(name: str, *, taken: bool, what: str) -> None:

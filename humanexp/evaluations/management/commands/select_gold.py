@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analysis.categories import CATEGORIES
+from analysis.errors import AnalysisError
+from humanexp.core.errors import ApplicationError
+from humanexp.core.progress import ProgressLine
+from humanexp.evaluations import services
+from humanexp.stimuli.selectors import source_set_by_name
+
+
+class Command(BaseCommand):
+    help = (
+        "Let classifiers look at the clean originals of a set of pictures, and store how many name each one right. "
+        "Studies then draw their gold pictures from those that all of them name right."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--images", metavar="NAME", required=True, help="set of pictures, from import_images")
+        parser.add_argument(
+            "--classifier",
+            metavar="SPEC",
+            action="append",
+            required=True,
+            help="e.g. export:model.pt2, torchvision:resnet50; once for every classifier",
+        )
+        parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from humanexp.evaluations.gold import rate_originals
+
+        line = ProgressLine(self.stderr._out)  # type: ignore[attr-defined]
+        try:
+            source_set = source_set_by_name(options["images"])
+            specs = services.checked_specs(options["classifier"], allow_code=True)
+            report = rate_originals(source_set, specs, line, allow_code=True, device=options["device"])
+        except (ApplicationError, AnalysisError) as error:
+            raise CommandError(str(error)) from error
+        finally:
+            line.end()
+        for spec, accuracy in report.accuracies.items():
+            self.stdout.write(f"{spec}: {accuracy:.3f} of the clean pictures named right")
+        by_category = ", ".join(f"{name} {report.n_agreed_by_category.get(name, 0)}" for name in CATEGORIES)
+        self.stdout.write(
+            f"{source_set}: {report.n_agreed} of {report.n_images} pictures named right by all ({by_category})"
+        )
