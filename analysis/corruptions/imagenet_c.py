@@ -20,7 +20,7 @@ from analysis.corruptions.colour import brightness
 from analysis.corruptions.convolution import blur_along_both_axes, gaussian_half_kernel
 from analysis.corruptions.noise import gaussian_noise, impulse_noise, shot_noise
 from analysis.corruptions.registry import Corruption, Intensities, collect
-from analysis.corruptions.weather import mix_with_ice
+from analysis.corruptions.weather import frost_version, mix_with_ice
 
 VERSION = "imagenet-c-1"
 
@@ -77,7 +77,7 @@ LEVELS: dict[str, Corruption] = collect(
             name=name,
             label=f"{label}, ImageNet-C levels",
             family=_FAMILIES.get(name, name.rpartition("_")[2]),
-            version=VERSION,
+            version=frost_version(VERSION) if name == "frost" else VERSION,
             low=1,
             high=5,
             scale="linear",
