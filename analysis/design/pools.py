@@ -32,7 +32,7 @@ def draw_pools(
         Already cut to the number of originals.
     rng : numpy.random.Generator
     gold_candidates : collection of str, optional
-        Originals that were checked to be easy; golds and negatives come from them alone.
+        Originals that were checked to be easy; golds and negatives come from them alone, drawn at random.
 
     Returns
     -------
@@ -61,18 +61,22 @@ def draw_pools(
         needed, wanted = sizes[role]
         drawn = _draw(remaining, wanted, allowed, animals=demand.negative // 2 if role == "gold" else 0)
         if len(drawn) < needed:
+            counts = f" ({_by_category(category_of, allowed)})" if allowed else ""
             raise DesignRefused(
                 f"The {role} pool needs {needed} originals, and only {len(drawn)} "
-                + ("of the gold candidates " if allowed is not None else "")
-                + "can be given without emptying a category: add pictures, or ask for fewer "
-                f"{role} trials."
+                + (f"of the gold candidates{counts} " if allowed is not None else "")
+                + "can be given without emptying a category: add pictures, "
+                + ("choose the candidates by other classifiers, " if allowed is not None else "")
+                + f"or ask for fewer {role} trials."
             )
+        if allowed is not None and demand.gold_originals:
+            notes += _on_candidates(category_of, allowed, drawn=len(drawn), wanted=wanted)
         pools[role] = tuple(sorted(drawn))
     pools["main"] = tuple(sorted(original for left in remaining.values() for original in left))
     if demand.gold and gold_candidates is None:
         notes.append(
-            "Gold pictures were drawn at random: nobody has checked that they are easy. Give gold_originals in the "
-            "study file to use checked ones."
+            "Gold pictures were drawn at random: nobody has checked that they are easy. Let classifiers look at the "
+            "pictures (select_gold), or give gold_originals in the study file."
         )
     counts = Counter(category_of[original] for original in pools["main"])
     single = sorted(category for category, count in counts.items() if count == 1)
@@ -81,6 +85,27 @@ def draw_pools(
             f"{', '.join(single)}: one main original each, so these categories come up at most once a session."
         )
     return {role: pools[role] for role in ("practice", "qualification", "gold", "consistency", "main")}, notes
+
+
+def _by_category(category_of: Mapping[str, str], originals: Collection[str]) -> str:
+    counts = Counter(category_of[original] for original in originals)
+    return ", ".join(f"{category} {counts[category]}" for category in sorted(set(category_of.values())))
+
+
+def _on_candidates(
+    category_of: Mapping[str, str], candidates: Collection[str], *, drawn: int, wanted: int
+) -> list[str]:
+    """What the choice of golds costs: categories without any, and a pool smaller than it would be."""
+    notes = []
+    without = sorted(set(category_of.values()) - {category_of[original] for original in candidates})
+    if without:
+        notes.append(f"No picture of {', '.join(without)} is a gold candidate, so golds never show these categories.")
+    if drawn < wanted:
+        notes.append(
+            f"The gold pool holds {drawn} originals instead of {wanted}, for there are no more candidates "
+            f"({_by_category(category_of, candidates)})."
+        )
+    return notes
 
 
 def _sizes(demand: Demand, originals: int) -> dict[str, tuple[int, int]]:

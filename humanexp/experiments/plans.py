@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +15,7 @@ from humanexp.core.storage import media_path, write_whole
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Study
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors.sources import agreed_originals
 
 _COLUMNS = ("key", "source_image__key", "source_image__category", "corruption", "visual_change")
 
@@ -31,13 +34,27 @@ def originals_of(rows: list[dict[str, Any]]) -> dict[str, str]:
 
 def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet) -> StudyPlan:
     rows = stimulus_rows(stimulus_set)
-    return plan_study(
-        originals_of(rows),
-        rows,
-        configuration.design,
-        configuration.seed,
-        gold_candidates=configuration.gold_originals or None,
-    )
+    originals = originals_of(rows)
+    candidates, told = _gold_candidates(configuration, stimulus_set, originals)
+    plan = plan_study(originals, rows, configuration.design, configuration.seed, gold_candidates=candidates)
+    return dataclasses.replace(plan, notes=(*plan.notes, *told)) if plan.pools.get("gold") else plan
+
+
+def _gold_candidates(
+    configuration: StudyConfiguration, stimulus_set: StimulusSet, originals: dict[str, str]
+) -> tuple[Collection[str] | None, list[str]]:
+    """Originals that the study file names, or that all classifiers named right; None where nobody was asked."""
+    if configuration.gold_originals:
+        return configuration.gold_originals, []
+    agreed = agreed_originals(stimulus_set.source_set)
+    if agreed is None:
+        return None, []
+    candidates = agreed & originals.keys()
+    asked = len(stimulus_set.source_set.gold_classifiers)
+    who = "the classifier that was asked named" if asked == 1 else f"all {asked} classifiers named"
+    return candidates, [
+        f"Gold pictures come from the {len(candidates)} of {len(originals)} originals that {who} right."
+    ]
 
 
 def store_plan(plan: StudyPlan, *, slug: str) -> tuple[str, str]:
@@ -57,6 +74,12 @@ def catalogue_of(stimulus_set: StimulusSet) -> Catalogue:
 def session_plan(study: Study, slot: int) -> tuple[dict[str, tuple[str, ...]], SessionPlan]:
     """Pools, and the plan of one slot."""
     return read_session_plan(_lines(study.plan_file, study.plan_digest), slot)
+
+
+def new_pictures(study: Study, slot: int) -> frozenset[str]:
+    """Names of the stimuli of one slot that are neither practice nor sentinels."""
+    _, plan = session_plan(study, slot)
+    return frozenset(trial.stimulus for trial in plan.trials if trial.role in ("main", "consistency_first"))
 
 
 def whole_plan(study: Study) -> StudyPlan:

@@ -25,7 +25,7 @@ PICTURES_PER_CATEGORY = 24
 _RECORD = "demo.json"
 #: What a demo writes under MEDIA_ROOT, beside its database, keys and logs. Nothing else there is ever removed.
 _MADE = (
-    *(_RECORD, "demo-numbers.json", "demo", "originals", "stimuli", "plans", "evaluations", "results"),
+    *(_RECORD, "demo-numbers.json", "demo", "originals", "thumbnails", "stimuli", "plans", "evaluations", "results"),
     *("marketplace.sqlite3", "marketplace.sqlite3-wal", "marketplace.sqlite3-shm"),
 )
 

@@ -29,7 +29,7 @@ from humanexp.screening import services as screening
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
 from humanexp.stimuli import services as stimuli
-from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.models import SourceSet, StimulusSet
 
 STUDIES = Path("fixtures/studies")
 CLASSIFIERS = {"trained on clean pictures": "clean", "trained on corrupted pictures too": "robust"}
@@ -73,10 +73,21 @@ class Demo:
         # Too few pictures are refused here, before any stimulus is made of them.
         demand_of(self._configuration("demo").design, originals=made.n_images)
 
+    def golds(self, report: Report) -> None:
+        """Networks say which drawings are easy. They know no photographs: those stay unchecked, and a note says so."""
+        if self.options.images:
+            report(1, 1)
+            return
+        self._wait(
+            evaluations.select_gold(
+                source_set=SourceSet.objects.get(name="demo"),
+                specs=[f"export:{_network(file)}" for file in CLASSIFIERS.values()],
+            ),
+            report,
+        )
+
     def stimuli(self, report: Report) -> None:
         """Stimuli over the whole reachable range of visual change."""
-        from humanexp.stimuli.models import SourceSet
-
         source_set = SourceSet.objects.get(name="demo")
         design = self._configuration("demo").design
         originals = source_set.images.count()
@@ -113,8 +124,7 @@ class Demo:
     def participants(self, report: Report) -> None:
         """Networks start on the stimuli while scripted participants take part."""
         for name, file in CLASSIFIERS.items():
-            path = Path(settings.BASE_DIR) / "fixtures" / "classifiers" / f"{file}.pt2"
-            evaluations.evaluate(stimulus_set=self._stimulus_set(), spec=f"export:{path}", name=name)
+            evaluations.evaluate(stimulus_set=self._stimulus_set(), spec=f"export:{_network(file)}", name=name)
 
         def watched(done: int, total: int) -> None:
             self.watch()
@@ -184,9 +194,14 @@ class Demo:
             time.sleep(0.2)
 
 
+def _network(file: str) -> Path:
+    return Path(settings.BASE_DIR) / "fixtures" / "classifiers" / f"{file}.pt2"
+
+
 #: What a person reads while each step runs, in order.
 STEPS: tuple[tuple[str, Callable[[Demo, Report], None]], ...] = (
     ("Pictures of 16 categories", Demo.pictures),
+    ("Easy pictures for attention checks", Demo.golds),
     ("Stimuli over the whole range of visual change", Demo.stimuli),
     ("Studies and their plans", Demo.studies),
     ("HITs on the marketplace", Demo.publish),
