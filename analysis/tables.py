@@ -386,8 +386,24 @@ TRIALS = TableSchema(
         Column(name="second_original", kind="text", description="original of the pair's second picture", nullable=True),
         Column(name="second_stimulus", kind="text", description="the pair's second picture", nullable=True),
         Column(name="second_corruption", kind="text", description="corruption of the second picture", nullable=True),
-        Column(name="response", kind="text", description="the answer; na = none in time"),
-        Column(name="correct", kind="boolean", description="whether the answer is right; na is wrong"),
+        Column(
+            name="wanted",
+            kind="text",
+            description="validation: the category that the picture was compared with",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="response",
+            kind="text",
+            description="the answer; na = none in time; validation: shows one? and could be used as one?, as yes-no",
+        ),
+        Column(
+            name="correct",
+            kind="boolean",
+            description="whether the answer is right, na is wrong; empty where nobody knows the right one",
+            nullable=True,
+        ),
         Column(
             name="rt_ms", kind="number", description="response time from the choices' onset", unit="ms", nullable=True
         ),

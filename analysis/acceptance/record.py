@@ -37,7 +37,8 @@ class SessionRecord:
 
     On construction everything that no rule may read is removed: for corrupted pictures the category and whether the
     answer was right, beyond LIGHT_VISUAL_CHANGE the answer and its time as well. What is left of such a trial is its
-    place and its timing. So no rule, present or future, can select on the outcome.
+    place and its timing. In validation the answer itself is the outcome: of new pictures it is removed as well, but for
+    those that are shown twice. So no rule, present or future, can select on the outcome.
     """
 
     trials: tuple[AnsweredTrial, ...]
@@ -60,7 +61,7 @@ class SessionRecord:
                     corruption=str(row["corruption"]),
                     visual_change=1.0 if row["visual_change"] is None else float(row["visual_change"]),
                     response=str(row["response"]),
-                    correct=bool(row["correct"]),
+                    correct=None if row["correct"] is None else bool(row["correct"]),
                     rt_ms=None if row["rt_ms"] is None else float(row["rt_ms"]),
                     timing_ok=None if row["timing_ok"] is None else bool(row["timing_ok"]),
                 )
@@ -70,6 +71,14 @@ class SessionRecord:
 
     def with_role(self, role: str, task: str | None = None) -> list[AnsweredTrial]:
         return [trial for trial in self.trials if trial.role == role and task in (None, trial.task)]
+
+    def timed_answers(self, task: str) -> list[AnsweredTrial]:
+        """Answers of a task after practice whose time the rules may read."""
+        return [
+            trial
+            for trial in self.trials
+            if trial.task == task and trial.role != "practice" and trial.rt_ms is not None
+        ]
 
     def shape_trials(self) -> list[AnsweredTrial]:
         """Trials on which the shape of answering is judged: categorisation, clean or light, after practice."""
@@ -83,6 +92,8 @@ class SessionRecord:
 def _readable(trial: AnsweredTrial) -> AnsweredTrial:
     if trial.role in SENTINEL_ROLES or trial.role == "practice":
         return trial
+    if trial.task == "validation" and not trial.role.startswith("consistency"):
+        trial = replace(trial, response=None)
     if trial.corruption == NO_CORRUPTION and trial.task != "discrimination":
         return trial
     hidden = replace(trial, category=None, correct=None)

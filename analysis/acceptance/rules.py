@@ -83,7 +83,11 @@ def consistency(record: SessionRecord, settings: Settings) -> Measured:
     """At most `allowed` of the pictures shown twice were answered differently."""
     firsts = {trial.stimulus: trial for trial in record.with_role("consistency_first")}
     seconds = {trial.stimulus: trial for trial in record.with_role("consistency_second")}
-    both = [(firsts[name], seconds[name]) for name in firsts if name in seconds]
+    both = [
+        (firsts[name], seconds[name])
+        for name in firsts
+        if name in seconds and firsts[name].response is not None  # beyond a light change honest people change a guess
+    ]
     changed = [second for first, second in both if first.response != second.response]
     return Measured(
         passed=None if len(both) < settings["minimum"] else len(changed) <= settings["allowed"],
@@ -170,10 +174,10 @@ def run(record: SessionRecord, settings: Settings) -> Measured:
     )
 
 
-@kind("fast", "under_ms", "most", "minimum")
+@kind("fast", "under_ms", "most", "minimum", "task")
 def fast(record: SessionRecord, settings: Settings) -> Measured:
-    """At most this share of the answers came faster than anybody can see and decide."""
-    trials = [trial for trial in _answered(record) if trial.rt_ms is not None]
+    """At most this share of the answers came faster than anybody can see and decide; categorisation by default."""
+    trials = record.timed_answers(settings.get("task", "categorisation"))
     quick = [trial for trial in trials if trial.rt_ms is not None and trial.rt_ms < settings["under_ms"]]
     return _share(quick, trials, settings)
 

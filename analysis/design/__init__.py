@@ -7,7 +7,7 @@ person who has already seen some of the originals.
 from __future__ import annotations
 
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.config import DesignConfig, DiscriminationDesign
+from analysis.design.config import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.design.plan import BlockPlan, PlannedTrial, SessionPlan, StudyPlan, read_session_plan
 from analysis.design.planner import plan_study
 from analysis.design.substitution import without_seen
@@ -21,6 +21,7 @@ __all__ = [
     "SessionPlan",
     "StimulusRow",
     "StudyPlan",
+    "ValidationDesign",
     "plan_study",
     "read_session_plan",
     "without_seen",

@@ -65,6 +65,68 @@ class DiscriminationDesign:
         return cls(**{**values, "pairs": pairs})
 
 
+#: Most screens of a validation session, practice aside (ImageNet-D, supplement: up to 20 pictures).
+MOST_SCREENS = 20
+Shown = Literal["all", "clean", "corrupted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValidationDesign:
+    """A study that asks of every picture whether it shows its category, and could be used as one.
+
+    Parameters
+    ----------
+    new_pictures : int
+        New pictures a session; two screens in ten are for the other roles.
+    second_showings : int
+        How many of the new pictures come a second time.
+    positive, negative : int
+        Clean, easy pictures asked about with their own category, and with one that they plainly lack.
+    practice : int
+        Screens that show the right answers.
+    answers_per_picture : int
+        People who judge one picture.
+    shown : {"all", "clean", "corrupted"}
+        Which stimuli of the set are judged.
+
+    Notes
+    -----
+    The defaults are those of ImageNet-D (supplement): 16 + 1 + 1 + 2 screens, two of practice, 10 workers a picture.
+    """
+
+    new_pictures: int = 16
+    second_showings: int = 2
+    positive: int = 1
+    negative: int = 1
+    practice: int = 2
+    answers_per_picture: int = 10
+    shown: Shown = "all"
+
+    def __post_init__(self) -> None:
+        _whole("validation.new_pictures", self.new_pictures, 4, MOST_SCREENS)
+        _whole("validation.second_showings", self.second_showings, 0, self.new_pictures // 2)
+        _whole("validation.positive", self.positive, 0, MOST_SCREENS)
+        _whole("validation.negative", self.negative, 0, MOST_SCREENS)
+        _whole("validation.practice", self.practice, 0, MOST_SCREENS)
+        _whole("validation.answers_per_picture", self.answers_per_picture, 1, 1000)
+        if self.shown not in get_args(Shown):
+            raise InvalidInput(f"validation.shown must be one of {', '.join(get_args(Shown))}, not {self.shown!r}.")
+        if self.screens > MOST_SCREENS:
+            raise InvalidInput(
+                f"A validation session has at most {MOST_SCREENS} screens beside practice, not {self.screens} "
+                "(new_pictures + second_showings + positive + negative)."
+            )
+
+    @property
+    def screens(self) -> int:
+        return self.new_pictures + self.second_showings + self.positive + self.negative
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ValidationDesign:
+        _known(cls, values, "validation")
+        return cls(**values)
+
+
 @dataclass(frozen=True, kw_only=True)
 class DesignConfig:
     """What a session contains and how many sessions there are.
@@ -103,6 +165,8 @@ class DesignConfig:
     block_trials : int
         Longest stretch between two breaks.
     discrimination : DiscriminationDesign or None
+    validation : ValidationDesign or None
+        A study of validation asks nothing else, and its other counts of trials are not used.
     """
 
     sessions: int = 40
@@ -122,6 +186,7 @@ class DesignConfig:
     corruption_order: CorruptionOrder = "interleaved"
     block_trials: int = 40
     discrimination: DiscriminationDesign | None = None
+    validation: ValidationDesign | None = None
 
     def __post_init__(self) -> None:
         for name, low, high in _RANGES:
@@ -137,7 +202,12 @@ class DesignConfig:
                 f"main_trials is {self.main_trials}, under minimum_main_trials ({self.minimum_main_trials}): "
                 "raise one or lower the other."
             )
-        if self.main_trials == 0 and self.discrimination is None:
+        if self.validation is not None:
+            if self.main_trials or self.discrimination is not None:
+                raise InvalidInput(
+                    "A validation study asks nothing else: set main_trials = 0, without a discrimination block."
+                )
+        elif self.main_trials == 0 and self.discrimination is None:
             raise InvalidInput("main_trials is 0 and there is no discrimination block: nothing would be asked.")
 
     def to_dict(self) -> dict[str, Any]:
@@ -145,7 +215,7 @@ class DesignConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> DesignConfig:
-        """Inverse of `to_dict`; settings that are not given have their defaults.
+        """Inverse of `to_dict`; settings that are not given have their defaults, in a validation study main_trials 0.
 
         Raises
         ------
@@ -156,7 +226,12 @@ class DesignConfig:
         discrimination = values.get("discrimination")
         if isinstance(discrimination, Mapping):
             discrimination = DiscriminationDesign.from_dict(discrimination)
-        return cls(**{**values, "discrimination": discrimination})
+        validation = values.get("validation")
+        given = dict(values)
+        if isinstance(validation, Mapping):
+            validation = ValidationDesign.from_dict(validation)
+            given.setdefault("main_trials", 0)
+        return cls(**{**given, "discrimination": discrimination, "validation": validation})
 
 
 _RANGES = (

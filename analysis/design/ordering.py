@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,8 @@ class Entry(NamedTuple):
     stimulus: StimulusRow
     second: StimulusRow | None
     correct: str
+    #: validation: the category that the picture is compared with
+    wanted: str = ""
 
 
 def choice(role: str, row: StimulusRow) -> Entry:
@@ -25,7 +27,13 @@ def choice(role: str, row: StimulusRow) -> Entry:
     return Entry("categorisation", role, row, None, row.category)
 
 
-def spread(groups: Sequence[Sequence[Entry]], repeated: Sequence[StimulusRow], rng: np.random.Generator) -> list[Entry]:
+def spread(
+    groups: Sequence[Sequence[Entry]],
+    repeated: Sequence[StimulusRow],
+    rng: np.random.Generator,
+    *,
+    entry_of: Callable[[str, StimulusRow], Entry] = choice,
+) -> list[Entry]:
     """One sequence in which every group is spread evenly.
 
     Parameters
@@ -35,20 +43,22 @@ def spread(groups: Sequence[Sequence[Entry]], repeated: Sequence[StimulusRow], r
     repeated : sequence of StimulusRow
         Consistency pictures: shown first in the first part, and again half the sequence later.
     rng : numpy.random.Generator
+    entry_of : callable
+        (role, stimulus) to the trial of a consistency picture.
     """
     keyed: list[tuple[float, Entry]] = []
     for group in groups:
         keyed += zip(
             _even(len(group), 0.0, 1.0, rng), (group[int(k)] for k in rng.permutation(len(group))), strict=True
         )
-    firsts = [choice("consistency_first", row) for row in repeated]
+    firsts = [entry_of("consistency_first", row) for row in repeated]
     keyed += zip(_even(len(firsts), 0.0, 0.42, rng), firsts, strict=True)
     sequence = [entry for _, entry in sorted(keyed, key=lambda pair: pair[0])]
     total = len(sequence) + len(firsts)
     places = sorted((sequence.index(entry), entry) for entry in firsts)
     for place, entry in places:
         # Earlier insertions stand behind every first showing, so `place` still holds.
-        sequence.insert(min(len(sequence), place + total // 2), choice("consistency_second", entry.stimulus))
+        sequence.insert(min(len(sequence), place + total // 2), entry_of("consistency_second", entry.stimulus))
     return sequence
 
 

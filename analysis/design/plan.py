@@ -27,6 +27,8 @@ class PlannedTrial(NamedTuple):
     correct_response: str
     #: chooses the noise mask; drawn apart from everything else, so that it tells nothing
     mask_seed: int
+    #: validation: the category that the picture is compared with; known to the participant
+    wanted: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

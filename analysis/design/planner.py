@@ -12,12 +12,14 @@ from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.config import DesignConfig
 from analysis.design.dealing import Dealt, deal_main, fit_to_stimuli
 from analysis.design.demand import demand_of
+from analysis.design.numbering import numbered
 from analysis.design.ordering import Entry, choice, equal_blocks, spread, spread_blocked
 from analysis.design.pairs import PLAIN_VISUAL_CHANGE, Pair, plain_pairs
-from analysis.design.plan import BlockKind, PlannedTrial, SessionPlan, StudyPlan
+from analysis.design.plan import BlockKind, SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
 from analysis.design.sentinels import Rota, deal_consistency
 from analysis.design.summary import notes_on, summarise
+from analysis.design.validation import plan_validation
 from analysis.errors import DesignRefused
 
 #: Domains of the random streams, so that a change in one part leaves the others as they were.
@@ -64,9 +66,11 @@ def plan_study(
     """
     catalogue = Catalogue.from_rows(originals, stimuli)
     corruptions = catalogue.corruptions
+    _check_names(config, catalogue, gold_candidates)
+    if config.validation is not None:
+        return plan_validation(catalogue, config, config.validation, seed, gold_candidates=gold_candidates)
     if not corruptions:
         raise DesignRefused("The stimulus set holds clean pictures only: generate corrupted stimuli first.")
-    _check_names(config, catalogue, gold_candidates)
     demand, notes = demand_of(config, originals=len(catalogue.category_of))
     pools, more = draw_pools(catalogue.category_of, demand, _stream(seed, _POOLS), gold_candidates=gold_candidates)
     notes += more
@@ -153,7 +157,7 @@ def _compose(
             different = _pair_entries([pair for pair in pairs[slot] if pair.correct == "different"], "main")
             sequence = spread([same, different, sentinels], [], order)
             stretches += _cut("main", sequence, equal_blocks(len(sequence), config.block_trials))
-        plans.append(_number(slot, stretches, _stream(seed, _MASKS, slot)))
+        plans.append(numbered(slot, stretches, _stream(seed, _MASKS, slot)))
     return tuple(plans)
 
 
@@ -190,26 +194,3 @@ def _cut(kind: BlockKind, sequence: Sequence[Entry], lengths: Sequence[int]) -> 
         stretches.append((kind, list(sequence[start : start + length])))
         start += length
     return stretches
-
-
-def _number(
-    slot: int, stretches: Sequence[tuple[BlockKind, Sequence[Entry]]], masks: np.random.Generator
-) -> SessionPlan:
-    trials: list[PlannedTrial] = []
-    filled = [stretch for stretch in stretches if stretch[1]]
-    for block, (kind, entries) in enumerate(filled):
-        for entry in entries:
-            trials.append(
-                PlannedTrial(
-                    position=len(trials),
-                    block=block,
-                    kind=kind,
-                    task=entry.task,
-                    role=entry.role,
-                    stimulus=entry.stimulus.stimulus,
-                    second_stimulus=entry.second.stimulus if entry.second else None,
-                    correct_response=entry.correct,
-                    mask_seed=int(masks.integers(2**31)),
-                )
-            )
-    return SessionPlan(slot=slot, trials=tuple(trials))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from analysis.categories import superordinate
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.plan import PlannedTrial, SessionPlan
 from analysis.errors import DesignRefused
@@ -55,11 +56,15 @@ def without_seen(
     kept: list[PlannedTrial] = []
     for trial in session.trials:
         names = _names(trial)
+        # A picture that must lack the wanted category is replaced by one of its own group.
+        keep_group = bool(trial.wanted) and rows[trial.stimulus].category != trial.wanted
         for name in names:
             if name not in swapped:
                 row = rows[name]
                 swapped[name] = (
-                    row if row.original not in seen else _replacement(row, catalogue, pools, pool_of, used, spent)
+                    row
+                    if row.original not in seen
+                    else _replacement(row, catalogue, pools, pool_of, used, spent, keep_group=keep_group)
                 )
         shown = [swapped[name] for name in names]
         if any(row is None for row in shown):
@@ -73,6 +78,7 @@ def without_seen(
                 stimulus=first.stimulus,
                 second_stimulus=second.stimulus if second else None,
                 correct_response=first.category if trial.task == "categorisation" else trial.correct_response,
+                wanted=trial.wanted if keep_group or not trial.wanted else first.category,
             )
         )
     _check(session.trials, kept)
@@ -90,9 +96,14 @@ def _replacement(
     pool_of: Mapping[str, str],
     used: set[str],
     spent: set[str],
+    *,
+    keep_group: bool = False,
 ) -> StimulusRow | None:
     """Nearest free stimulus of the pool; enters it into `used` and `spent`."""
     pool = set(pools[pool_of[row.original]]) - used
+    if keep_group:
+        group = superordinate(row.category)
+        pool = {original for original in pool if superordinate(catalogue.category_of[original]) == group}
     if row.stimulus == catalogue.clean[row.original].stimulus:
         candidates = [catalogue.clean[original] for original in pool]
     else:
@@ -117,7 +128,13 @@ def _replacement(
 
 
 def _check(asked: tuple[PlannedTrial, ...], kept: list[PlannedTrial]) -> None:
-    for role, share, words in (("main", LEAST_SHARE_OF_MAIN, "main trials"), ("gold", 1.0, "gold trials")):
+    needed = [("main", LEAST_SHARE_OF_MAIN, "main trials"), ("gold", 1.0, "gold trials")]
+    if any(trial.task == "validation" for trial in asked):
+        # Every picture has its planned number of answers, and every screen its purpose: nothing may be left out.
+        needed = [
+            (role, 1.0, f"{role} trials") for role in ("main", "consistency_first", "gold", "negative", "practice")
+        ]
+    for role, share, words in needed:
         before = sum(trial.role == role for trial in asked)
         after = sum(trial.role == role for trial in kept)
         if after < share * before:

@@ -26,7 +26,9 @@ from humanexp.experiments.serializers import (
     HandoffIn,
     LeaseIn,
     LeaseOut,
+    LookOut,
     ProblemOut,
+    QuestionOut,
     ResponseIn,
     ResponseOut,
     SessionOut,
@@ -94,6 +96,17 @@ class HandoffView(RunView):
         return Response({"token": services.exchange_handoff(code=given["code"])})
 
 
+class LookView(RunView):
+    authentication_classes = []
+    permission_classes = []
+
+    @extend_schema(request=HandoffIn, responses={200: LookOut, 401: _REFUSALS[401], 422: _REFUSALS[422]}, auth=[])
+    def post(self, request: Request) -> Response:
+        """What a one-time code opens, without using it up: a phone asks before it is refused."""
+        given = _valid(HandoffIn, request)
+        return Response({"tasks": services.look_behind(code=given["code"])})
+
+
 class SessionView(RunView):
     @extend_schema(responses={200: SessionOut, 401: _REFUSALS[401], 409: _REFUSALS[409]})
     def get(self, request: Request) -> Response:
@@ -132,7 +145,28 @@ class MaskView(RunView):
         """The noise that follows the pictures of an unanswered trial of the present block."""
         rows = ("session__study__protocol",)
         trial = picture_trial(claim=self.claim, lease=self.lease, position=position, with_rows=rows)
+        if not TASKS[trial.task].is_timed:
+            raise NotFound
         return HttpResponse(mask_png(seed=trial.mask_seed, protocol=_protocol(trial.session)), content_type="image/png")
+
+
+class QuestionView(RunView):
+    @extend_schema(
+        parameters=[_LEASE],
+        responses={
+            200: QuestionOut,
+            401: _REFUSALS[401],
+            404: OpenApiResponse(ProblemOut, description="this trial has no question of its own, or not now"),
+            409: _REFUSALS[409],
+        },
+    )
+    def get(self, request: Request, position: int) -> Response:
+        """What is asked of an unanswered trial of the present block, in tasks that ask of every picture anew."""
+        trial = picture_trial(claim=self.claim, lease=self.lease, position=position, with_rows=("session__study",))
+        ask = TASKS[trial.task].ask
+        if ask is None:
+            raise NotFound
+        return Response(ask(trial.wanted, trial.session.study.configuration.get("wanted", {})))
 
 
 class ResponsesView(RunView):

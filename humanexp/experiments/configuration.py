@@ -18,9 +18,12 @@ from analysis.protocols import PROTOCOLS, ProtocolConfig, load_protocol
 from humanexp.core.errors import InputRefused
 from humanexp.experiments.models import Population
 from humanexp.experiments.study_toml import to_toml
+from humanexp.experiments.tasks.wanted import check_wording
 
 _TEXTS = ("title", "slug", "family", "population", "stimuli", "rules", "consent_version", "consent", "debrief")
-_TABLES = ("protocol", "design", "recruitment", "analysis")
+_TABLES = ("protocol", "design", "recruitment", "analysis", "wanted")
+#: A worker may judge several sets of pictures (ImageNet-D had 1,540 sessions by 679 workers).
+_VALIDATION_SESSIONS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +55,8 @@ class StudyConfiguration:
     #: read by recruitment and by results; stored and hashed with the rest
     recruitment: Mapping[str, Any] = field(default_factory=dict)
     analysis: Mapping[str, Any] = field(default_factory=dict)
+    #: validation: definitions and links of the study's own, by category
+    wanted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in _TEXTS:
@@ -81,6 +86,7 @@ class StudyConfiguration:
             raise InvalidInput("consent_version must be 1 to 40 characters long.")
         if len(set(self.gold_originals)) != len(self.gold_originals):
             raise InvalidInput("gold_originals names a picture twice.")
+        object.__setattr__(self, "wanted", check_wording(self.wanted))
         object.__setattr__(
             self,
             "design",
@@ -101,6 +107,7 @@ class StudyConfiguration:
                     "design": design,
                     "recruitment": dict(self.recruitment),
                     "analysis": dict(self.analysis),
+                    "wanted": {category: dict(own) for category, own in self.wanted.items()},
                 }
             )
         )
@@ -109,7 +116,8 @@ class StudyConfiguration:
     def from_dict(cls, values: Mapping[str, Any]) -> StudyConfiguration:
         """Build from JSON or TOML values.
 
-        `protocol` may be the name of a shipped one, or a table with a `name` and the values that differ from it.
+        `protocol` may be the name of a shipped one, or a table with a `name` and the values that differ from it. A
+        study of validation has defaults of its own: the rules of ImageNet-D, and several sessions a worker.
         """
         names = {entry.name for entry in dataclasses.fields(cls)}
         unknown = sorted(set(values) - names)
@@ -130,6 +138,9 @@ class StudyConfiguration:
             if "sessions_per_participant" in given["design"]:
                 raise InvalidInput("Set max_sessions_per_worker instead of design.sessions_per_participant.")
             given["design"] = DesignConfig.from_dict(given["design"])
+            if given["design"].validation is not None:
+                given.setdefault("rules", "imagenet-d")
+                given.setdefault("max_sessions_per_worker", _VALIDATION_SESSIONS)
         golds = given.get("gold_originals", ())
         if isinstance(golds, str) or not all(isinstance(gold, str) for gold in golds):
             raise InvalidInput("gold_originals must be a list of names of pictures.")

@@ -98,6 +98,12 @@ class Study(models.Model):
     def __str__(self) -> str:
         return self.slug
 
+    @property
+    def needs_desktop(self) -> bool:
+        """Whether pictures are shown for an exact time; judging them without one works on phones as well."""
+        design = self.configuration.get("design") or {}
+        return not design.get("validation")
+
 
 class Participant(models.Model):
     """A person as the science sees them: a code, per study family. Who it is stands in recruitment alone."""
@@ -188,8 +194,11 @@ class Trial(models.Model):
     stimulus = models.ForeignKey(Stimulus, on_delete=models.PROTECT, related_name="+")
     #: discrimination: the other picture of the pair
     second_stimulus = models.ForeignKey(Stimulus, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    correct_response = models.CharField(max_length=40)
+    #: empty where nobody knows the right answer: what a new picture of a validation shows is what is asked
+    correct_response = models.CharField(max_length=40, blank=True)
     mask_seed = models.BigIntegerField()
+    #: validation: the category that the picture is compared with
+    wanted = models.CharField(max_length=40, blank=True)
 
     class Meta:
         ordering = ["position"]
@@ -203,7 +212,8 @@ class Response(models.Model):
     trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="response")
     position = models.PositiveSmallIntegerField()
     response = models.CharField(max_length=40)
-    correct = models.BooleanField()
+    #: empty where nobody knows the right answer
+    correct = models.BooleanField(null=True)
     rt_ms = models.FloatField(null=True, blank=True)
     clicks = models.JSONField(default=list)
     timing = models.JSONField(default=dict)

@@ -80,6 +80,12 @@ def seen_originals(sessions: Iterable[Session], study: Study) -> set[str]:
     return set(mine.values_list("source_image__key", flat=True))
 
 
+def stimuli_of(study: Study, originals: Collection[str]) -> set[str]:
+    """Names of the study's stimuli that were made from these originals."""
+    mine = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, source_image__key__in=originals)
+    return set(mine.values_list("key", flat=True))
+
+
 def given_out(study: Study) -> set[str]:
     """Names of the stimuli that stand in any session of the study, planned or as a replacement."""
     trials = Trial.objects.filter(session__study=study)
@@ -102,6 +108,7 @@ _TRIAL_COLUMNS = (
     "trial__second_stimulus__source_image__key",
     "trial__second_stimulus__key",
     "trial__second_stimulus__corruption",
+    "trial__wanted",
     "response",
     "correct",
     "rt_ms",
@@ -138,7 +145,8 @@ def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
     for values in stored.order_by("session_id", "position").values_list(*_TRIAL_COLUMNS):
         (
             participant, session, position, block, task, role, original, stimulus, category, corruption, change,
-            second_original, second_stimulus, second_corruption, response, correct, rt_ms, timing_ok, simulated, timing,
+            second_original, second_stimulus, second_corruption, wanted, response, correct, rt_ms, timing_ok, simulated,
+            timing,
         ) = values  # fmt: skip
         rows.append(
             {
@@ -158,6 +166,7 @@ def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
                 "second_original": second_original,
                 "second_stimulus": second_stimulus,
                 "second_corruption": second_corruption,
+                "wanted": wanted or None,
                 "response": response,
                 "correct": correct,
                 "rt_ms": rt_ms,
@@ -189,10 +198,10 @@ PROGRESS_BINS = 10
 
 
 def progress_by_bin(study: Study) -> list[dict[str, Any]]:
-    """Answers planned and stored by corruption and bin of visual change, categorisation main trials only."""
+    """Answers planned and stored by corruption and bin of visual change, main trials that are no pairs only."""
     answered: Counter[tuple[str, int]] = Counter()
     stored = Response.objects.filter(
-        Q(trial__role="main", trial__task="categorisation") | Q(trial__role="consistency_first"),
+        Q(trial__role="main", trial__second_stimulus=None) | Q(trial__role="consistency_first"),
         session__study=study,
     ).exclude(session__state=SessionState.WITHDRAWN)
     for corruption, change in stored.values_list("trial__stimulus__corruption", "trial__stimulus__visual_change"):
@@ -228,8 +237,8 @@ def gold_answers(study: Study) -> list[tuple[int, str, str, bool]]:
     answered = Response.objects.filter(session__study=study, trial__role="gold").exclude(
         session__state=SessionState.WITHDRAWN
     )
-    return list(
-        answered.values_list(
-            "session_id", "trial__stimulus__source_image__key", "trial__stimulus__source_image__category", "correct"
-        )
-    )
+    columns = ("session_id", "trial__stimulus__source_image__key", "trial__stimulus__source_image__category", "correct")
+    return [
+        (session, original, category, bool(right))
+        for session, original, category, right in answered.values_list(*columns)
+    ]

@@ -22,6 +22,10 @@ class HandoffIn(serializers.Serializer[Any]):
     code = serializers.CharField(max_length=400)
 
 
+class LookOut(serializers.Serializer[Any]):
+    tasks = serializers.ListField(child=serializers.CharField(), help_text="of the session that the code opens")
+
+
 class TokenOut(serializers.Serializer[Any]):
     token = serializers.CharField()
 
@@ -76,6 +80,14 @@ class SessionOut(serializers.Serializer[Any]):
     protocol = ProtocolOut()
     choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
     blocks = BlockOut(many=True)
+
+
+class QuestionOut(serializers.Serializer[Any]):
+    wanted = serializers.CharField(help_text="the category that the picture is compared with")
+    label = serializers.CharField()  # type: ignore[assignment]  # shadows a text of the base class
+    definition = serializers.CharField()
+    link = serializers.CharField(allow_blank=True, help_text="a page to read more; empty where the study has none")
+    questions = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
 
 
 class ClickIn(serializers.Serializer[Any]):

@@ -11,11 +11,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/design/", views.design, name="design"),
     path("studies/<slug:slug>/design/study.toml", views.study_file, name="study-file"),
     path("api/v1/run/handoff/", api.HandoffView.as_view(), name="run-handoff"),
+    path("api/v1/run/handoff/look/", api.LookView.as_view(), name="run-look"),
     path("api/v1/run/session/", api.SessionView.as_view(), name="run-session"),
     path("api/v1/run/lease/", api.LeaseView.as_view(), name="run-lease"),
     path("api/v1/run/status/", api.StatusView.as_view(), name="run-status"),
     path("api/v1/run/responses/", api.ResponsesView.as_view(), name="run-responses"),
     path("api/v1/run/complete/", api.CompleteView.as_view(), name="run-complete"),
     path("api/v1/run/trials/<int:position>/stimulus/<int:showing>/", api.StimulusView.as_view(), name="run-stimulus"),
+    path("api/v1/run/trials/<int:position>/question/", api.QuestionView.as_view(), name="run-question"),
     path("api/v1/run/trials/<int:position>/mask/", api.MaskView.as_view(), name="run-mask"),
 ]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from analysis.acceptance.rules import KINDS
-from analysis.design import DesignConfig, DiscriminationDesign
+from analysis.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from humanexp.experiments.configuration import StudyConfiguration
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "study-file.md").read_text()
 
 
-@pytest.mark.parametrize("kind", [StudyConfiguration, DesignConfig, DiscriminationDesign])
+@pytest.mark.parametrize("kind", [StudyConfiguration, DesignConfig, DiscriminationDesign, ValidationDesign])
 def test_every_setting_is_described(kind):
     missing = [
         field.name

@@ -7,7 +7,6 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from analysis.categories import NO_ANSWER
 from analysis.tables import TIMING_COLUMNS
 from analysis.timing import TIMING_RULE, timing_ok
 from humanexp.core import clock
@@ -27,7 +26,7 @@ class StoredAnswer:
 
     position: int
     cursor: int
-    correct: bool
+    correct: bool | None
     correct_response: str
     #: whether the participant is told
     has_feedback: bool
@@ -77,7 +76,7 @@ def store_response(
                     trial=trial,
                     position=position,
                     response=response,
-                    correct=response != NO_ANSWER and TASKS[trial.task].judge(response, trial.correct_response),
+                    correct=TASKS[trial.task].judge(response, trial.correct_response),
                     rt_ms=rt_ms,
                     clicks=list(clicks),
                     timing=record,

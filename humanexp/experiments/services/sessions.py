@@ -92,8 +92,7 @@ def _open(study_pk: int, participant: Participant, consent_version: str) -> Sess
     allowed = int(study.configuration.get("max_sessions_per_worker", 1))
     if len(held) >= allowed:
         raise StudyRefused("You have taken part in this study already. Thank you; nobody can take part again.")
-    slot = _lowest_free(set(_held_slots(study)), study.planned_sessions)
-    plan = _plan_for(study, slot, earlier)
+    slot, plan = _place(study, earlier)
     number = _lowest_free({number - 1 for number in held}, allowed) + 1
     now = clock.now()
     session = Session.objects.create(
@@ -136,11 +135,29 @@ def _lowest_free(held: set[int], count: int) -> int:
     raise StudyRefused("The study has all the participants it needs. Thank you for your interest.")
 
 
-def _plan_for(study: Study, slot: int, earlier: list[Session]) -> SessionPlan:
-    pools, plan = plans.session_plan(study, slot)
+def _place(study: Study, earlier: list[Session]) -> tuple[int, SessionPlan]:
+    """The slot that this person gets, and its plan without anything that they have seen."""
+    held = set(_held_slots(study))
+    slot = _lowest_free(held, study.planned_sessions)
     seen = selectors.seen_originals(earlier, study) if earlier else set()
     if not seen:
-        return plan
+        return slot, plans.session_plan(study, slot)[1]
+    if selectors.configuration_of(study).design.validation is not None:
+        # Every picture has its planned number of answers: none is replaced, the person gets other pictures.
+        slot = _first_unseen(study, held, selectors.stimuli_of(study, seen))
+    return slot, _without_seen(study, slot, seen)
+
+
+def _first_unseen(study: Study, held: set[int], seen: set[str]) -> int:
+    """The lowest free slot whose new pictures this person has not seen."""
+    for slot in range(study.planned_sessions):
+        if slot not in held and not plans.new_pictures(study, slot) & seen:
+            return slot
+    raise StudyRefused("You have seen all pictures that are left to judge. Thank you for your help.")
+
+
+def _without_seen(study: Study, slot: int, seen: set[str]) -> SessionPlan:
+    pools, plan = plans.session_plan(study, slot)
     if study.stimulus_set is None:
         raise StudyRefused("The study has no stimuli.")
     try:
@@ -169,6 +186,7 @@ def _create_trials(session: Session, plan: SessionPlan) -> None:
             second_stimulus_id=pk_of[trial.second_stimulus] if trial.second_stimulus else None,
             correct_response=trial.correct_response,
             mask_seed=trial.mask_seed,
+            wanted=trial.wanted,
         )
         for trial in plan.trials
     )
@@ -197,6 +215,15 @@ def exchange_handoff(*, code: str) -> str:
     if not unused.update(handoff_nonce=""):
         raise TokenRefused("This link has been used already: go back to the page where you agreed and open it again.")
     return issue_token(session=Session.objects.only("pk", "token_nonce").get(pk=claim.session_id))
+
+
+def look_behind(*, code: str) -> list[str]:
+    """Tasks of the session that a hand-off code opens; the code stays good."""
+    claim = credentials.read_handoff(code)
+    session = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce or None).first()
+    if session is None:
+        raise TokenRefused
+    return list(dict.fromkeys(block["task"] for block in session.blocks))
 
 
 def withdraw_session(*, session: Session) -> Session:

@@ -1,0 +1,279 @@
+"""The plan of a validation study: does the picture show its category, and could it be used as one?
+
+Pictures are dealt to packets, and every packet is one session of as many people as a picture needs answers, as one HIT
+with ten assignments was in ImageNet-D: every planned count is exact, and who has done one packet may do any other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.categories import CATEGORIES, superordinate
+from analysis.corruptions import NO_CORRUPTION
+from analysis.design.catalogue import Catalogue, StimulusRow
+from analysis.design.config import DesignConfig, ValidationDesign
+from analysis.design.demand import Demand
+from analysis.design.numbering import numbered
+from analysis.design.ordering import Entry, equal_blocks, spread
+from analysis.design.packets import choose_pictures, deal_packets
+from analysis.design.plan import BlockKind, SessionPlan, StudyPlan
+from analysis.design.pools import draw_pools
+from analysis.design.sentinels import Rota
+from analysis.design.summary import STRATA, summarise
+from analysis.errors import DesignRefused
+from analysis.judgements import IS_NONE, IS_ONE
+
+#: Fewer pictures than this make no session: a second showing would follow its first.
+FEWEST_PICTURES = 4
+#: Domains of the random streams; apart from those of other plans only in what is drawn from them.
+_POOLS, _PICTURES, _SENTINELS, _ORDER, _MASKS = range(5)
+
+
+def plan_validation(
+    catalogue: Catalogue,
+    config: DesignConfig,
+    design: ValidationDesign,
+    seed: int,
+    *,
+    gold_candidates: Collection[str] | None = None,
+) -> StudyPlan:
+    """Plan every session of a validation study.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+    config : DesignConfig
+        `sessions` are the most that are planned; as many pictures are judged as they suffice for.
+    design : ValidationDesign
+    seed : int
+        Same arguments, same plan.
+    gold_candidates : collection of str, optional
+        Originals that were checked to be easy.
+
+    Returns
+    -------
+    StudyPlan
+        Slot n holds packet n modulo the number of packets.
+
+    Raises
+    ------
+    DesignRefused
+        Saying what is missing.
+
+    Notes
+    -----
+    ImageNet-D, supplement; SCIENCE: positive sentinels are asked about with their own category, negative ones with a
+    category of the other superordinate group, second showings repeat new pictures of the same session. Which: light
+    ones, where the session has enough, because an honest person may change a guess.
+    """
+    packets = config.sessions // design.answers_per_picture
+    if not packets:
+        raise DesignRefused(
+            f"{config.sessions} sessions are too few: a picture takes {design.answers_per_picture} answers, and each "
+            f"from another person. Ask for at least {design.answers_per_picture} sessions."
+        )
+    demand = _demand(config, design, originals=len(catalogue.category_of), packets=packets)
+    pools, notes = draw_pools(catalogue.category_of, demand, _stream(seed, _POOLS), gold_candidates=gold_candidates)
+    rng = _stream(seed, _PICTURES)
+    candidates = _candidates(catalogue, pools["main"], design)
+    pictures = choose_pictures(candidates, packets * design.new_pictures, packets, rng)
+    if len(pictures) < FEWEST_PICTURES:
+        raise DesignRefused(
+            f"{len(pictures)} pictures are left to judge beside practice and sentinels, fewer than {FEWEST_PICTURES}: "
+            "add pictures."
+        )
+    dealt = deal_packets(pictures, design.new_pictures, rng)
+    sessions = _compose(config, design, dealt, catalogue, pools, seed)
+    notes += _notes(config, design, demand, dealt, candidates=len(candidates))
+    plan = StudyPlan(config=config, seed=seed, pools=pools, sessions=sessions, notes=tuple(notes), summary={})
+    return dataclasses.replace(plan, summary=_summary(plan, catalogue, design, dealt))
+
+
+def _stream(seed: int, *domain: int) -> np.random.Generator:
+    return np.random.default_rng([seed % 2**63, *domain])
+
+
+def _demand(config: DesignConfig, design: ValidationDesign, *, originals: int, packets: int) -> Demand:
+    """What the pools are drawn for: as many sessions a person as the pictures suffice for, at least one."""
+
+    def demand_for(sessions: int) -> Demand:
+        return Demand(
+            practice=design.practice,
+            qualification=0,
+            gold=design.positive,
+            negative=design.negative,
+            consistency=0,
+            main=design.new_pictures,
+            clean=0,
+            pairs=0,
+            plain_pairs=0,
+            practice_pairs=0,
+            sessions_per_participant=sessions,
+        )
+
+    for sessions in range(min(config.sessions_per_participant, packets), 1, -1):
+        demand = demand_for(sessions)
+        if demand.outside_main + sessions * design.new_pictures <= originals:
+            return demand
+    demand = demand_for(1)
+    if demand.outside_main + FEWEST_PICTURES > originals:
+        raise DesignRefused(
+            f"{originals} originals are too few: the smallest session takes {demand.outside_main + FEWEST_PICTURES} "
+            f"({demand.practice_originals} practice, {demand.gold_originals} sentinels, {FEWEST_PICTURES} new). "
+            f"Add at least {demand.outside_main + FEWEST_PICTURES - originals} pictures."
+        )
+    return demand
+
+
+def _candidates(catalogue: Catalogue, pool: Sequence[str], design: ValidationDesign) -> list[StimulusRow]:
+    inside = set(pool)
+    clean = [] if design.shown == "corrupted" else [catalogue.clean[original] for original in pool]
+    corrupted = [] if design.shown == "clean" else [row for row in catalogue.corrupted if row.original in inside]
+    return clean + corrupted
+
+
+class _WantedRota:
+    """Categories of the other superordinate group in turn, so that each is wanted equally often."""
+
+    def __init__(self, categories: Collection[str], rng: np.random.Generator) -> None:
+        self.categories = sorted(categories)
+        self.rng = rng
+        self.uses: Counter[str] = Counter()
+
+    def lacking_in(self, category: str) -> str:
+        group = superordinate(category)
+        # Of the categories that the study asks for anyway: one that comes up in sentinels alone would tell of them.
+        others = [name for name in self.categories if superordinate(name) != group]
+        others = others or [name for name in CATEGORIES if superordinate(name) != group]
+        tie = dict(zip(others, self.rng.random(len(others)), strict=True))
+        wanted = min(others, key=lambda name: (self.uses[name], tie[name]))
+        self.uses[wanted] += 1
+        return wanted
+
+
+def _compose(
+    config: DesignConfig,
+    design: ValidationDesign,
+    packets: Sequence[Sequence[StimulusRow]],
+    catalogue: Catalogue,
+    pools: Mapping[str, tuple[str, ...]],
+    seed: int,
+) -> tuple[SessionPlan, ...]:
+    rng = _stream(seed, _SENTINELS)
+    practice, easy = (
+        Rota(pool=pools[role], category_of=catalogue.category_of, rng=rng) for role in ("practice", "gold")
+    )
+    wanted = _WantedRota({row.category for packet in packets for row in packet}, rng)
+
+    def lacking(role: str, original: str) -> Entry:
+        row = catalogue.clean[original]
+        return Entry("validation", role, row, None, IS_NONE, wanted.lacking_in(row.category))
+
+    def showing(role: str, original: str) -> Entry:
+        row = catalogue.clean[original]
+        return Entry("validation", role, row, None, IS_ONE, row.category)
+
+    plans = []
+    for slot in range(len(packets) * design.answers_per_picture):
+        order = _stream(seed, _ORDER, slot)
+        packet = packets[slot % len(packets)]
+        shown = practice.pick(design.practice, without=set())
+        # Both answers are practised: every second picture lacks what is wanted.
+        warm_up = [(lacking if number % 2 else showing)("practice", original) for number, original in enumerate(shown)]
+        positive = easy.pick(design.positive, without=set())
+        negative = easy.pick(design.negative, without=set(positive))
+        repeated = _repeated(packet, design.second_showings, config.light_visual_change, order)
+        once = [_asked("main", row) for row in packet if row not in repeated]
+        sentinels = [showing("gold", original) for original in positive]
+        sentinels += [lacking("negative", original) for original in negative]
+        sequence = spread([once, _shuffled(sentinels, order)], repeated, order, entry_of=_asked)
+        stretches: list[tuple[BlockKind, Sequence[Entry]]] = [("practice", _shuffled(warm_up, order))]
+        start = 0
+        for length in equal_blocks(len(sequence), config.block_trials):
+            stretches.append(("main", sequence[start : start + length]))
+            start += length
+        plans.append(numbered(slot, stretches, _stream(seed, _MASKS, slot)))
+    return tuple(plans)
+
+
+def _asked(role: str, row: StimulusRow) -> Entry:
+    """A picture asked about with its own category; nobody knows the right answer, which is what is measured."""
+    return Entry("validation", role, row, None, "", row.category)
+
+
+def _repeated(packet: Sequence[StimulusRow], count: int, light: float, rng: np.random.Generator) -> list[StimulusRow]:
+    """Pictures that come a second time: light ones at random, then the lightest of the others."""
+    count = min(count, len(packet) // 2)
+    mixed = [packet[int(k)] for k in rng.permutation(len(packet))]
+    return sorted(mixed, key=lambda row: max(row.visual_change - light, 0.0))[:count]
+
+
+def _shuffled(entries: Sequence[Entry], rng: np.random.Generator) -> list[Entry]:
+    return [entries[int(k)] for k in rng.permutation(len(entries))]
+
+
+def _notes(
+    config: DesignConfig,
+    design: ValidationDesign,
+    demand: Demand,
+    packets: Sequence[Sequence[StimulusRow]],
+    *,
+    candidates: int,
+) -> list[str]:
+    notes = []
+    pictures, answers = sum(map(len, packets)), design.answers_per_picture
+    if pictures < candidates:
+        needed = -(-candidates // design.new_pictures) * answers
+        notes.append(
+            f"{pictures} of {candidates} pictures are judged: {config.sessions} sessions suffice for no more at "
+            f"{answers} answers each. For all of them ask for {needed} sessions."
+        )
+    sizes = sorted({len(packet) for packet in packets})
+    if sizes != [design.new_pictures]:
+        notes.append(
+            f"{' or '.join(map(str, sizes))} new pictures a session instead of {design.new_pictures}, so that each of "
+            f"the {pictures} pictures gets exactly {answers} answers."
+        )
+    sessions = len(packets) * answers
+    if sessions < config.sessions:
+        notes.append(
+            f"{sessions} sessions instead of {config.sessions}: more would exceed {answers} answers a picture."
+        )
+    possible = min(demand.sessions_per_participant, len(packets))
+    if possible < config.sessions_per_participant:
+        notes.append(
+            f"One person can do {possible} {'session' if possible == 1 else 'sessions'} instead of "
+            f"{config.sessions_per_participant}: nobody sees a picture in two sessions."
+        )
+    groups = {superordinate(row.category) for packet in packets for row in packet}
+    if design.negative and len(groups) == 1:
+        notes.append(
+            "All pictures are of one group (animals or artefacts), so the negative sentinels ask for categories that "
+            "come up nowhere else."
+        )
+    return notes
+
+
+def _summary(
+    plan: StudyPlan, catalogue: Catalogue, design: ValidationDesign, packets: Sequence[Sequence[StimulusRow]]
+) -> dict[str, Any]:
+    summary = summarise(plan, catalogue)
+    pictures = [row for packet in packets for row in packet]
+    clean = sum(row.corruption == NO_CORRUPTION for row in pictures)
+    if clean:
+        counts = [clean * design.answers_per_picture, *[0] * (STRATA - 1)]
+        summary["strata"] = {NO_CORRUPTION: counts, **summary["strata"]}
+    summary["strata"] = {name: counts for name, counts in summary["strata"].items() if any(counts)}
+    summary["validation"] = {
+        "pictures": len(pictures),
+        "clean": clean,
+        "packets": len(packets),
+        "answers_per_picture": design.answers_per_picture,
+        "by_category": dict(sorted(Counter(row.category for row in pictures).items())),
+    }
+    return summary
