@@ -32,6 +32,8 @@ PSEUDONYM_KEY = env.str("PSEUDONYM_KEY", default="") or read_or_create_key(MEDIA
 
 #: serial | processes[:n] | dask:tcp://host:8786
 COMPUTE = env.str("COMPUTE", default="processes")
+#: Modules that register corruption functions of the lab's own.
+CORRUPTION_MODULES = env.list("CORRUPTION_MODULES", default=[])
 
 #: Where pictures may be imported from besides folders and archives, e.g. s3://bucket?endpoint_url=...&region=...
 PICTURES_STORAGE = env.str("PICTURES_STORAGE", default="")

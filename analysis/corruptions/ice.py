@@ -1,9 +1,9 @@
 """Textures of ice on a window pane, drawn the way frost grows.
 
 Seeds of ice sit on the pane; from each, stems run out, curve a little, and carry two rows of branches, which carry
-branches again, all near the angle of hexagonal ice. Young crystals lie over old, dim ones; in between lies a film of fine grains.
-Light and tint vary slowly over the pane.
-The textures differ in density, size, clarity and tint, from clear panes with single ferns to panes frozen all over.
+branches again, all near the angle of hexagonal ice. Young crystals lie over old, dim ones; in between lies a film of
+fine grains. Light and tint vary slowly over the pane. The textures differ in density, size, clarity and tint, from
+clear panes with single ferns to panes frozen all over.
 """
 
 from __future__ import annotations

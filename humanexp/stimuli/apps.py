@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
 
@@ -9,7 +11,13 @@ class StimuliConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from analysis.corruptions import load_modules
+        from analysis.errors import InvalidInput
         from humanexp.core.navigation import Section, register_section
         from humanexp.stimuli import handlers  # noqa: F401  (registers)
 
         register_section(Section(key="stimuli", label=_("Stimuli"), url_name="stimuli:stimulus_sets", order=20))
+        try:
+            load_modules(settings.CORRUPTION_MODULES)
+        except InvalidInput as error:
+            raise ImproperlyConfigured(f"{error} Correct CORRUPTION_MODULES.") from error
