@@ -28,3 +28,9 @@ def predictions_for(stimulus_set: StimulusSet) -> pd.DataFrame:
 
     frames = [pd.read_parquet(media_path(run.predictions_file)) for run in completed_runs(stimulus_set)]
     return pd.concat(frames, ignore_index=True) if frames else PREDICTIONS.frame([])
+
+
+def known_specs() -> list[str]:
+    """Networks that have been evaluated here, to be offered again; no recorded answers, and nothing that runs code."""
+    specs = EvaluationRun.objects.order_by("spec").values_list("spec", flat=True).distinct()
+    return [spec for spec in specs if not spec.startswith(("table:", "python:"))]

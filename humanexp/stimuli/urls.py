@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.stimuli.views import browse, pictures, sets
+from humanexp.stimuli.views import browse, pictures, sets, sources
 
 app_name = "stimuli"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -20,6 +20,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("stimuli/sets/<slug:name>/browse/<slug:key>/", browse.stimulus, name="stimulus"),
     path("stimuli/sets/<slug:name>/walk/", browse.walk, name="walk"),
     path("stimuli/sets/<slug:name>/walk/<int:image>/<slug:function>/<int:step>/", browse.walk_step, name="walk_step"),
+    path("stimuli/sources/new/", sources.new, name="new_source"),
+    path("stimuli/sources/<slug:name>/", sources.source_set, name="source_set"),
+    path("stimuli/sources/<slug:name>/notes/", sources.describe, name="describe_source"),
+    path("stimuli/sources/<slug:name>/freeze/", sources.freeze, name="freeze_source"),
+    path("stimuli/sources/<slug:name>/delete/", sources.delete, name="delete_source"),
+    path("stimuli/originals/<int:pk>/<slug:size>.jpg", sources.thumbnail, name="original"),
     path("stimuli/pictures/<int:pk>/", pictures.picture, name="picture"),
     path("stimuli/pictures/<int:pk>/small/", pictures.small, name="small"),
 ]

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.stimuli.services.sources import MOST_PROVENANCE
+from humanexp.stimuli.sources import is_storage_configured
+
+
+class NotesForm(forms.Form):
+    provenance = forms.CharField(
+        label=_("Where the pictures come from"),
+        required=False,
+        max_length=MOST_PROVENANCE,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Names, addresses, how they were chosen: what a methods section needs."),
+    )
+    licence = forms.CharField(label=_("Licence"), required=False, max_length=200)
+
+
+class ImportForm(NotesForm):
+    name = forms.SlugField(
+        label=_("Name"), max_length=80, help_text=_("Letters, digits, hyphens and underscores; used in commands.")
+    )
+    archive = forms.FileField(
+        label=_("Zip archive"),
+        required=False,
+        widget=forms.FileInput(attrs={"accept": ".zip,application/zip", "data-drop": ""}),
+        help_text=_("One folder a category or WordNet id, or pictures with a table path,category."),
+    )
+    prefix = forms.CharField(label=_("Or everything in the storage under"), required=False, max_length=500)
+    skip_unusable = forms.BooleanField(
+        label=_("Leave out pictures that cannot be used, and list them; otherwise one of them refuses all"),
+        required=False,
+    )
+    field_order = ("name", "archive", "prefix", "skip_unusable", "provenance", "licence")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if is_storage_configured():
+            self.fields["prefix"].help_text = settings.PICTURES_STORAGE.split("?")[0]
+        else:
+            del self.fields["prefix"]
+            self.fields["archive"].required = True
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        given = [bool(cleaned.get("archive")), bool(cleaned.get("prefix"))]
+        if not self.errors and sum(given) != 1:
+            raise forms.ValidationError(_("Give either an archive or a prefix of the storage."))
+        return cleaned
