@@ -43,9 +43,11 @@ class Histogram:
 class FunctionRow:
     """A few stimuli of one function within the range that is looked at."""
 
-    function: FunctionCoverage
+    name: str
+    label: str
+    reach: float | None
     stimuli: list[Stimulus]
-    #: in the bins whose middle lies within the range; None where only some of them are looked at
+    #: within the range; None where only some of them are looked at
     count: int | None
     query: str
 
@@ -67,16 +69,22 @@ def histogram_of(stimulus_set: StimulusSet, filters: Filters) -> Histogram:
 def rows_of(stimulus_set: StimulusSet, filters: Filters) -> list[FunctionRow]:
     """Every function at the same visual change."""
     rows = []
-    for function in coverage.coverage_of(stimulus_set):
-        alone = replace(filters, corruption=function.name)
+    # A range ends before its upper end, but for 1.
+    ends = (filters.low, filters.high if filters.includes_high else math.nextafter(filters.high, 0.0))
+    for name in stimulus_set.corruptions:
+        alone = replace(filters, corruption=name)
         is_part = bool(filters.category or filters.only)
-        within = None if is_part else sum(one.count for one in function.bins if _is_within(one, filters))
-        rows.append(FunctionRow(function, browsing.first_in_range(stimulus_set, alone, ROW), within, query_of(alone)))
+        rows.append(
+            FunctionRow(
+                name=name,
+                label=coverage.label_of(name),
+                reach=stimulus_set.pilots.get(name, {}).get("reach"),
+                stimuli=browsing.first_in_range(stimulus_set, alone, ROW),
+                count=None if is_part else browsing.count_between(stimulus_set, name, ends)[0],
+                query=query_of(alone),
+            )
+        )
     return rows
-
-
-def _is_within(one: Bin, filters: Filters) -> bool:
-    return filters.low <= one.middle <= filters.high
 
 
 def query_of(filters: Filters, cursor: Cursor | None = None) -> str:

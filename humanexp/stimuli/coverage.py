@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext
+
 from humanexp.core.storage import media_path
 from humanexp.stimuli.binning import OURS, PAPER, common_edges, regrouped
 from humanexp.stimuli.models import Stimulus, StimulusSet
@@ -126,7 +128,7 @@ def function_coverage(stimulus_set: StimulusSet, name: str) -> FunctionCoverage:
         missed, tries = browsing.out_of_reach(stimulus_set, name), None
     return FunctionCoverage(
         name=name,
-        label=str(corruption.label if corruption else name.replace("_", " ").capitalize()),
+        label=label_of(name),
         family=str(corruption.family if corruption else ""),
         n=sum(counts),
         counts=tuple(counts),
@@ -136,6 +138,15 @@ def function_coverage(stimulus_set: StimulusSet, name: str) -> FunctionCoverage:
         missed=missed,
         tries=tries,
     )
+
+
+def label_of(name: str) -> str:
+    """A function's name for people; imported sets may hold functions that are not registered here."""
+    from analysis.corruptions import CORRUPTIONS
+
+    if name == "none":
+        return gettext("Clean picture")
+    return str(CORRUPTIONS[name].label) if name in CORRUPTIONS else name.replace("_", " ").capitalize()
 
 
 def coverage_json(stimulus_set: StimulusSet) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
+from humanexp.stimuli.coverage import label_of
 from humanexp.stimuli.models import Framing, Sampling, SourceImage, Stimulus, StimulusSet
 from humanexp.stimuli.selectors import browsing
 
@@ -60,9 +61,8 @@ def walkable_functions(stimulus_set: StimulusSet) -> list[WalkableFunction]:
     functions = []
     for name in stimulus_set.corruptions:
         corruption = CORRUPTIONS.get(name)
-        label = corruption.label if corruption else name.replace("_", " ").capitalize()
         unit = corruption.unit if corruption else ""
-        functions.append(WalkableFunction(name, str(label), unit, _is_made(stimulus_set, corruption)))
+        functions.append(WalkableFunction(name, label_of(name), unit, _is_made(stimulus_set, corruption)))
     return functions
 
 

@@ -108,7 +108,7 @@ def test_a_complete_set_shows_coverage_and_pictures(researcher: Client, complete
     text = body(researcher.get("/stimuli/sets/noise/"))
     assert text.count("data-cell ") == 40
     assert "every 5s" not in text
-    assert "1 of 1 functions has bins within reach" in text
+    assert "1 of 1 functions has gaps" in text
     pictures = [line for line in text.split('"') if line.startswith("/stimuli/pictures/")]
     assert len(pictures) >= 5
     stimulus = Stimulus.objects.get(pk=int(pictures[0].split("/")[3]))

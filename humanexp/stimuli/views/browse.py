@@ -13,7 +13,7 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_GET
 
 from humanexp.core.errors import InvalidRequest
-from humanexp.stimuli import browsing, selectors, walking
+from humanexp.stimuli import browsing, coverage, selectors, walking
 from humanexp.stimuli.forms import BrowseForm
 from humanexp.stimuli.models import SourceImage
 from humanexp.stimuli.selectors import browsing as chosen
@@ -88,11 +88,11 @@ def stimulus(request: HttpRequest, name: str, key: str) -> HttpResponse:
         "stimulus": one,
         "original": chosen.clean_stimulus(found, image),
         "corruption": CORRUPTIONS.get(one.corruption),
-        "label": _label(one.corruption),
+        "label": coverage.label_of(one.corruption),
         "is_clean": is_clean,
         "below": below,
         "above": above,
-        "others": [(_label(other.corruption), other) for other in others],
+        "others": [(coverage.label_of(other.corruption), other) for other in others],
         "own": own,
         "range_query": browsing.query_of(chosen.Filters(one.corruption)),
     }
@@ -198,9 +198,3 @@ def _around(images: list[SourceImage], pk: int) -> tuple[SourceImage | None, Sou
     before = images[place - 1] if place else None
     after = images[place + 1] if place + 1 < len(images) else None
     return before, after
-
-
-def _label(name: str) -> str:
-    from analysis.corruptions import CORRUPTIONS
-
-    return str(CORRUPTIONS[name].label) if name in CORRUPTIONS else name.replace("_", " ").capitalize()

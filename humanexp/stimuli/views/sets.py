@@ -164,6 +164,8 @@ def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[
         "shown": shown,
         "examples": coverage.examples_of(stimulus_set, shown) if shown and shown.n else [],
         "n_stimuli": sum(one.n for one in functions),
+        "n_covered": sum(one.covered for one in functions),
+        "n_reachable": sum(one.reachable for one in functions),
         "uneven": [one for one in functions if not one.is_even],
         "missed": sum(one.missed for one in functions),
         "job": job,
