@@ -270,8 +270,19 @@ def plan_stimuli(
 
 def _even(pilot: PilotMap, positions: NDArray[Any], first: int, count: int, seed: int) -> _Column:
     targets = draw_targets(count, pilot.reach, np.random.default_rng(_hash(seed, "targets", pilot.corruption)))
-    takers, draws = share_out(targets, len(positions), first)
+    # A target above the reach is met from the reach, within the tolerance.
+    takers, draws = share_out(np.minimum(targets, pilot.reach), len(positions), first, _reaches(pilot, len(positions)))
     return _column(pilot.corruption, pilot.version, positions[takers], targets, draws, len(positions), True)
+
+
+def _reaches(pilot: PilotMap, n_originals: int) -> NDArray[np.float64] | None:
+    """What each original is known to reach: its own reach where it was surveyed, else that of the weakest pilot."""
+    if not pilot.survey:
+        return None
+    reaches = np.full(n_originals, pilot.worst_reach)
+    known = pilot.survey[:n_originals]
+    reaches[: len(known)] = known
+    return reaches
 
 
 def _uniform(name: str, positions: NDArray[Any], first: int, count: int, seed: int) -> _Column:

@@ -64,7 +64,7 @@ class ChangeCounts:
         """Stimuli in 40 or 39 bins of equal width."""
         return tuple(self.counts.reshape(bins, -1).sum(axis=1).tolist())
 
-    def covered(self, bins: int = BINS, minimum: int = MINIMUM_PER_BIN) -> int:
+    def covered(self, bins: int = BINS, minimum: float = MINIMUM_PER_BIN) -> int:
         """Bins with at least `minimum` stimuli."""
         return sum(count >= minimum for count in self.in_bins(bins))
 
@@ -172,6 +172,13 @@ class FunctionComparison:
     b: FunctionSide
 
     @property
+    def covered_at_equal_number(self) -> tuple[int, int]:
+        """Covered bins of both if the smaller set had as many stimuli as the larger, spread as its own are."""
+        most = max(self.a.n, self.b.n)
+        a, b = (side.changes.covered(BINS, side.minimum * side.n / most) if side.n else 0 for side in (self.a, self.b))
+        return a, b
+
+    @property
     def covered_by(self) -> tuple[int, int, int]:
         """Bins covered by the first set alone, by both, and by the second alone."""
         in_a = [count >= self.a.minimum for count in self.a.counts]
@@ -193,11 +200,12 @@ class SetComparison:
         functions = []
         for one in self.functions:
             alone_a, both, alone_b = one.covered_by
+            equal_a, equal_b = one.covered_at_equal_number
             functions.append(
                 {
                     "corruption": one.name,
-                    "a": one.a.to_dict(),
-                    "b": one.b.to_dict(),
+                    "a": {**one.a.to_dict(), "covered_at_equal_number": equal_a},
+                    "b": {**one.b.to_dict(), "covered_at_equal_number": equal_b},
                     "covered_by_a_alone": alone_a,
                     "covered_by_both": both,
                     "covered_by_b_alone": alone_b,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from analysis.corruptions import Corruption, find_corruption
 from analysis.corruptions.registry import Picture, apply_corruption
 from analysis.errors import InvalidInput
+from analysis.visual_change.coverage import BINS
 from analysis.visual_change.metrics import Reference
 from analysis.visual_change.vif import VifReference
 
@@ -22,6 +24,10 @@ TOLERANCE = 1 / 80
 MAXIMUM_STEPS = 6
 #: Halvings of the last bracket after those, where the path is so bent that they do not arrive.
 MAXIMUM_HALVINGS = 6
+#: Stretches of a winding path that are looked at before a target counts as out of reach.
+SCAN_LEVELS = 8
+#: Share of originals that reach the highest targets.
+REACHING_SHARE = 0.4
 PILOT_PICTURES = 20
 PILOT_LEVELS = 12
 
@@ -39,11 +45,14 @@ class PilotMap:
     changes : tuple of float, shape (n_levels,)
         Isotonic mean of visual change, in [0, 1].
     reach : float
-        Median over the pictures of the largest visual change, in [0, 1]: targets are drawn up to here.
+        Visual change that two in five originals reach, in [0, 1]: targets are drawn up to here, so that what half of
+        them reach lies safely within.
     worst_reach : float
-        The smallest of those values: some pictures end here.
+        What the weakest of the pictures reaches.
     spreads : tuple of float, shape (n_levels,)
         Standard deviation of visual change between the pictures.
+    survey : tuple of float
+        Reach of single originals, in the order in which a plan calls them up; see `analysis.generation.reach`.
     """
 
     corruption: str
@@ -53,6 +62,11 @@ class PilotMap:
     reach: float
     worst_reach: float
     spreads: tuple[float, ...] = ()
+    survey: tuple[float, ...] = ()
+
+    def surveyed(self, reaches: Sequence[float]) -> PilotMap:
+        """Map that knows the reach of single originals."""
+        return replace(self, survey=tuple(reaches), reach=reach_of(reaches)) if reaches else self
 
     def change_at(self, strength: float, lean: float = 0.0) -> float:
         """Visual change at a relative strength, of a picture ``lean`` standard deviations off the mean everywhere."""
@@ -86,6 +100,7 @@ class PilotMap:
             "reach": self.reach,
             "worst_reach": self.worst_reach,
             "spreads": list(self.spreads),
+            "survey": list(self.survey),
         }
 
     @classmethod
@@ -99,6 +114,7 @@ class PilotMap:
             reach=values["reach"],
             worst_reach=values["worst_reach"],
             spreads=tuple(values.get("spreads", ())),
+            survey=tuple(values.get("survey", ())),
         )
 
 
@@ -145,7 +161,8 @@ def fit_pilot_map(
     pictures : sequence of ndarray of uint8, shape (h, w, 3)
         About 20 originals, in the size that is shown.
     seed : int
-        The i-th picture is corrupted with ``seed + i``.
+        The i-th picture is corrupted with ``seed + i``; at full strength also with the seeds drawn after it, as many as
+        a target may try.
     levels : int
         Strengths tried a picture, evenly over [0, 1].
 
@@ -161,24 +178,37 @@ def fit_pilot_map(
     corruption = find_corruption(corruption_name)
     strengths = np.linspace(0.0, 1.0, levels)
     changes = np.empty((len(pictures), levels))
+    largest = []
     for row, picture in enumerate(pictures):
         reference = VifReference(picture)
         for column, strength in enumerate(strengths):
             corrupted = apply_corruption(corruption, picture, corruption.parameter_at(float(strength)), seed + row)
             changes[row, column] = reference.visual_change(corrupted)
-    largest = changes.max(axis=1)
+        redrawn = (redrawn_seed(seed + row, number) for number in range(1, corruption.redraws))
+        others = [full_change(picture, reference, corruption, used) for used in redrawn]
+        largest.append(max([float(changes[row].max()), *others]))
     return PilotMap(
         corruption=corruption.name,
         version=corruption.version,
         strengths=tuple(strengths.tolist()),
         changes=tuple(isotonic_regression(changes.mean(axis=0)).x.tolist()),
-        reach=float(np.median(largest)),
-        worst_reach=float(largest.min()),
+        reach=reach_of(largest),
+        worst_reach=min(largest),
         spreads=tuple(changes.std(axis=0).tolist()),
     )
 
 
-def draw_targets(count: int, reach: float, rng: np.random.Generator, *, bins: int = 40) -> NDArray[np.float64]:
+def full_change(picture: Picture, reference: Reference, corruption: Corruption, seed: int) -> float:
+    """Visual change of a picture at full strength."""
+    return reference.visual_change(apply_corruption(corruption, picture, corruption.parameter_at(1.0), seed))
+
+
+def reach_of(largest: Sequence[float]) -> float:
+    """Visual change that two in five of these reach."""
+    return float(np.quantile(largest, 1.0 - REACHING_SHARE))
+
+
+def draw_targets(count: int, reach: float, rng: np.random.Generator, *, bins: int = BINS) -> NDArray[np.float64]:
     """Targets that fill the bins of visual change equally, up to a function's reach.
 
     Parameters
@@ -190,7 +220,9 @@ def draw_targets(count: int, reach: float, rng: np.random.Generator, *, bins: in
     rng : numpy.random.Generator
         Jitters the targets, and chooses the bins that get one more where the count does not divide.
     bins : int
-        Bins of equal width over [0, 1]. A bin is filled when its middle can be reached.
+        Bins of equal width over [0, 1]. A bin is filled when its lower end can be reached. In the last one, targets
+        keep `TOLERANCE` from that end, so that what is made for the bin falls into it; they may exceed the reach by
+        that much. The last of the paper's bins, if it begins higher up, is filled once more in the same way.
 
     Returns
     -------
@@ -199,15 +231,19 @@ def draw_targets(count: int, reach: float, rng: np.random.Generator, *, bins: in
     """
     if not 0.0 < reach <= 1.0:
         raise InvalidInput(f"The reach of a function must lie in (0, 1], not {reach}.")
-    edges = np.linspace(0.0, 1.0, bins + 1)
-    filled = max(1, int(np.sum((edges[:-1] + edges[1:]) / 2 <= reach)))
-    quota = np.full(filled, count // filled)
-    quota[rng.permutation(filled)[: count % filled]] += 1
-    targets = []
-    for j, n in enumerate(quota):
-        low, high = edges[j], min(edges[j + 1], reach)
-        targets.append(low + (high - low) * (np.arange(n) + rng.random(n)) / max(n, 1))
-    return np.concatenate(targets)
+    last, last_of_paper = (min(int(reach * n), n - 1) / n for n in (bins, bins - 1))
+    edges = np.arange(round(last * bins) + 1) / bins
+    stretches = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    for low in sorted({last, max(last, last_of_paper)}):
+        low_safe = min(low + TOLERANCE, 1.0)
+        stretches.append((low_safe, max(low_safe, min(reach, last + 1 / bins))))
+    quota = np.full(len(stretches), count // len(stretches))
+    quota[rng.permutation(len(stretches))[: count % len(stretches)]] += 1
+    targets = [
+        low + (high - low) * (np.arange(n) + rng.random(n)) / max(n, 1)
+        for (low, high), n in zip(stretches, quota.tolist(), strict=True)
+    ]
+    return np.sort(np.concatenate(targets))
 
 
 def reach_target(
@@ -246,12 +282,16 @@ def reach_target(
     best: _Try | None = None
     for number in range(corruption.redraws):
         used = redrawn_seed(seed, number)
-        _search(lambda strength, used=used: measure(strength, used), target, pilot)  # type: ignore[misc]
+        _search(partial(measure, used=used), target, pilot)
         best = min(tries, key=lambda one: abs(one.change - target))
         # Only the best picture is kept.
         tries = [one if one is best else one._replace(picture=None) for one in tries]
         if abs(best.change - target) <= TOLERANCE:
             break
+    else:
+        if corruption.redraws > 1 and best is not None:
+            _scan(partial(measure, used=best.seed))
+            best = min(tries, key=lambda one: abs(one.change - target))
     if best is None or best.picture is None:
         raise InvalidInput(f"{corruption.name} allows no try at all: its redraws must be at least 1.")
     is_reached = abs(best.change - target) <= TOLERANCE
@@ -319,6 +359,29 @@ def _search(measure: Callable[[float], float], target: float, pilot: PilotMap) -
             strength = _between(low, high, low.error, high.error, pilot, lean)
         else:
             strength = (low.strength + high.strength) / 2
+
+
+def _scan(measure: Callable[[float], float]) -> None:
+    """Look along a path that winds: its full strength need not be its furthest."""
+    points = []
+    for level in range(SCAN_LEVELS + 1):
+        strength = level / SCAN_LEVELS
+        error = measure(strength)
+        if abs(error) <= TOLERANCE:
+            return
+        points.append(_End(strength, error))
+        if level and (error > 0) != ((points[-2].error or 0.0) > 0):
+            one, other = points[-2:]
+            for _ in range(MAXIMUM_HALVINGS):
+                middle = (one.strength + other.strength) / 2
+                error = measure(middle)
+                if abs(error) <= TOLERANCE:
+                    return
+                if (error > 0) == ((one.error or 0.0) > 0):
+                    one = _End(middle, error)
+                else:
+                    other = _End(middle, error)
+            return
 
 
 def _along_the_map(low: _End, high: _End, pilot: PilotMap, target: float, lean: float) -> float:

@@ -43,7 +43,7 @@ def test_counts_are_exact_and_shared_evenly(count: int, originals: int, seed: in
 
 
 def test_each_function_fills_its_range_evenly() -> None:
-    pilots = {"gaussian_blur": pilot("gaussian_blur", 0.95), "gaussian_noise": pilot("gaussian_noise", 0.5)}
+    pilots = {"gaussian_blur": pilot("gaussian_blur", 0.945), "gaussian_noise": pilot("gaussian_noise", 0.485)}
     plans = plan_stimuli(make_originals({"cat": 30, "dog": 30}), pilots, count=380, seed=1, size_px=224)
     for name, bins in (("gaussian_blur", 38), ("gaussian_noise", 20)):
         targets = np.array([r.target for plan in plans for r in plan.requests if r.corruption == name])

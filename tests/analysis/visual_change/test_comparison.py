@@ -53,6 +53,8 @@ def test_two_sets_by_hand() -> None:
     assert (frost.a.n, frost.a.covered, frost.a.covered_share) == (200, 10, 0.25)
     assert (frost.b.n, frost.b.covered) == (74, 2)
     assert frost.covered_by == (9, 1, 1)
+    # With 200 instead of 74 stimuli, bin 20 would hold 51, enough; the larger set stays as it is.
+    assert frost.covered_at_equal_number == (10, 3)
     assert frost.b.counts[4] == 30
     assert frost.b.counts[39] == 25
     assert frost.b.shares[20] == 19 / 74

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.corruptions import CORRUPTIONS, Corruption, corrupt
+from analysis.corruptions.registry import apply_corruption, stream_seed
 from analysis.errors import InvalidInput, UnknownName
 from analysis.visual_change import TOLERANCE, PilotMap, VifReference, draw_targets, fit_pilot_map, reach_target
-from analysis.visual_change.targeting import MAXIMUM_STEPS
+from analysis.visual_change.targeting import MAXIMUM_HALVINGS, MAXIMUM_STEPS, redrawn_seed
 from tests.analysis.visual_change import pairs
 
 
@@ -69,7 +72,8 @@ def test_pilot_map_is_isotonic_even_when_single_measurements_dip() -> None:
 @names
 def test_targets_over_the_whole_range_are_reached(name: str) -> None:
     pilot, rng = MAPS[name], np.random.default_rng(3)
-    targets = draw_targets(30, pilot.worst_reach, rng)
+    # Two of the pictures are not among those of the pilot, and reach somewhat less.
+    targets = draw_targets(30, min(pilot.worst_reach, 0.97) - 0.04, rng)
     evaluations = []
     for i, target in enumerate(targets):
         picture = PICTURES[i % len(PICTURES)]
@@ -79,29 +83,102 @@ def test_targets_over_the_whole_range_are_reached(name: str) -> None:
         assert abs(reached.visual_change - target) <= TOLERANCE
         # What is reported is what the picture has, and the picture can be made again from the parameter.
         assert reference.visual_change(reached.picture) == reached.visual_change
-        assert np.array_equal(reached.picture, corrupt(picture, name, reached.parameter, i))
+        assert np.array_equal(reached.picture, corrupt(picture, name, reached.parameter, reached.seed))
+        assert reached.seed == i or CORRUPTIONS[name].redraws > 1
+        assert reached.reach_low is reached.reach_high is None
         evaluations.append(reached.evaluations)
-    assert np.mean(evaluations) < 3.5
+    assert np.mean(evaluations) < (3.5 if CORRUPTIONS[name].redraws == 1 else 6)
 
 
 def _weak(intensities: np.ndarray, parameter: float, seed: int) -> np.ndarray:
     return CORRUPTIONS["gaussian_blur"].function(intensities, 0.5 + 0.5 * parameter, seed)
 
 
-def test_a_target_out_of_reach_gives_the_strongest_try_and_says_so() -> None:
-    weak = Corruption(
-        name="weak", label="Weak", family="blur", version="1", low=0, high=1, scale="linear", unit="", function=_weak
-    )
-    pilot = PilotMap("weak", "1", (0.0, 1.0), (0.0, 1.0), 1.0, 1.0)
+def made_up(function: Callable[[np.ndarray, float, int], np.ndarray], redraws: int = 1) -> Corruption:
+    return Corruption(
+        name="weak", label="Weak", family="blur", version="1", low=0, high=1, scale="linear", unit="",
+        function=function, redraws=redraws,
+    )  # fmt: skip
+
+
+STRAIGHT = PilotMap("weak", "1", (0.0, 1.0), (0.0, 1.0), 1.0, 1.0)
+
+
+def test_a_target_out_of_reach_gives_the_nearest_try_and_the_reachable_range() -> None:
     reference = VifReference(PICTURES[0])
-    reached = reach_target(PICTURES[0], reference, weak, 0.9, 0, pilot)
+    ends = [reference.visual_change(apply_corruption(made_up(_weak), PICTURES[0], t, 0)) for t in (0.0, 1.0)]
+    reached = reach_target(PICTURES[0], reference, made_up(_weak), 0.9, 0, STRAIGHT)
     assert not reached.is_reached
     assert reached.parameter == 1.0
-    assert reached.evaluations <= MAXIMUM_STEPS + 1
-    assert reached.visual_change < 0.9 - TOLERANCE
-    weakest = reach_target(PICTURES[0], reference, weak, 0.0, 0, pilot)
+    assert (reached.reach_low, reached.reach_high) == tuple(ends)
+    assert reached.visual_change == ends[1] < 0.9 - TOLERANCE
+    # One try by the map, one at full strength, which decides, and one at the other end, for the record.
+    assert reached.evaluations == 3
+    weakest = reach_target(PICTURES[0], reference, made_up(_weak), 0.0, 0, STRAIGHT)
     assert not weakest.is_reached
-    assert weakest.parameter == 0.0
+    assert (weakest.parameter, weakest.reach_low) == (0.0, ends[0])
+
+
+def test_where_the_map_says_full_strength_one_try_decides() -> None:
+    # Both ends are measured all the same, so that the range can be told.
+    pilot = PilotMap("weak", "1", (0.0, 1.0), (0.0, 0.5), 1.0, 1.0)
+    reached = reach_target(PICTURES[0], VifReference(PICTURES[0]), made_up(_weak), 0.9, 0, pilot)
+    assert not reached.is_reached
+    assert reached.evaluations == 2
+
+
+def _by_seed(intensities: np.ndarray, parameter: float, seed: int) -> np.ndarray:
+    """Blurs for one seed in three, else hardly does anything."""
+    return CORRUPTIONS["gaussian_blur"].function(intensities, 0.2 + 15 * parameter * (seed % 3 == 0), seed)
+
+
+def test_a_seed_out_of_reach_is_drawn_again_at_most_five_times_in_all() -> None:
+    corruption, reference = made_up(_by_seed, redraws=5), VifReference(PICTURES[1])
+    outcomes = [reach_target(PICTURES[1], reference, corruption, 0.6, seed, STRAIGHT) for seed in range(30)]
+    for seed, reached in enumerate(outcomes):
+        draws = [redrawn_seed(seed, number) for number in range(5)]
+        able = [draw for draw in draws if stream_seed(draw, "weak", "1") % 3 == 0]
+        assert reached.is_reached == bool(able)
+        assert reached.seed in draws
+        if able:
+            # The first that reaches it is taken, and makes the same picture again.
+            assert reached.seed == able[0]
+            again = apply_corruption(corruption, PICTURES[1], reached.parameter, reached.seed)
+            assert np.array_equal(again, reached.picture)
+        else:
+            assert reached.reach_high < 0.6 - TOLERANCE
+    assert {reached.seed == seed for seed, reached in enumerate(outcomes)} == {True, False}
+    # 1 - (2/3)^5 = 0.87 of 30, four standard deviations either way.
+    assert 18 <= sum(reached.is_reached for reached in outcomes) <= 30
+
+
+def test_redrawn_seeds_differ_and_pass_through_a_double() -> None:
+    seeds = [redrawn_seed(seed, number) for seed in (7, 8, 2**48 - 1) for number in range(5)]
+    assert len(set(seeds)) == 15
+    assert all(0 <= seed < 2**48 for seed in seeds)
+    assert redrawn_seed(7, 0) == 7
+
+
+def _winding(intensities: np.ndarray, parameter: float, seed: int) -> np.ndarray:
+    """Visual change goes up, down, and up again, with a leap."""
+    sigma = 0.2 + 3 * parameter + 1.2 * np.sin(9 * parameter) + (2.0 if parameter > 0.8 else 0.0)
+    return CORRUPTIONS["gaussian_blur"].function(intensities, max(float(sigma), 0.15), seed)
+
+
+@pytest.mark.parametrize("target", np.linspace(0.05, 0.9, 18).tolist())
+def test_a_winding_path_with_a_leap_is_searched_soundly(target: float) -> None:
+    reference = VifReference(PICTURES[2])
+    corruption = made_up(_winding)
+    scan = np.array(
+        [reference.visual_change(apply_corruption(corruption, PICTURES[2], t, 0)) for t in np.linspace(0, 1, 400)]
+    )
+    reached = reach_target(PICTURES[2], reference, corruption, target, 0, STRAIGHT)
+    if scan.min() <= target <= scan.max():
+        leap = np.diff(scan).argmax()
+        is_in_the_leap = scan[leap] + TOLERANCE < target < scan[leap + 1] - TOLERANCE
+        assert reached.is_reached or (is_in_the_leap and np.abs(scan - target).min() > TOLERANCE)
+    if reached.is_reached:
+        assert abs(reached.visual_change - target) <= TOLERANCE
 
 
 @given(seed=st.integers(0, 10_000), target=st.floats(0, 1), bend=st.floats(0.5, 2))
@@ -112,7 +189,7 @@ def test_a_wrong_pilot_costs_tries_not_truth(seed: int, target: float, bend: flo
     picture = PICTURES[seed % len(PICTURES)]
     reference = VifReference(picture)
     reached = reach_target(picture, reference, CORRUPTIONS["gaussian_noise"], target, seed, misleading)
-    assert 1 <= reached.evaluations <= MAXIMUM_STEPS + 1
+    assert 1 <= reached.evaluations <= MAXIMUM_STEPS + MAXIMUM_HALVINGS + 3
     assert reference.visual_change(reached.picture) == reached.visual_change
     assert reached.is_reached == (abs(reached.visual_change - target) <= TOLERANCE)
     # Beyond 0.9 some pictures end; elsewhere seven tries come near in spite of the map.
@@ -125,11 +202,28 @@ def test_targets_fill_all_reachable_bins_alike(count: int, reach: float, seed: i
     targets = draw_targets(count, reach, np.random.default_rng(seed))
     assert len(targets) == count
     assert np.all(np.diff(targets) >= 0)
-    assert np.all((targets >= 0) & (targets <= reach))
-    counts = np.bincount(np.minimum((targets * 40).astype(int), 39), minlength=40)
-    filled = max(1, sum((j + 0.5) / 40 <= reach for j in range(40)))
-    assert counts[filled:].sum() == 0
-    assert counts[:filled].max() - counts[:filled].min() <= 1
+    last = min(int(reach * 40), 39)
+    # What exceeds the reach is met from it, within the tolerance.
+    assert np.all((targets >= 0) & (targets <= reach + TOLERANCE + 1e-12))
+    inner = targets[targets < last / 40]
+    counts = np.bincount((inner * 40 + 1e-9).astype(int), minlength=last)[:last]
+    quota = count // (last + 2)
+    assert counts.size == 0 or (counts.min() >= quota and counts.max() <= count // (last + 1) + 1)
+    # Whatever comes within the tolerance of a target of the last bin has at least its lower end.
+    assert len(targets) - len(inner) >= quota
+    assert np.all(targets[len(inner) :] - TOLERANCE >= last / 40 - 1e-12)
+
+
+@pytest.mark.parametrize("reach", [0.95, 0.9502, 0.949, 0.9487, 0.9615, 0.9744, 0.9751, 0.999, 1.0, 0.51, 0.33])
+def test_the_last_bin_of_either_kind_gets_its_share_however_little_of_it_is_in_reach(reach: float) -> None:
+    # Each target is met as badly as is allowed, on either side, but never from beyond the best originals' reach.
+    rng = np.random.default_rng(5)
+    targets = draw_targets(2000, reach, rng)
+    reaches = rng.uniform(reach, min(reach + 0.015, 1.0), len(targets))
+    made = np.clip(targets + rng.uniform(-TOLERANCE, TOLERANCE, len(targets)), 0, np.maximum(reaches, 0))
+    for bins in (40, 39):
+        counts = np.bincount(np.minimum((made * bins).astype(int), bins - 1), minlength=bins)
+        assert counts[: int(min(reach * bins, bins - 1)) + 1].min() >= 20, bins
 
 
 def test_targets_come_from_the_generator_alone() -> None:
