@@ -38,7 +38,8 @@ def without_seen(
     -------
     SessionPlan
         Unchanged if nothing was seen. Corrupted trials get an untaken stimulus of the same corruption with the nearest
-        visual change; a trial without a replacement is left out and the positions close up.
+        visual change; a trial without a replacement is left out and the positions close up. New pictures of a
+        validation have a planned number of answers and are never replaced.
 
     Raises
     ------
@@ -61,11 +62,12 @@ def without_seen(
         for name in names:
             if name not in swapped:
                 row = rows[name]
-                swapped[name] = (
-                    row
-                    if row.original not in seen
-                    else _replacement(row, catalogue, pools, pool_of, used, spent, keep_group=keep_group)
-                )
+                if row.original not in seen:
+                    swapped[name] = row
+                elif _has_planned_count(trial):
+                    swapped[name] = None
+                else:
+                    swapped[name] = _replacement(row, catalogue, pools, pool_of, used, spent, keep_group=keep_group)
         shown = [swapped[name] for name in names]
         if any(row is None for row in shown):
             continue
@@ -83,6 +85,11 @@ def without_seen(
         )
     _check(session.trials, kept)
     return SessionPlan(slot=session.slot, trials=tuple(kept))
+
+
+def _has_planned_count(trial: PlannedTrial) -> bool:
+    """Whether another picture in this place would have an answer too many, and this one an answer too few."""
+    return trial.task == "validation" and trial.role not in ("practice", "gold", "negative")
 
 
 def _names(trial: PlannedTrial) -> tuple[str, ...]:
@@ -130,7 +137,7 @@ def _replacement(
 def _check(asked: tuple[PlannedTrial, ...], kept: list[PlannedTrial]) -> None:
     needed = [("main", LEAST_SHARE_OF_MAIN, "main trials"), ("gold", 1.0, "gold trials")]
     if any(trial.task == "validation" for trial in asked):
-        # Every picture has its planned number of answers, and every screen its purpose: nothing may be left out.
+        # Every screen has its purpose: nothing may be left out.
         needed = [
             (role, 1.0, f"{role} trials") for role in ("main", "consistency_first", "gold", "negative", "practice")
         ]

@@ -6,7 +6,7 @@ import math
 from argparse import ArgumentTypeError
 from collections.abc import Callable
 
-from humanexp.simulation.personas import DEFAULT_MIX
+from humanexp.simulation.personas import PERSONAS
 
 
 def whole_number(low: int) -> Callable[[str], int]:
@@ -27,8 +27,8 @@ def persona_mix(text: str) -> dict[str, float]:
             share = float(number)
         except ValueError:
             raise ArgumentTypeError(f"{part.strip()!r} is not written like careful=0.7") from None
-        if name not in DEFAULT_MIX:
-            raise ArgumentTypeError(f"there is no persona {name!r}; there are {', '.join(DEFAULT_MIX)}")
+        if name not in PERSONAS:
+            raise ArgumentTypeError(f"there is no persona {name!r}; there are {', '.join(PERSONAS)}")
         if name in shares:
             raise ArgumentTypeError(f"{name} is named twice")
         if not math.isfinite(share) or share < 0:

@@ -59,10 +59,14 @@ class OpenSession:
         blocks = {position: block for block in state["blocks"] for position in range(block["first"], block["last"] + 1)}
         last = state["total"] if stop_after is None else min(state["total"], state["cursor"] + stop_after)
         for position in range(state["cursor"], last):
-            showings = 2 if blocks[position]["task"] == "discrimination" else 1
-            pictures = [self._picture(position, showing) for showing in range(showings)]
-            answer = self.participant.persona.answer(pictures, participant=self.participant.name, position=position)
-            self._post("responses/", self._response(position, answer, state["protocol"]))
+            task = blocks[position]["task"]
+            pictures = [self._picture(position, showing) for showing in range(2 if task == "discrimination" else 1)]
+            wanted = self._get(f"trials/{position}/question/")["wanted"] if task == "validation" else None
+            answer = self.participant.persona.answer(
+                pictures, participant=self.participant.name, position=position, wanted=wanted
+            )
+            timing = self._untimed(answer) if wanted else self._timing(position, answer, state["protocol"])
+            self._post("responses/", self._response(position, answer, timing))
         if last < state["total"]:
             return {}
         return self._post("complete/", {"environment": {"simulated": True}})
@@ -80,11 +84,8 @@ class OpenSession:
         except KeyError:
             raise ParticipationFailed(f"trial {position}: these bytes are not in the stimulus manifest") from None
 
-    def _response(self, position: int, answer: Answer, protocol: Mapping[str, Any]) -> dict[str, Any]:
-        rng = random_stream(0, self.participant.name, position, "frames")
-        frame_ms = 1000 / 60
-        frames = round(protocol["stimulus_ms"] / frame_ms)
-        dropped = int(rng.random() < 0.004)
+    @staticmethod
+    def _response(position: int, answer: Answer, timing: Mapping[str, Any]) -> dict[str, Any]:
         clicks = [] if answer.rt_ms is None else [{"choice": answer.response, "t_ms": answer.rt_ms, "input": "pointer"}]
         return {
             "position": position,
@@ -92,29 +93,43 @@ class OpenSession:
             "rt_ms": answer.rt_ms,
             "clicks": clicks,
             "simulated": True,
-            "timing": {
-                "t_refresh_median_ms": frame_ms,
-                "t_refresh_mad_ms": 0.05,
-                "frames_target": frames,
-                "frames_shown": frames + dropped,
-                "dur_stim_ms": (frames + dropped) * frame_ms,
-                "dur_mask_ms": round(protocol["mask_ms"] / frame_ms) * frame_ms,
-                "dur_fix_ms": round(protocol["fixation_ms"] / frame_ms) * frame_ms,
-                "isi_frames": protocol["blank_frames"],
-                "max_frame_gap_ms": (1 + dropped) * frame_ms,
-                "n_long_frames": dropped,
-                "callback_lag_max_ms": 1.0,
-                "visible_whole_trial": True,
-                "focused_whole_trial": True,
-                "fullscreen": True,
-                "resized": False,
-                "dpr": 1.0,
-                "css_px": protocol["size_px"],
-                "canvas_px": protocol["size_px"],
-                "decode_ok": True,
-                "n_clicks": len(clicks),
-                "engine_version": "simulated",
-            },
+            "timing": dict(timing),
+        }
+
+    def _timing(self, position: int, answer: Answer, protocol: Mapping[str, Any]) -> dict[str, Any]:
+        rng = random_stream(0, self.participant.name, position, "frames")
+        frame_ms = 1000 / 60
+        frames = round(protocol["stimulus_ms"] / frame_ms)
+        dropped = int(rng.random() < 0.004)
+        return {
+            "t_refresh_median_ms": frame_ms,
+            "t_refresh_mad_ms": 0.05,
+            "frames_target": frames,
+            "frames_shown": frames + dropped,
+            "dur_stim_ms": (frames + dropped) * frame_ms,
+            "dur_mask_ms": round(protocol["mask_ms"] / frame_ms) * frame_ms,
+            "dur_fix_ms": round(protocol["fixation_ms"] / frame_ms) * frame_ms,
+            "isi_frames": protocol["blank_frames"],
+            "max_frame_gap_ms": (1 + dropped) * frame_ms,
+            "n_long_frames": dropped,
+            "callback_lag_max_ms": 1.0,
+            "fullscreen": True,
+            "dpr": 1.0,
+            "css_px": protocol["size_px"],
+            "canvas_px": protocol["size_px"],
+            **self._untimed(answer),
+        }
+
+    @staticmethod
+    def _untimed(answer: Answer) -> dict[str, Any]:
+        """What is recorded of every trial, also where nothing is shown for an exact time."""
+        return {
+            "visible_whole_trial": True,
+            "focused_whole_trial": True,
+            "resized": False,
+            "decode_ok": True,
+            "n_clicks": int(answer.rt_ms is not None),
+            "engine_version": "simulated",
         }
 
     @property

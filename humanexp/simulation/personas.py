@@ -9,9 +9,14 @@ from typing import Protocol
 import numpy as np
 
 from analysis.categories import CATEGORIES, NO_ANSWER
+from analysis.judgements import IS_NONE, IS_ONE, JUDGEMENTS, judgement
 from humanexp.simulation.observers import ObserverModel, random_stream
 
 SAME, DIFFERENT = "same", "different"
+#: Two questions without a time limit take this many times as long as one at a glance.
+UNHURRIED = 5.0
+#: Share of pictures that an honest person recognises and would not use as what they show.
+DOUBT = 0.03
 #: Corruptions that people can hardly tell apart at equal visual change: both are independent pixel noise.
 LOOK_ALIKE = frozenset({"gaussian_noise", "uniform_noise"})
 
@@ -41,7 +46,10 @@ class Persona(Protocol):
     def is_honest(self) -> bool:
         """Whether the answers follow the observer model, apart from lapses."""
 
-    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer: ...
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
+        """`wanted` is the category that a validation asks about; None in the other tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +64,18 @@ class Honest:
     rt_median_ms: float = 850.0
     is_honest: bool = True
 
-    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
         rng = random_stream(self.seed, participant, position)
         attention, rt_ms = rng.random(), float(self.rt_median_ms * np.exp(0.3 * rng.standard_normal()))
+        if wanted is not None:
+            response = (
+                str(rng.choice(JUDGEMENTS))
+                if attention < self.lapse
+                else self._judge(pictures[0], wanted, participant, rng)
+            )
+            return Answer(response=response, rt_ms=rt_ms * UNHURRIED)
         if attention < self.miss:
             return Answer(response=NO_ANSWER, rt_ms=None)
         if len(pictures) == 2:
@@ -73,6 +90,15 @@ class Honest:
             return Answer(response=picture.category, rt_ms=rt_ms)
         others = [category for category in CATEGORIES if category != picture.category]
         return Answer(response=str(rng.choice(others)), rt_ms=rt_ms)
+
+    def _judge(self, picture: TruePicture, wanted: str, participant: str, rng: np.random.Generator) -> str:
+        """Who recognises the wanted thing says so, and now and then doubts its use; everybody else sees none."""
+        knows = self.observers.probability_correct(
+            picture.corruption, picture.visual_change, original=picture.original, participant=participant
+        )
+        if picture.category != wanted or rng.random() >= knows:
+            return IS_NONE
+        return judgement(shows=True, usable=rng.random() >= DOUBT)
 
     @staticmethod
     def _compare(first: TruePicture, second: TruePicture, rng: np.random.Generator) -> str:
@@ -93,23 +119,29 @@ class RandomClicker:
     name: str = "random"
     is_honest: bool = False
 
-    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
         rng = random_stream(self.seed, participant, position)
-        choices = (SAME, DIFFERENT) if len(pictures) == 2 else CATEGORIES
-        return Answer(response=str(rng.choice(choices)), rt_ms=float(rng.uniform(350, 900)))
+        rt_ms = float(rng.uniform(350, 900)) * (1 if wanted is None else UNHURRIED)
+        return Answer(response=str(rng.choice(_choices(pictures, wanted))), rt_ms=rt_ms)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneButton:
-    """Has found one key and stays with it."""
+    """Has found one key and stays with it; where it is asked whether, says yes."""
 
     seed: int
     name: str = "one-button"
     is_honest: bool = False
 
-    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
         favourite = str(random_stream(self.seed, participant, "favourite").choice(CATEGORIES))
         rt_ms = float(random_stream(self.seed, participant, position).uniform(300, 600))
+        if wanted is not None:
+            return Answer(response=IS_ONE, rt_ms=rt_ms * UNHURRIED)
         return Answer(response=SAME if len(pictures) == 2 else favourite, rt_ms=rt_ms)
 
 
@@ -121,9 +153,13 @@ class TooFast:
     name: str = "too-fast"
     is_honest: bool = False
 
-    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
         rng = random_stream(self.seed, participant, position)
         rt_ms = float(rng.uniform(80, 240))
+        if wanted is not None:
+            return Answer(response=str(rng.choice(JUDGEMENTS)), rt_ms=rt_ms * UNHURRIED)
         if len(pictures) == 2:
             return Answer(response=str(rng.choice((SAME, DIFFERENT))), rt_ms=rt_ms)
         hit = rng.random() < 0.5 * (1 - pictures[0].visual_change)
@@ -132,20 +168,28 @@ class TooFast:
 
 @dataclass(frozen=True, kw_only=True)
 class Inconsistent:
-    """Sees as well as others but answers every second trial at random."""
+    """Sees as well as others but answers a share of the trials at random."""
 
     honest: Honest
     seed: int
+    share: float = 0.5
     name: str = "inconsistent"
     is_honest: bool = False
 
-    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
         rng = random_stream(self.seed, participant, position, "whim")
-        answer = self.honest.answer(pictures, participant=participant, position=position)
-        if rng.random() < 0.5:
-            choices = (SAME, DIFFERENT) if len(pictures) == 2 else CATEGORIES
-            return Answer(response=str(rng.choice(choices)), rt_ms=answer.rt_ms)
+        answer = self.honest.answer(pictures, participant=participant, position=position, wanted=wanted)
+        if rng.random() < self.share:
+            return Answer(response=str(rng.choice(_choices(pictures, wanted))), rt_ms=answer.rt_ms)
         return answer
+
+
+def _choices(pictures: Sequence[TruePicture], wanted: str | None) -> Sequence[str]:
+    if wanted is not None:
+        return JUDGEMENTS
+    return (SAME, DIFFERENT) if len(pictures) == 2 else CATEGORIES
 
 
 #: Shares of the kinds of participants when nothing else is said.
@@ -159,6 +203,10 @@ DEFAULT_MIX: Mapping[str, float] = {
 }
 
 
+#: Every kind of participant; those without a share in the default mix are asked for by name.
+PERSONAS: tuple[str, ...] = (*DEFAULT_MIX, "careless", "yes-sayer")
+
+
 def personas(observers: ObserverModel, seed: int) -> dict[str, Persona]:
     """Every kind by name."""
     average = Honest(name="average", observers=observers, seed=seed, lapse=0.02, miss=0.01, rt_median_ms=800)
@@ -169,6 +217,8 @@ def personas(observers: ObserverModel, seed: int) -> dict[str, Persona]:
         OneButton(seed=seed),
         TooFast(seed=seed),
         Inconsistent(honest=average, seed=seed),
+        Inconsistent(honest=average, seed=seed, share=0.25, name="careless"),
+        OneButton(seed=seed, name="yes-sayer"),
     ]
     return {persona.name: persona for persona in known}
 
@@ -181,9 +231,9 @@ def cast(mix: Mapping[str, float], participants: int, seed: int) -> list[str]:
     ValueError
         If a share is negative or all are zero, or a kind is unknown.
     """
-    unknown = sorted(set(mix) - set(DEFAULT_MIX))
+    unknown = sorted(set(mix) - set(PERSONAS))
     if unknown:
-        raise ValueError(f"no such persona: {', '.join(unknown)}; there are {', '.join(DEFAULT_MIX)}")
+        raise ValueError(f"no such persona: {', '.join(unknown)}; there are {', '.join(PERSONAS)}")
     total = sum(mix.values())
     if total <= 0 or min(mix.values()) < 0:
         raise ValueError("the shares of the mix must not be negative, and one must be above 0")
