@@ -18,7 +18,7 @@ import numpy as np
 
 from analysis.corruptions import CORRUPTIONS, NO_CORRUPTION
 from analysis.corruptions.registry import Picture
-from analysis.errors import PictureRefused
+from analysis.errors import PictureRefused, UnknownName
 from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically
 from analysis.generation.originals import Framing, prepare_original, read_picture
 from analysis.generation.plan import Original
@@ -57,6 +57,21 @@ PUBLISHED_FUNCTIONS: Mapping[str, str] = {
 #: Grey levels of a picture's weakest version correlate with those of another picture by .33 at most, with those of its
 #: own original by .84 at least (58 photographs; noise, blur and brightness).
 LEAST_LIKENESS = 0.5
+
+
+def framing_of(name: str) -> Framing:
+    """Framing of a name.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such framing.
+    """
+    known: tuple[Framing, ...] = get_args(Framing)
+    for framing in known:
+        if framing == name:
+            return framing
+    raise UnknownName(f"There is no framing {name!r}; there are: {', '.join(known)}.")
 
 
 def function_label(name: str) -> str:
@@ -290,7 +305,7 @@ def measure_likeness(plans: Sequence[ImportPlan], *, size_px: int, framing: Fram
 
 
 def _other(framing: Framing) -> Framing:
-    return next(other for other in get_args(Framing) if other != framing)
+    return "whole" if framing == "imagenet" else "imagenet"
 
 
 def _best_correlation(path: Path, pictures: Sequence[Picture], size_px: int, framing: Framing) -> float | None:

@@ -23,7 +23,7 @@ from humanexp.stimuli.imagenet_c_files import (
     find_level_folders,
     matched_pictures,
 )
-from humanexp.stimuli.models import Framing, StimulusSet
+from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors import imports
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def import_pictures(stimulus_set: StimulusSet, folder: Path, n_pictures: int, pr
 
 def _take_over(stimulus_set: StimulusSet, folder: Path, made: Path, total: int, progress: Progress) -> int:
     from analysis.compute import executor, run_in_order_of_completion
-    from analysis.generation.imagenet_c import cut_into_import_shards, import_shard
+    from analysis.generation.imagenet_c import cut_into_import_shards, framing_of, import_shard
 
     done, n_refused, refusals = 0, 0, list[str]()
     shards = cut_into_import_shards(
         _plans(stimulus_set, folder),
         size_px=stimulus_set.size_px,
-        framing=Framing(stimulus_set.framing).value,
+        framing=framing_of(stimulus_set.framing),
         folder=made,
     )
 
@@ -94,7 +94,7 @@ def _plans(stimulus_set: StimulusSet, folder: Path) -> Iterator[ImportPlan]:
 
 
 def _planned(stimulus_set: StimulusSet, batch: list[MatchedPictures]) -> Iterator[ImportPlan]:
-    from analysis.generation.imagenet_c import plan_import
+    from analysis.generation.imagenet_c import framing_of, plan_import
 
     keys = [one.key for one in batch]
     originals = imports.originals_by_key(stimulus_set.source_set, keys)
@@ -104,7 +104,7 @@ def _planned(stimulus_set: StimulusSet, batch: list[MatchedPictures]) -> Iterato
             originals[one.key],
             one.sources,
             size_px=stimulus_set.size_px,
-            framing=Framing(stimulus_set.framing).value,
+            framing=framing_of(stimulus_set.framing),
             digests=digests,
         )
 

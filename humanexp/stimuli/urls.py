@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.stimuli.views import browse, pictures, sets, sources
+from humanexp.stimuli.views import browse, comparison, pictures, sets, sources
 
 app_name = "stimuli"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -10,6 +10,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("stimuli/new/", sets.new, name="new"),
     path("stimuli/new/estimate/", sets.estimate, name="estimate"),
     path("stimuli/new/examples/<slug:function>/", sets.example, name="example"),
+    path("stimuli/compare/", comparison.compare, name="compare"),
+    path("stimuli/compare.json", comparison.compare_json, name="compare_json"),
+    path("stimuli/compare.<slug:suffix>", comparison.compare_file, name="compare_file"),
     path("stimuli/sets/<slug:name>/", sets.stimulus_set, name="stimulus_set"),
     path("stimuli/sets/<slug:name>/generate/", sets.generate, name="generate"),
     path("stimuli/sets/<slug:name>/manifest.csv", sets.manifest, name="manifest"),

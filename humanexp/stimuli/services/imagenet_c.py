@@ -191,16 +191,16 @@ class _EvenlySpread:
 
 
 def _likeness(scan: Scan, source_set: SourceSet, framing: Framing, size_px: int) -> Likeness:
-    from analysis.generation.imagenet_c import measure_likeness, plan_import
+    from analysis.generation.imagenet_c import framing_of, measure_likeness, plan_import
     from humanexp.stimuli.selectors.imports import originals_by_key
 
     originals = originals_by_key(source_set, [probe.key for probe in scan.probes])
     plans = [
-        plan_import(originals[probe.key], probe.sources, size_px=size_px, framing=framing.value, digests={})
+        plan_import(originals[probe.key], probe.sources, size_px=size_px, framing=framing_of(framing), digests={})
         for probe in scan.probes
     ]
     try:
-        return measure_likeness(plans, size_px=size_px, framing=framing.value)
+        return measure_likeness(plans, size_px=size_px, framing=framing_of(framing))
     except PictureRefused as error:
         raise InputRefused(f"{error} Nothing was imported.") from error
 
