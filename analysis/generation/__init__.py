@@ -13,6 +13,7 @@ from analysis.generation.plan import (
     plan_stimuli,
 )
 from analysis.generation.png import decode_png, encode_png
+from analysis.generation.reach import SurveyOutcome, SurveyShard, cut_survey, survey_shard, with_survey
 from analysis.generation.shards import (
     METRIC_NAME,
     PilotShard,
@@ -38,10 +39,13 @@ __all__ = [
     "StimulusPlan",
     "StimulusRecord",
     "StimulusRequest",
+    "SurveyOutcome",
+    "SurveyShard",
     "Verification",
     "VerificationShard",
     "check_original",
     "cut_into_shards",
+    "cut_survey",
     "decode_png",
     "encode_png",
     "fit_pilot_shard",
@@ -52,5 +56,7 @@ __all__ = [
     "plan_stimuli",
     "prepare_original",
     "prepare_reference",
+    "survey_shard",
     "verify_shard",
+    "with_survey",
 ]

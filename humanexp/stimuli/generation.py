@@ -89,7 +89,7 @@ def _pilots(
 ) -> dict[str, PilotMap]:
     """The stored pilot maps, or, on the first run, newly measured ones."""
     from analysis.compute import run_in_order_of_completion
-    from analysis.generation import PilotShard, fit_pilot_shard, pilot_originals
+    from analysis.generation import PilotShard, cut_survey, fit_pilot_shard, pilot_originals, survey_shard, with_survey
     from analysis.visual_change import PilotMap
 
     if stimulus_set.sampling != Sampling.EVEN:
@@ -114,9 +114,21 @@ def _pilots(
         tell()
         measured = run_in_order_of_completion(pool, fit_pilot_shard, shards, tick=tell)
         with contextlib.closing(measured):
-            found = {pilot.corruption: pilot.to_dict() for pilot in measured}
+            pilots = {pilot.corruption: pilot for pilot in measured}
+        survey = cut_survey(
+            originals,
+            pilots,
+            count=stimulus_set.count_per_corruption,
+            seed=stimulus_set.seed,
+            size_px=stimulus_set.size_px,
+            framing=Framing(stimulus_set.framing).value,
+            modules=modules(),
+        )
+        surveyed = run_in_order_of_completion(pool, survey_shard, survey, tick=tell)
+        with contextlib.closing(surveyed):
+            pilots = with_survey(pilots, surveyed)
         services.store_pilots(
-            stimulus_set=stimulus_set, pilots={name: found[name] for name in stimulus_set.corruptions}
+            stimulus_set=stimulus_set, pilots={name: pilots[name].to_dict() for name in stimulus_set.corruptions}
         )
     return {name: PilotMap.from_dict(stored) for name, stored in stimulus_set.pilots.items()}
 
