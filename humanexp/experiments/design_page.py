@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,12 @@ _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "discrimination practice": (_("practice pairs"), _("plain pairs with feedback")),
     "discrimination main": (_("pairs"), _("matched in visual change, half of them with the same corruption")),
     "discrimination negative": (_("plain pairs"), _("pairs that differ plainly or are identical; a gate")),
+    "validation practice": (_("practice"), _("clean pictures, with the right answers; they never come up again")),
+    "validation main": (_("new pictures"), _("judged once by each person: the measurement")),
+    "validation gold": (_("positive"), _("clean, easy pictures of the wanted category; yes to both is required")),
+    "validation negative": (_("negative"), _("pictures that plainly lack the wanted category; no to both is required")),
+    "validation consistency_first": (_("new pictures that come twice"), _("their first showing counts as well")),
+    "validation consistency_second": (_("second showings"), _("well apart from the first; both answers must be equal")),
 }
 _POOLS: Mapping[str, str | Promise] = {
     "practice": _("practice"),
@@ -123,6 +129,10 @@ class DesignPage:
     minutes: float
 
 
+#: What counts where pictures are not shown for a time.
+_UNTIMED_VALUES = ("background", "size_px")
+#: A picture, a definition and two questions, at leisure.
+_JUDGING_MS = 12_000
 #: What a trial takes beside the protocol's fixed times: the median answer of published observers, and the save.
 _ANSWER_MS, _BETWEEN_MS = 850, 300
 
@@ -135,6 +145,7 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
     shown_ms = protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms
     answer_ms = protocol.response_ms if protocol.fixed_response_window else min(_ANSWER_MS, protocol.response_ms)
     by_role: Mapping[str, float] = summary["trials_by_role"]
+    trial_ms = _JUDGING_MS if study.is_validation else shown_ms + answer_ms + _BETWEEN_MS
     return DesignPage(
         configuration=configuration,
         summary=summary,
@@ -143,14 +154,16 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
         pools=[_pool(role, pool) for role, pool in summary["pools"].items() if pool["originals"]],
         strata=_strata(summary["strata"]),
         comparisons=list(summary["comparisons"].items()),
-        protocol=_protocol(configuration),
-        protocol_source=PROTOCOLS[protocol.name].source if protocol.name in PROTOCOLS else "",
+        protocol=_protocol(configuration, _UNTIMED_VALUES if study.is_validation else tuple(_VALUES)),
+        protocol_source=""
+        if study.is_validation or protocol.name not in PROTOCOLS
+        else PROTOCOLS[protocol.name].source,
         rule_set=rules,
         gates=[rule for rule in rules.rules if rule.severity == "gate"],
         flags=[rule for rule in rules.rules if rule.severity == "flag"],
         answers=round(by_role.get("main", 0) * summary["sessions"]),
         pairs=round(by_role.get("discrimination main", 0) * summary["sessions"]),
-        minutes=summary["trials_per_session"] * (shown_ms + answer_ms + _BETWEEN_MS) / 60_000,
+        minutes=summary["trials_per_session"] * trial_ms / 60_000,
     )
 
 
@@ -200,9 +213,11 @@ def _strata(strata: Mapping[str, list[int]]) -> list[Stratum]:
     ]
 
 
-def _protocol(configuration: StudyConfiguration) -> list[ProtocolRow]:
+def _protocol(configuration: StudyConfiguration, values: Collection[str]) -> list[ProtocolRow]:
     rows = []
     for name, source in sources(configuration.protocol).items():
+        if name not in values:
+            continue
         unit = next((meaning for suffix, meaning in _UNITS.items() if name.endswith(suffix)), "")
         shown = _shown(getattr(configuration.protocol, name))
         rows.append(ProtocolRow(name=_VALUES[name], value=shown, unit=unit, source=source))

@@ -9,7 +9,7 @@ title = "What do people see?"
 stimuli = "NAME OF A STIMULUS SET"
 population = "people"        # or "scripted"
 protocol = "vcr"             # or geirhos2018-batch1, geirhos2018-batch2
-rules = "vcr"                # or imagenet-d, none
+rules = "vcr"                # or imagenet-d (for validation), none
 seed = 1
 max_sessions_per_worker = 1
 
@@ -23,6 +23,10 @@ practice_trials = 10
 # [design.discrimination]
 # trials = 20
 # sentinels = 4
+
+# Or, instead of main_trials and practice_trials above: is it really one, and could it be used as one?
+# [design.validation]
+# shown = "all"              # or clean, corrupted
 """
 
 

@@ -99,10 +99,10 @@ class Study(models.Model):
         return self.slug
 
     @property
-    def needs_desktop(self) -> bool:
-        """Whether pictures are shown for an exact time; judging them without one works on phones as well."""
+    def is_validation(self) -> bool:
+        """Whether pictures are judged without a time limit, which works on phones as well."""
         design = self.configuration.get("design") or {}
-        return not design.get("validation")
+        return bool(design.get("validation"))
 
 
 class Participant(models.Model):

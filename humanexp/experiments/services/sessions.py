@@ -142,7 +142,7 @@ def _place(study: Study, earlier: list[Session]) -> tuple[int, SessionPlan]:
     seen = selectors.seen_originals(earlier, study) if earlier else set()
     if not seen:
         return slot, plans.session_plan(study, slot)[1]
-    if selectors.configuration_of(study).design.validation is not None:
+    if study.is_validation:
         # Every picture has its planned number of answers: none is replaced, the person gets other pictures.
         slot = _first_unseen(study, held, selectors.stimuli_of(study, seen))
     return slot, _without_seen(study, slot, seen)
