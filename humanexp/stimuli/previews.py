@@ -59,7 +59,6 @@ def estimate(
     *, source_set: SourceSet, corruptions: Sequence[str], count: int, size_px: int, sampling: str, framing: str
 ) -> Estimate:
     """Measure one picture at two visual changes under each function, and multiply."""
-    from analysis.compute import worker_count
     from analysis.corruptions import CORRUPTIONS
 
     path, sha256 = _first_picture(source_set)
@@ -73,7 +72,7 @@ def estimate(
         clean = cost.clean_bytes
         size += originals * clean / len(corruptions)
     is_cluster = settings.COMPUTE.startswith("dask")
-    workers = 1 if is_cluster else worker_count(settings.COMPUTE)
+    workers = _processes(settings.COMPUTE)
     return Estimate(
         stimuli=originals + each * len(corruptions),
         seconds=seconds / workers,
@@ -82,6 +81,16 @@ def estimate(
         workers=workers,
         is_cluster=is_cluster,
     )
+
+
+def _processes(setting: str) -> int:
+    """Processes that work at the same time; what a cluster has is not asked."""
+    from analysis.compute import available_cores
+
+    kind, _, number = setting.partition(":")
+    if kind != "processes":
+        return 1
+    return min(int(number), available_cores()) if number.isdecimal() and int(number) else available_cores()
 
 
 @dataclass(frozen=True)

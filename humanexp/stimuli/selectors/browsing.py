@@ -67,11 +67,8 @@ def neighbours(stimulus: Stimulus, size: int) -> tuple[list[Stimulus], list[Stim
 
 
 def stimulus_of(stimulus_set: StimulusSet, key: str) -> Stimulus:
-    stimulus = (
-        Stimulus.objects.select_related("source_image", "stimulus_set__source_set")
-        .filter(stimulus_set=stimulus_set, key=key)
-        .first()
-    )
+    with_facts = Stimulus.objects.select_related("source_image", "stimulus_set__source_set").order_by()
+    stimulus = next(iter(with_facts.filter(stimulus_set=stimulus_set, key=key)), None)
     if stimulus is None:
         raise NotFound(f"The set {stimulus_set.name} holds no stimulus named {key!r}.")
     return stimulus
