@@ -143,7 +143,7 @@ def motion_blur(intensities: Intensities, parameter: float, seed: int) -> Intens
 
 
 #: Points by which a line is drawn; neighbours are less than 1/8 px apart at the longest.
-_LINE_POINTS = 512
+_LINE_POINTS = 1024
 
 
 def blur_along_line(
@@ -183,45 +183,45 @@ def blur_along_line(
 
 FAMILY: tuple[Corruption, ...] = (
     Corruption(
-        name="box_blur", label="Blur", family="blur", version="1", low=1.0, high=41.0, scale="log",
+        name="box_blur", label="Blur", family="blur", version="1", low=1.0, high=71.0, scale="log",
         unit="side of the square, px", function=box_blur,
         formula="mean over a square of side c, pixels on its rim weighted by the part inside",
         source="albumentations Blur, named in VCR",
-        departure="Every side from 1 to 41 px instead of the seven odd ones from 3 to 15.",
+        departure="Every side from 1 to 71 px instead of the seven odd ones from 3 to 15.",
     ),
     Corruption(
-        name="median_blur", label="Median blur", family="blur", version="1", low=1.0, high=41.0, scale="log",
+        name="median_blur", label="Median blur", family="blur", version="1", low=1.0, high=71.0, scale="log",
         unit="side of the square, px", function=median_blur,
         formula="median over a square of side c, each channel by itself; linear mix between neighbouring odd sides",
         source="albumentations MedianBlur, named in VCR",
-        departure="Every side from 1 to 41 px instead of the ten odd ones from 3 to 21.",
+        departure="Every side from 1 to 71 px instead of the ten odd ones from 3 to 21.",
     ),
     Corruption(
-        name="gaussian_blur", label="Gaussian blur", family="blur", version="2", low=0.15, high=20.0, scale="log",
+        name="gaussian_blur", label="Gaussian blur", family="blur", version="2", low=0.15, high=32.0, scale="log",
         unit="standard deviation, px", function=gaussian_blur,
         formula="convolution with a normal density of standard deviation c, cut at 4 c",
         source="Hendrycks and Dietterich 2019, ImageNet-C (extra functions)",
-        departure="Domain widened from 1-6 px to 0.15-20 px.",
+        departure="Domain widened from 1-6 px to 0.15-32 px.",
     ),
     Corruption(
-        name="glass_blur", label="Glass blur", family="blur", version="1", low=0.01, high=30.0, scale="log",
+        name="glass_blur", label="Glass blur", family="blur", version="1", low=0.01, high=50.0, scale="log",
         unit="largest displacement, px", function=glass_blur,
         formula="Gaussian blur, two random displacements of every pixel by up to c, Gaussian blur; deviation 0.7 √c",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
         departure="Continuous displacements of the whole picture instead of swaps of whole pixels.",
     ),
     Corruption(
-        name="defocus_blur", label="Defocus blur", family="blur", version="1", low=0.5, high=25.0, scale="log",
+        name="defocus_blur", label="Defocus blur", family="blur", version="1", low=0.5, high=40.0, scale="log",
         unit="radius, px", function=defocus_blur,
         formula="convolution with a disc of radius c whose rim fades over one pixel",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
-        departure="Rim smoothed by coverage instead of a disc of whole pixels; domain 0.5-25 px instead of 3-10.",
+        departure="Rim smoothed by coverage instead of a disc of whole pixels; domain 0.5-40 px instead of 3-10.",
     ),
     Corruption(
-        name="motion_blur", label="Motion blur", family="blur", version="1", low=0.1, high=80.0, scale="log",
+        name="motion_blur", label="Motion blur", family="blur", version="1", low=0.1, high=100.0, scale="log",
         unit="length, px", function=motion_blur,
         formula="mean along a straight line of length c in a random direction",
         source="albumentations MotionBlur, as in the VCR program",
-        departure="Every length from 0.1 to 80 px, and every direction.",
+        departure="Every length from 0.1 to 100 px, and every direction.",
     ),
 )  # fmt: skip

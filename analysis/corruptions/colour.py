@@ -101,14 +101,14 @@ FAMILY: tuple[Corruption, ...] = (
         departure="Domain widened from 0.1-0.5 to 0.001-1.",
     ),
     Corruption(
-        name="hue_saturation_value", label="Hue, saturation, value", family="colour", version="1", low=0.001, high=1.0,
+        name="hue_saturation_value", label="Hue, saturation, value", family="colour", version="1", low=0.0005, high=1.0,
         scale="log", unit="share of the path along a random direction", function=hue_saturation_value, redraws=5,
         formula="(H, S, V) + c (180° h, s, v), largest of |h|, |s|, |v| = 1",
         source="albumentations HueSaturationValue, named in VCR",
         departure="A random direction and a path along it instead of three independent draws.",
     ),
     Corruption(
-        name="color_jitter", label="Color jitter", family="colour", version="1", low=0.001, high=1.0, scale="log",
+        name="color_jitter", label="Color jitter", family="colour", version="1", low=0.0005, high=1.0, scale="log",
         unit="share of the path along a random direction", function=color_jitter, redraws=5,
         formula="brightness × (1 + c b), contrast × (1 + c k), saturation × (1 + c s), hue + c h half a turn, "
         "largest of |b|, |k|, |s|, |h| = 1",

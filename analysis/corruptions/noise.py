@@ -70,11 +70,11 @@ def _impulses(shape: tuple[int, ...], seed: int) -> tuple[Field, Field]:
 
 FAMILY: tuple[Corruption, ...] = (
     Corruption(
-        name="gaussian_noise", label="Gaussian noise", family="noise", version="1", low=1e-3, high=5.0, scale="log",
+        name="gaussian_noise", label="Gaussian noise", family="noise", version="1", low=1e-3, high=10.0, scale="log",
         unit="standard deviation, share of the full range", function=gaussian_noise,
         formula="x + c z, z standard normal, one draw a pixel and channel",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
-        departure="Domain widened from 0.08-0.38 to 0.001-5.",
+        departure="Domain widened from 0.08-0.38 to 0.001-10.",
     ),
     Corruption(
         name="shot_noise", label="Shot noise", family="noise", version="1", low=1e6, high=0.02, scale="log",
@@ -84,17 +84,17 @@ FAMILY: tuple[Corruption, ...] = (
         departure="Domain widened from 60-3 photons to 1,000,000-0.02; each pixel keeps its quantile at every c.",
     ),
     Corruption(
-        name="impulse_noise", label="Impulse noise", family="noise", version="1", low=1e-5, high=0.995, scale="log",
+        name="impulse_noise", label="Impulse noise", family="noise", version="1", low=1e-5, high=0.9999, scale="log",
         unit="share of values replaced", function=impulse_noise,
         formula="0 or 255 with equal chance where u < c, else x; u uniform, one draw a pixel and channel",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
-        departure="Domain widened from 0.03-0.27 to 0.00001-0.995.",
+        departure="Domain widened from 0.03-0.27 to 0.00001-0.9999.",
     ),
     Corruption(
-        name="uniform_noise", label="Uniform noise", family="noise", version="1", low=1e-3, high=5.0, scale="log",
+        name="uniform_noise", label="Uniform noise", family="noise", version="1", low=1e-3, high=10.0, scale="log",
         unit="half width, share of the full range", function=uniform_noise,
         formula="x + c u, u uniform on [-1, 1), one draw a pixel and channel",
         source="Geirhos et al. 2018, section 2.2",
-        departure="Domain widened from 0-0.9 to 0.001-5. The VCR program's noise is positive only; ours is symmetric.",
+        departure="Domain widened from 0-0.9 to 0.001-10. The VCR program's noise is positive only; ours is symmetric.",
     ),
 )  # fmt: skip

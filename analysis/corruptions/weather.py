@@ -19,10 +19,10 @@ from analysis.corruptions.photographs import Photographs, photographs_in
 from analysis.corruptions.registry import Corruption, Intensities
 
 #: The picture's weight falls from 1 along a power of the ice's weight beyond `_FADING_FROM`: through the published
-#: levels (0.84, 0.69 and 0.60 for the published 0.8, 0.7 or 0.65, and 0.6), and to 0.015 at the end.
+#: levels (0.84, 0.68 and 0.59 for the published 0.8, 0.7 or 0.65, and 0.6), and to 0 at the end.
 _FADING_FROM = 0.4
 _FADING_POWER = 1.66
-_FADING = 0.985 / 0.6**_FADING_POWER
+_FADING = 1.0 / 0.6**_FADING_POWER
 
 
 @cache
@@ -44,7 +44,7 @@ def frost(intensities: Intensities, parameter: float, seed: int) -> Intensities:
     Notes
     -----
     Hendrycks and Dietterich (2019), ``frost``: weights of picture and ice of (1, 0.4) at their first level to (0.6,
-    0.75) at their fifth. The picture's weight here follows that path, and goes on to 0.015 where ice weighs 1.
+    0.75) at their fifth. The picture's weight here follows that path, and goes on to 0 where ice weighs 1.
     """
     fading = _FADING * max(0.0, parameter - _FADING_FROM) ** _FADING_POWER
     return mix_with_ice(intensities, 1.0 - fading, parameter, seed)
@@ -80,7 +80,7 @@ FAMILY: tuple[Corruption, ...] = (
     Corruption(
         name="frost", label="Frost", family="weather", version=frost_version("1"), low=0.001, high=1.0, scale="log",
         unit="weight of the ice", function=frost,
-        formula="p x + c ice, picture weight p = 1 up to c = 0.4, then falling through the published levels to 0.015",
+        formula="p x + c ice, picture weight p = 1 up to c = 0.4, then falling through the published levels to 0",
         source="Hendrycks and Dietterich 2019, ImageNet-C",
         departure="Drawn textures of ice instead of five of six photographs, unless FROST_TEXTURES names a folder.",
     ),
