@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.corruptions import NO_CORRUPTION, find_corruption
 from analysis.errors import InvalidInput
+from analysis.generation.originals import Framing
 from analysis.generation.sharing import share_out
 from analysis.visual_change import PilotMap, draw_targets
 from analysis.visual_change.targeting import PILOT_PICTURES
@@ -118,7 +119,7 @@ class StimulusPlan:
     """
 
     def __init__(
-        self, originals: Sequence[Original], columns: Sequence[_Column], *, seed: int, size_px: int, framing: str
+        self, originals: Sequence[Original], columns: Sequence[_Column], *, seed: int, size_px: int, framing: Framing
     ) -> None:
         self.originals = tuple(originals)
         self._columns = tuple(columns)
@@ -201,7 +202,7 @@ def plan_stimuli(
     seed: int,
     size_px: int,
     sampling: Sampling = "even",
-    framing: str = "whole",
+    framing: Framing = "whole",
 ) -> StimulusPlan:
     """Plan the stimuli of every function, and one clean stimulus an original.
 
@@ -229,7 +230,7 @@ def plan_stimuli(
     size_px : int
         Side of the pictures.
     sampling : {"even", "uniform", "imagenet-c-levels"}
-    framing : str
+    framing : {"whole", "imagenet"}
         How originals are cut to the square; it is part of a stimulus' name.
 
     Returns

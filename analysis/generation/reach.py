@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.corruptions import find_corruption, load_modules
+from analysis.generation.originals import Framing
 from analysis.generation.plan import Original, field_seed, order_originals
 from analysis.generation.shards import prepare_reference
 from analysis.visual_change import PilotMap, draw_targets
@@ -48,7 +49,7 @@ class SurveyShard:
     corruptions: tuple[tuple[str, ...], ...]
     size_px: int
     seed: int
-    framing: str = "whole"
+    framing: Framing = "whole"
     modules: tuple[str, ...] = ()
 
 
@@ -78,7 +79,7 @@ def cut_survey(
     count: int,
     seed: int,
     size_px: int,
-    framing: str = "whole",
+    framing: Framing = "whole",
     modules: Sequence[str] = (),
 ) -> Iterator[SurveyShard]:
     """Shards of the survey that a plan with these arguments needs; there may be none."""

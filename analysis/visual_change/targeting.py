@@ -88,7 +88,7 @@ class PilotMap:
         if lean and self.spreads:
             changes = np.maximum.accumulate(np.clip(changes + lean * np.asarray(self.spreads), 0.0, 1.0))
         # A flat stretch has no inverse; the ramp picks one point of it.
-        return changes + 1e-9 * np.arange(len(changes))
+        return np.asarray(changes + 1e-9 * np.arange(len(changes)))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as they are stored with a stimulus set."""

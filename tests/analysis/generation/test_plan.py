@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -7,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.errors import InvalidInput
+from analysis.corruptions import CORRUPTIONS
+from analysis.errors import InvalidInput, UnknownName
 from analysis.generation import Original, pilot_originals, plan_stimuli
 from analysis.generation.plan import order_originals
 from analysis.visual_change import PilotMap
@@ -122,7 +125,84 @@ def test_order_is_a_permutation() -> None:
     assert sorted(order_originals(originals, 3), key=lambda o: o.key) == sorted(originals, key=lambda o: o.key)
 
 
+def test_uniform_sampling_draws_parameters_over_the_domain_in_its_scale() -> None:
+    originals = make_originals({"cat": 30, "dog": 30})
+    names = ["gaussian_noise", "uniform_noise"]
+    plan = plan_stimuli(originals, {}, corruptions=names, count=600, seed=4, size_px=224, sampling="uniform")
+    assert plan.counts() == {"gaussian_noise": 600, "uniform_noise": 600}
+    for name in names:
+        requests = [request for one in plan for request in one.requests if request.corruption == name]
+        corruption = CORRUPTIONS[name]
+        assert all(request.target is None and request.version == corruption.version for request in requests)
+        strengths = np.log([r.parameter for r in requests]) - np.log(corruption.low)
+        strengths /= np.log(corruption.high / corruption.low)
+        # Uniform on the logarithm: Kolmogorov's distance at the level of 1 in 10,000.
+        assert np.abs(np.sort(strengths) - (np.arange(600) + 0.5) / 600).max() < 2.2 / np.sqrt(600)
+        assert len({r.stimulus for r in requests}) == len({r.seed for r in requests}) == 600
+    shares = [len(one.requests) for one in plan]
+    assert set(shares) == {21}
+    first, second = (
+        [np.mean([np.log(r.parameter) for r in one.requests if r.corruption == name]) for one in plan] for name in names
+    )
+    assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(60)
+
+
+def test_every_original_at_each_published_level() -> None:
+    originals = make_originals({"cat": 3})
+    names = ["defocus_blur", "frost"]
+    plan = plan_stimuli(originals, {}, corruptions=names, count=0, seed=1, size_px=224, sampling="imagenet-c-levels")
+    assert len(plan) == 3 + 2 * 3 * 5
+    for one in plan:
+        assert [(r.corruption, r.parameter) for r in one.requests[1:]] == [
+            (name, level) for name in names for level in (1, 2, 3, 4, 5)
+        ]
+        assert {r.version for r in one.requests[1:]} == {"imagenet-c-1"}
+        assert len({r.seed for r in one.requests}) == 11
+    with pytest.raises(InvalidInput, match="no levels of uniform_noise.*shot_noise"):
+        plan_stimuli(
+            originals, {}, corruptions=["uniform_noise"], count=1, seed=1, size_px=224, sampling="imagenet-c-levels"
+        )
+
+
+def test_a_plan_costs_a_few_bytes_a_stimulus_and_can_be_walked_through_again() -> None:
+    originals = make_originals({"cat": 500, "dog": 500})
+    pilots = {name: pilot(name) for name in sorted(CORRUPTIONS)}
+    count = 5000
+    tracemalloc.start()
+    plan = plan_stimuli(originals, pilots, count=count, seed=1, size_px=224)
+    kept, peak = tracemalloc.get_traced_memory()
+    walked = sum(len(one.requests) for one in itertools.islice(plan, 100))
+    _, walking = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert walked == 100 * (1 + 5 * len(pilots))
+    assert len(plan) == 1000 + len(pilots) * count
+    # 700,000 stimuli then take under 20 MB, and planning them under 50 MB more.
+    assert kept / len(plan) < 25
+    assert peak < kept + 70 * count + 2_000_000
+    assert walking < peak + 1_000_000
+    first, again = (hash(next(iter(plan)).requests) for _ in range(2))
+    assert first == again
+
+
+def test_pictures_cut_differently_have_different_names() -> None:
+    originals = make_originals({"cat": 2})
+    names = [
+        {r.stimulus for one in plan_stimuli(originals, PILOTS, count=4, seed=0, size_px=224, framing=framing)
+         for r in one.requests}
+        for framing in ("whole", "imagenet")
+    ]  # fmt: skip
+    assert names[0].isdisjoint(names[1])
+
+
 def test_impossible_plans_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="no sampling named 'odd'"):
+        plan_stimuli(make_originals({"cat": 1}), PILOTS, count=1, seed=0, size_px=224, sampling="odd")
+    with pytest.raises(InvalidInput, match="frost has no pilot map"):
+        plan_stimuli(make_originals({"cat": 1}), PILOTS, corruptions=["frost"], count=1, seed=0, size_px=224)
+    with pytest.raises(UnknownName, match="fog"):
+        plan_stimuli(
+            make_originals({"cat": 1}), {}, corruptions=["fog"], count=1, seed=0, size_px=224, sampling="uniform"
+        )
     with pytest.raises(InvalidInput, match="no original"):
         plan_stimuli([], PILOTS, count=1, seed=0, size_px=224)
     with pytest.raises(InvalidInput, match="At least one stimulus"):
