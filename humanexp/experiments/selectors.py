@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -115,6 +116,11 @@ _TRIAL_COLUMNS = (
     "timing_ok",
     "is_scripted",
     "timing",
+    "timing_rule",
+    "clicks",
+    "trial__stimulus__sha256",
+    "trial__mask_seed",
+    "received_at",
 )
 
 
@@ -146,7 +152,7 @@ def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
         (
             participant, session, position, block, task, role, original, stimulus, category, corruption, change,
             second_original, second_stimulus, second_corruption, wanted, response, correct, rt_ms, timing_ok, simulated,
-            timing,
+            timing, timing_rule, clicks, sha256, mask_seed, received_at,
         ) = values  # fmt: skip
         rows.append(
             {
@@ -171,9 +177,14 @@ def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
                 "correct": correct,
                 "rt_ms": rt_ms,
                 "timing_ok": timing_ok,
+                "timing_rule": timing_rule or None,
                 "accepted": None,
                 "simulated": simulated,
                 **{column: timing.get(column) for column in TIMING_COLUMNS},
+                "clicks_json": json.dumps(clicks),
+                "stim_sha256": sha256,
+                "mask_seed": mask_seed,
+                "server_received_at": received_at.isoformat(),
             }
         )
     return rows

@@ -24,7 +24,9 @@ GOOD_TIMING = {
     "decode_ok": True,
     "resized": False,
     "t_refresh_median_ms": 16.67,
-    "engine_version": "1.0",
+    "max_frame_gap_ms": 16.7,
+    "dur_stim_taken_ms": 200.1,
+    "engine_version": "2.0",
 }
 
 
@@ -86,11 +88,11 @@ def test_what_is_stored_with_an_answer(tab, session):
         0,
         trial.correct_response,
         clicks=[{"choice": "dog", "t_ms": 1.5, "input": "pointer"}],
-        timing={**GOOD_TIMING, "frames_shown": 13},
+        timing={**GOOD_TIMING, "frames_shown": 13, "dur_stim_taken_ms": 214.0},
     )
     stored = Response.objects.get(session=session)
     assert stored.correct is True and stored.rt_ms == 812.5 and stored.timing_ok is False
-    assert stored.timing_rule == "timing-1" and stored.timing["frames_shown"] == 13
+    assert stored.timing_rule == "timing-2" and stored.timing["frames_shown"] == 13
     assert stored.clicks == [{"choice": "dog", "t_ms": 1.5, "input": "pointer"}]
     tab.answer(1, "na")
     missed = Response.objects.get(session=session, position=1)

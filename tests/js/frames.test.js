@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { estimateRefresh, framesFor, measureRefresh, median, refreshFaults } from "../../static/js/trial/frames.js";
+import { estimateRefresh, framesFor, lowerQuartile, measureRefresh, median, refreshFaults } from "../../static/js/trial/frames.js";
 import { Display } from "./support.js";
 
 test("median of odd and even lists, by hand", () => {
   assert.equal(median([3, 1, 2]), 2);
   assert.equal(median([4, 1, 3, 2]), 2.5);
   assert.ok(Number.isNaN(median([])));
+});
+
+test("lower quartile, by hand", () => {
+  assert.equal(lowerQuartile([4, 1, 3, 2]), 1);
+  assert.equal(lowerQuartile([5, 4, 1, 3, 2]), 2);
+  assert.equal(lowerQuartile([7]), 7);
+  assert.ok(Number.isNaN(lowerQuartile([])));
 });
 
 test("200 ms in frames at the usual rates (crowdsourcing.md 2.2, computed by hand)", () => {

@@ -7,7 +7,7 @@ const PICTURE = { name: "stimulus" };
 const MASK = { name: "mask" };
 
 /** Plays a sequence on a display to its end. */
-function play({ hz = 60, protocol = {}, missedBefore = () => 0, showings = [{ stimulus: PICTURE, mask: MASK }], measuredHz = hz }) {
+function play({ hz = 60, protocol = {}, missedBefore = () => 0, lagOf, showings = [{ stimulus: PICTURE, mask: MASK }], measuredHz = hz }) {
   const display = new Display({ hz });
   const canvas = new Canvas(display);
   const responses = [];
@@ -17,13 +17,14 @@ function play({ hz = 60, protocol = {}, missedBefore = () => 0, showings = [{ st
     refreshMs: 1000 / measuredHz,
     surface: canvas,
     clock: display.clock,
+    afterFrame: display.afterFrame,
     onResponse: (ts) => responses.push(ts),
   });
   const onFrame = (ts) => {
     if (sequence.frame(ts)) display.raf(onFrame);
   };
   display.raf(onFrame);
-  display.run({ missedBefore });
+  display.run({ missedBefore, lagOf });
   return { display, canvas, sequence, responses, timing: sequence.timing };
 }
 
@@ -70,6 +71,99 @@ for (const blanks of [1, 2, 5]) {
     assert.equal(timing.frames_shown, 12);
   });
 }
+
+/** Callbacks of play() at 60 Hz: 0 = warm-up on, 3 = fixation on, 21 = stimulus on, 33 = stimulus off, 45 = mask off. */
+const lagAt = (lags) => (count) => lags[count];
+
+for (const [hz, frames] of [[60, 12], [75, 15], [90, 18], [120, 24], [144, 29], [165, 33], [240, 48]]) {
+  test(`${hz} Hz: on an idle machine the stimulus is taken for as long as it is timed`, () => {
+    const { timing } = play({ hz });
+    near(timing.dur_stim_taken_ms, (frames * 1000) / hz);
+    for (const at of ["stim_on", "stim_off", "mask_on", "mask_off"]) {
+      near(timing[`lag_${at}_ms`], 0.4);
+      near(timing[`taken_${at}_ms`], 1);
+    }
+    near(timing.lag_fix_on_ms, 0.4);
+    near(timing.callback_lag_median_ms, 0.4);
+    assert.equal(timing.n_onset_waits, 0);
+    assert.equal(timing.n_ramp_steps_missed, 0);
+    assert.equal(timing.dur_isi_taken_ms, null, "there was no blank");
+  });
+}
+
+test("a late callback at the offset: its timestamp is faultless, the moment it was taken is not", () => {
+  const { timing } = play({ lagOf: lagAt({ 33: 14 }) });
+  near(timing.dur_stim_ms, 200);
+  assert.equal(timing.frames_shown, 12);
+  assert.equal(timing.n_long_frames, 0);
+  near(timing.lag_stim_off_ms, 14);
+  near(timing.dur_stim_taken_ms, 213.6);
+});
+
+test("a stimulus does not begin in a late callback: the fixation stays a frame longer", () => {
+  const { timing, canvas } = play({ lagOf: lagAt({ 21: 12, 22: 6 }) });
+  assert.equal(timing.n_onset_waits, 2);
+  near(timing.dur_fix_ms, 300 + 2 * (1000 / 60));
+  near(timing.dur_stim_ms, 200);
+  near(timing.dur_stim_taken_ms, 200);
+  assert.equal(canvas.of("stimulus").callback, 24);
+});
+
+test("a machine whose callbacks are always late shows the stimulus at once", () => {
+  const { timing } = play({ lagOf: () => 9 });
+  assert.equal(timing.n_onset_waits, 0);
+  near(timing.dur_stim_taken_ms, 200);
+});
+
+test("a stimulus waits 200 ms at most for a callback on time", () => {
+  const { timing } = play({ lagOf: (count) => (count >= 21 && count < 60 ? 10 : undefined) });
+  assert.equal(timing.n_onset_waits, 12);
+  near(timing.dur_fix_ms, 500);
+});
+
+test("the mask never waits: a late callback ends the stimulus as soon as it runs", () => {
+  const { canvas } = play({ lagOf: lagAt({ 33: 14 }) });
+  assert.equal(canvas.of("mask").callback - canvas.of("stimulus").callback, 12);
+});
+
+test("without word from the browser the next callback bounds the moment of taking", () => {
+  const display = new Display({ hz: 60 });
+  const sequence = new Sequence({
+    showings: [{ stimulus: PICTURE, mask: MASK }],
+    protocol: PROTOCOL,
+    refreshMs: 1000 / 60,
+    surface: new Canvas(display),
+    clock: display.clock,
+  });
+  const onFrame = (ts) => {
+    if (sequence.frame(ts)) display.raf(onFrame);
+  };
+  display.raf(onFrame);
+  display.run();
+  near(sequence.timing.taken_stim_on_ms, 1000 / 60 + 0.4);
+  near(sequence.timing.dur_stim_taken_ms, 200);
+  assert.equal(sequence.timing.taken_mask_off_ms, null, "no callback follows the last switch");
+});
+
+test("blank frames are timed by taking, too", () => {
+  const { timing } = play({ protocol: { blank_frames: 1 }, lagOf: lagAt({ 34: 10 }) });
+  near(timing.dur_stim_taken_ms, 200);
+  near(timing.dur_isi_taken_ms, 1000 / 60 + 9.6);
+});
+
+test("two showings: the record keeps the taking that departs most", () => {
+  const { timing } = play({ showings: TWO, lagOf: lagAt({ 33: 14 }) });
+  near(timing.dur_stim_taken_ms, 213.6);
+  near(timing.lag_stim_off_ms, 0.4);
+});
+
+test("a ramp whose steps were lost to drops is counted", () => {
+  const ramp = { contrast_ramp: "tapered-cosine" };
+  assert.equal(play({ protocol: ramp }).timing.n_ramp_steps_missed, 0);
+  assert.equal(play({ protocol: ramp, missedBefore: (count) => (count === 22 ? 1 : 0) }).timing.n_ramp_steps_missed, 1);
+  assert.equal(play({ protocol: ramp, missedBefore: (count) => (count === 33 ? 1 : 0) }).timing.n_ramp_steps_missed, 0);
+  assert.equal(play({ protocol: ramp, missedBefore: (count) => (count === 31 ? 2 : 0) }).timing.n_ramp_steps_missed, 2);
+});
 
 // Callbacks of play(): 0 = warm-up on, 3 = fixation on, 21 = stimulus on, 33 = stimulus off at 60 Hz.
 test("a frame dropped inside the stimulus does not stretch it, and is counted", () => {

@@ -3,33 +3,42 @@
 /** Refreshes at a fixed rate; callbacks run when the test says so, with the frame's timestamp. */
 export class Display {
   #waiting = [];
-  constructor({ hz, start = 1000, lagMs = 0.4 }) {
+  #handovers = [];
+  #since = 0;
+  constructor({ hz, start = 1000, lagMs = 0.4, handoverMs = 0.6 }) {
     this.intervalMs = 1000 / hz;
     this.ts = start;
-    this.lagMs = lagMs;
+    this.usualLagMs = lagMs;
+    this.handoverMs = handoverMs;
     this.callbacks = 0;
     this.raf = (callback) => this.#waiting.push(callback);
-    this.clock = () => this.ts + this.lagMs;
+    this.afterFrame = (callback) => this.#handovers.push(callback);
+    this.#since = lagMs;
+    this.clock = () => this.ts + this.#since;
   }
 
   get isIdle() {
     return this.#waiting.length === 0;
   }
 
-  /** One callback; `missed` refreshes passed without one. */
-  frame(missed = 0) {
+  /** One callback, `lagMs` after its frame began; `missed` refreshes passed without one. Then the browser takes the frame. */
+  frame(missed = 0, lagMs = this.usualLagMs) {
     this.ts += this.intervalMs * (1 + missed);
+    this.#since = lagMs;
     const callbacks = this.#waiting;
     this.#waiting = [];
     this.callbacks += 1;
     for (const callback of callbacks) callback(this.ts);
+    this.#since = lagMs + this.handoverMs;
+    for (const taken of this.#handovers.splice(0)) taken();
+    this.#since = lagMs;
   }
 
-  /** Frames until nothing waits for one. `missedBefore(n)` tells how many refreshes are lost before callback n. */
-  run({ missedBefore = () => 0, atMost = 100_000 } = {}) {
+  /** Frames until nothing waits for one. `missedBefore(n)` tells how many refreshes are lost before callback n, `lagOf(n)` its lag. */
+  run({ missedBefore = () => 0, lagOf = () => undefined, atMost = 100_000 } = {}) {
     for (let count = 0; !this.isIdle; count += 1) {
       if (count > atMost) throw new Error("the loop never ends");
-      this.frame(missedBefore(count));
+      this.frame(missedBefore(count), lagOf(count));
     }
   }
 }
@@ -39,7 +48,7 @@ export class Canvas {
   constructor(display) {
     this.display = display;
     this.drawn = [];
-    this.shown = { dpr: 1, css_px: 224, canvas_px: 224 };
+    this.shown = { dpr: 1, css_px: 224, canvas_px: 224, pixel_scale: 1 };
   }
 
   clear() {

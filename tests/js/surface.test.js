@@ -37,7 +37,7 @@ test("opaque, unsmoothed, at its own pixels", () => {
   calls.length = 0;
   surface.picture({ name: "stimulus" });
   assert.deepEqual(calls, [["rgb(116, 116, 116)", 0, 0, 492, 492], ["stimulus", false, 1, 22, 22, 448, 448]]);
-  assert.deepEqual(surface.shown, { dpr: 2, css_px: 224, canvas_px: 448 });
+  assert.deepEqual(surface.shown, { dpr: 2, css_px: 224, canvas_px: 448, pixel_scale: 2 });
 });
 
 test("the canvas lies on whole device pixels, in the middle", () => {

@@ -1,20 +1,33 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 import { ENGINE_VERSION, runTrial } from "../../static/js/trial/trial.js";
 import { Canvas, Display, PROTOCOL } from "./support.js";
 
-const COLUMNS = `t_refresh_median_ms t_refresh_mad_ms frames_target frames_shown dur_stim_ms dur_mask_ms dur_fix_ms isi_frames
-  ts_fix_on ts_stim_on ts_mask_on ts_grid_on max_frame_gap_ms n_long_frames callback_lag_max_ms visible_whole_trial focused_whole_trial
-  fullscreen resized dpr css_px canvas_px decode_ok n_clicks rt_from_stim_ms engine_version`.split(/\s+/);
+const TABLES = readFileSync(new URL("../../analysis/tables.py", import.meta.url), "utf8");
+/** The columns that analysis/tables.py promises of the browser. */
+const COLUMNS = [...TABLES.slice(TABLES.indexOf("_TIMING = ("), TABLES.indexOf("TIMING_COLUMNS")).matchAll(/(?:name=|_measured\(\s*)"(\w+)"/g)].map(([, name]) => name);
 
 const near = (actual, expected) => assert.ok(Math.abs(actual - expected) < 1e-6, `${actual} is not ${expected}`);
+
+const SEEN = {
+  visible_whole_trial: true,
+  focused_whole_trial: true,
+  fullscreen: false,
+  resized: false,
+  viewport_width_px: 1280,
+  viewport_height_px: 860,
+  pointer_start_x_px: 3,
+  pointer_start_y_px: -4,
+};
+const CLIENT = { timer_resolution_ms: 0.1, cross_origin_isolated: false, client_seq: 7, wallClock: () => 1_700_000_000_000 };
 
 /** A trial up to its response window; `answer(choice, ms)` clicks that long after the grid came up. */
 function begin({ protocol = {}, hz = 60 } = {}) {
   const display = new Display({ hz });
   const surface = new Canvas(display);
   const grid = { onAnswer: null, shownAt: null, show: () => { grid.shownAt = display.ts; } };
-  const watch = { starts: 0, start: () => { watch.starts += 1; }, seen: { visible_whole_trial: true, focused_whole_trial: true, fullscreen: false, resized: false } };
+  const watch = { starts: 0, appearedAt: null, choicesAppear: () => { watch.appearedAt = display.ts; }, start: () => { watch.starts += 1; }, seen: SEEN };
   let outcome = null;
   runTrial({
     protocol: { ...PROTOCOL, ...protocol },
@@ -25,6 +38,8 @@ function begin({ protocol = {}, hz = 60 } = {}) {
     watch,
     raf: display.raf,
     clock: display.clock,
+    afterFrame: display.afterFrame,
+    client: CLIENT,
   }).then((result) => {
     outcome = result;
   });
@@ -54,12 +69,22 @@ test("a full trial gives every timing column, and no other", async () => {
   near(timing.rt_from_stim_ms, 912.25);
   assert.equal(timing.n_clicks, 1);
   assert.equal(timing.engine_version, ENGINE_VERSION);
+  near(timing.dur_stim_taken_ms, 200);
+  assert.equal(timing.client_seq, 7);
+  assert.equal(timing.client_epoch_ms, 1_700_000_000_000);
+  assert.equal(timing.timer_resolution_ms, 0.1);
+  assert.equal(timing.cross_origin_isolated, false);
 });
 
 test("the grid comes up in the callback that removes the mask", () => {
   const { grid, surface } = begin();
   assert.equal(surface.drawn.at(-1).what, "clear");
   assert.equal(surface.drawn.at(-1).ts, grid.shownAt);
+});
+
+test("the pointer's start is noted when the choices appear", () => {
+  const { grid, watch } = begin();
+  assert.equal(watch.appearedAt, grid.shownAt);
 });
 
 test("watching begins with the fixation, once", () => {
@@ -83,6 +108,9 @@ test("last click counts: the window lasts its full time", async () => {
   assert.equal(response, "dog");
   near(rt_ms, 1400);
   assert.equal(timing.n_clicks, 2);
+  assert.equal(timing.click_policy, "last");
+  near(timing.rt_first_click_ms, 300);
+  near(timing.rt_last_click_ms, 1400);
   assert.ok(trial.display.ts - started >= 1500);
 });
 

@@ -6,13 +6,36 @@ function make() {
   const view = new EventTarget();
   view.document = Object.assign(new EventTarget(), { visibilityState: "visible", isFocused: true, fullscreenElement: null });
   view.document.hasFocus = () => view.document.isFocused;
+  view.innerWidth = 1280;
+  view.innerHeight = 860;
   const watch = new Watch(view);
   watch.start();
   return { view, watch };
 }
 
 test("an undisturbed trial", () => {
-  assert.deepEqual(make().watch.seen, { visible_whole_trial: true, focused_whole_trial: true, fullscreen: false, resized: false });
+  assert.deepEqual(make().watch.seen, {
+    visible_whole_trial: true,
+    focused_whole_trial: true,
+    fullscreen: false,
+    resized: false,
+    viewport_width_px: 1280,
+    viewport_height_px: 860,
+    pointer_start_x_px: null,
+    pointer_start_y_px: null,
+  });
+});
+
+test("the pointer's start is its place when the choices appear, from the middle of the window", () => {
+  const { view, watch } = make();
+  const moved = (clientX, clientY) => view.dispatchEvent(Object.assign(new Event("pointermove"), { clientX, clientY }));
+  moved(700, 400);
+  watch.choicesAppear();
+  moved(10, 10);
+  assert.equal(watch.seen.pointer_start_x_px, 60);
+  assert.equal(watch.seen.pointer_start_y_px, -30);
+  watch.start();
+  assert.equal(watch.seen.pointer_start_x_px, null);
 });
 
 test("a tab that was hidden and came back is remembered until the next trial", () => {

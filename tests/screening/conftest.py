@@ -11,6 +11,9 @@ from tests.experiments.conftest import (  # noqa: F401  (fixtures)
 )
 
 TIMING = {
+    "t_refresh_median_ms": 16.67,
+    "max_frame_gap_ms": 16.7,
+    "dur_stim_taken_ms": 200.1,
     "frames_target": 12,
     "frames_shown": 12,
     "n_long_frames": 0,

@@ -17,6 +17,11 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** @param {number[]} values @returns {number} a quarter of the values are smaller or equal; NaN for an empty list */
+export function lowerQuartile(values) {
+  return values.length === 0 ? Number.NaN : [...values].sort((a, b) => a - b)[Math.ceil(values.length / 4) - 1];
+}
+
 /**
  * Median and median absolute deviation: unlike a mean, they do not move when one frame stalls.
  *

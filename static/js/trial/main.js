@@ -1,7 +1,9 @@
 /** Joins the engine to the page: the only module that reaches for the browser's globals. */
 import { RunApi } from "./api.js";
+import { timerResolution } from "./environment.js";
 import { runSession } from "./flow.js";
 import { ChoiceGrid } from "./grid.js";
+import { frameTaken } from "./handover.js";
 import { ProgressLine } from "./progress.js";
 import { Screens } from "./screens.js";
 import { lowTone } from "./sound.js";
@@ -19,6 +21,12 @@ runSession({
   screens,
   progress,
   clock,
+  afterFrame: frameTaken(MessageChannel),
+  client: {
+    timer_resolution_ms: timerResolution(clock),
+    cross_origin_isolated: Boolean(window.crossOriginIsolated),
+    wallClock: () => Date.now(),
+  },
   raf: (callback) => requestAnimationFrame(callback),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   later: (action, ms) => {

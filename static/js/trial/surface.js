@@ -74,9 +74,9 @@ export class Surface {
     this.clear();
   }
 
-  /** The geometry columns of the timing record: the side of the shown picture in CSS and in device pixels. */
+  /** The geometry columns of the timing record: the side of the shown picture in CSS and in device pixels, and its scale. */
   get shown() {
-    return { dpr: this.#dpr, css_px: this.#size.pictureCssPx, canvas_px: this.#size.picturePx };
+    return { dpr: this.#dpr, css_px: this.#size.pictureCssPx, canvas_px: this.#size.picturePx, pixel_scale: this.#size.scale };
   }
 
   clear() {

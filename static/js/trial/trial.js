@@ -3,7 +3,7 @@ import { Sequence } from "./sequence.js";
 import { ResponseWindow } from "./responses.js";
 
 /** Changes whenever the meaning of a timing column may have changed. */
-export const ENGINE_VERSION = "1.0";
+export const ENGINE_VERSION = "2.0";
 
 /**
  * @param {object} options
@@ -15,9 +15,11 @@ export const ENGINE_VERSION = "1.0";
  * @param {import("./watch.js").Watch} options.watch
  * @param {(callback: (ts: number) => void) => void} options.raf
  * @param {() => number} options.clock
+ * @param {(callback: () => void) => void} [options.afterFrame] see handover.js
+ * @param {object} [options.client] timer_resolution_ms, cross_origin_isolated, client_seq, and wallClock() in ms since 1970
  * @returns {Promise<{response: string, rt_ms: number|null, clicks: object[], timing: object}>}
  */
-export function runTrial({ protocol, pictures, refresh, surface, grid, watch, raf, clock }) {
+export function runTrial({ protocol, pictures, refresh, surface, grid, watch, raf, clock, afterFrame, client = {} }) {
   const responses = new ResponseWindow({
     policy: protocol.click_policy,
     windowMs: protocol.response_ms,
@@ -29,9 +31,11 @@ export function runTrial({ protocol, pictures, refresh, surface, grid, watch, ra
     refreshMs: refresh.medianMs,
     surface,
     clock,
+    afterFrame,
     onFixation: () => watch.start(),
     onResponse: (ts) => {
       responses.open(ts);
+      watch.choicesAppear();
       grid.show();
     },
   });
@@ -44,13 +48,13 @@ export function runTrial({ protocol, pictures, refresh, surface, grid, watch, ra
       }
       grid.onAnswer = null;
       const result = responses.result;
-      resolve({ ...result, timing: record({ sequence, result, pictures, refresh, surface, watch }) });
+      resolve({ ...result, timing: record({ sequence, result, protocol, pictures, refresh, surface, watch, client }) });
     };
     raf(onFrame);
   });
 }
 
-function record({ sequence, result, pictures, refresh, surface, watch }) {
+function record({ sequence, result, protocol, pictures, refresh, surface, watch, client }) {
   const timing = sequence.timing;
   return {
     t_refresh_median_ms: refresh.medianMs,
@@ -59,8 +63,15 @@ function record({ sequence, result, pictures, refresh, surface, watch }) {
     ...watch.seen,
     ...surface.shown,
     decode_ok: pictures.decodeOk,
+    click_policy: protocol.click_policy,
     n_clicks: result.clicks.length,
+    rt_first_click_ms: result.clicks[0]?.t_ms ?? null,
+    rt_last_click_ms: result.clicks.at(-1)?.t_ms ?? null,
     rt_from_stim_ms: result.rt_ms === null || timing.ts_stim_on === null ? null : result.rt_ms + timing.ts_grid_on - timing.ts_stim_on,
+    timer_resolution_ms: client.timer_resolution_ms ?? null,
+    cross_origin_isolated: client.cross_origin_isolated ?? null,
+    client_seq: client.client_seq ?? null,
+    client_epoch_ms: client.wallClock?.() ?? null,
     engine_version: ENGINE_VERSION,
   };
 }

@@ -1,10 +1,12 @@
-/** Watches what may spoil a trial: the tab hidden, the focus lost, the window or its pixel ratio changed. */
+/** Watches what may spoil a trial: the tab hidden, the focus lost, the window changed; and where the pointer starts from. */
 
 export class Watch {
   #view;
   #isVisible = true;
   #isFocused = true;
   #isResized = false;
+  #pointer = null;
+  #pointerStart = null;
 
   /** @param {Window} view */
   constructor(view) {
@@ -19,6 +21,11 @@ export class Watch {
     view.addEventListener("resize", () => {
       this.#isResized = true;
     });
+    for (const kind of ["pointermove", "pointerdown"]) {
+      view.addEventListener(kind, (event) => {
+        this.#pointer = { x: event.clientX, y: event.clientY };
+      }, { passive: true });
+    }
   }
 
   /** Whether the page is in front. */
@@ -36,6 +43,12 @@ export class Watch {
     this.#isVisible = this.isInFront;
     this.#isFocused = this.#view.document.hasFocus();
     this.#isResized = false;
+    this.#pointerStart = null;
+  }
+
+  /** The choices appear: a page cannot put the pointer back to the centre, so its way to an answer starts from here. */
+  choicesAppear() {
+    this.#pointerStart = this.#pointer;
   }
 
   /** The columns of the timing record for the time since start(). */
@@ -45,6 +58,10 @@ export class Watch {
       focused_whole_trial: this.#isFocused,
       fullscreen: Boolean(this.#view.document.fullscreenElement),
       resized: this.#isResized,
+      viewport_width_px: this.#view.innerWidth,
+      viewport_height_px: this.#view.innerHeight,
+      pointer_start_x_px: this.#pointerStart && this.#pointerStart.x - this.#view.innerWidth / 2,
+      pointer_start_y_px: this.#pointerStart && this.#pointerStart.y - this.#view.innerHeight / 2,
     };
   }
 }

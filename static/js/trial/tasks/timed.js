@@ -49,6 +49,7 @@ async function openStage(run, block) {
       // Nothing is sent, and nothing written on the page, while a trial is on the screen.
       outbox.hold();
       progress.hold();
+      run.answered = (run.answered ?? 0) + 1;
       return runTrial({
         protocol: session.protocol,
         pictures,
@@ -58,6 +59,8 @@ async function openStage(run, block) {
         watch: run.watch,
         raf: run.raf,
         clock: run.clock,
+        afterFrame: run.afterFrame,
+        client: { ...run.client, client_seq: run.answered },
       });
     },
 

@@ -1,0 +1,8 @@
+"""How pictures were timed: the rules that judge one trial, and the certificate that sums up many."""
+
+from __future__ import annotations
+
+from analysis.timing.certificate import TimingCertificate, certify
+from analysis.timing.rules import TIMING_RULE, TIMING_RULES, timing_ok
+
+__all__ = ["TIMING_RULE", "TIMING_RULES", "TimingCertificate", "certify", "timing_ok"]

@@ -1,0 +1,208 @@
+"""The timing certificate: how well the pictures of many trials were timed, for everybody and for each participant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.timing.rules import TIMING_RULE, timing_ok
+
+Record = Mapping[str, Any]
+
+#: Edges of the distribution of departures, in frames; departures beyond the ends are counted in the outer bins.
+EDGES = tuple(round(-3 + 0.25 * step, 2) for step in range(25))
+PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
+#: Usual refresh rates; a measured interval is named after the nearest.
+RATES_HZ = (30, 50, 60, 75, 90, 100, 120, 144, 165, 240)
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimingSummary:
+    """How a set of trials was timed. Shares are of the trials with a record; percentiles are empty without one.
+
+    Attributes
+    ----------
+    trials, recorded : int
+        Answered trials, and those among them whose stimulus was timed.
+    within_half_frame : float or None
+        Share of recorded trials whose stimulus lasted within half a refresh interval of the planned frames, by what the
+        browser took (engines before 2.0: by timestamps).
+    within_half_frame_by_timestamps : float or None
+        The same by the timestamps of animation frames alone, which do not show callbacks that ran late.
+    ok, not_ok, unknown : int
+        Trials by the verdict of `rule`.
+    departure_frames : dict of str to float
+        Percentiles of (duration - plan) / T.
+    departure_ms : dict of str to float
+        Percentiles of duration - plan in ms.
+    histogram : tuple of int
+        Recorded trials by departure in frames, between `EDGES`.
+    trials_with_long_frames, long_frames : int
+        Trials with a gap of over 1.5 T between animation frames from stimulus onset to mask offset, and all such gaps.
+    lag_ms : dict of str to float
+        Percentiles of the larger of the two callback lags at stimulus onset and offset.
+    onset_waits : int
+        Late callbacks in which a stimulus was due and waited.
+    refresh_hz : dict of str to int
+        Trials by refresh rate.
+    pixel_ratios : dict of str to int
+        Trials by device pixels per CSS pixel.
+    engines : dict of str to int
+        Trials by version of the trial engine.
+    fullscreen : float or None
+        Share of recorded trials in full screen.
+    """
+
+    rule: str
+    trials: int
+    recorded: int
+    within_half_frame: float | None
+    within_half_frame_by_timestamps: float | None
+    ok: int
+    not_ok: int
+    unknown: int
+    departure_frames: dict[str, float]
+    departure_ms: dict[str, float]
+    histogram: tuple[int, ...]
+    trials_with_long_frames: int
+    long_frames: int
+    lag_ms: dict[str, float]
+    onset_waits: int
+    refresh_hz: dict[str, int]
+    pixel_ratios: dict[str, int]
+    engines: dict[str, int]
+    fullscreen: float | None
+
+    @property
+    def ok_share(self) -> float | None:
+        """Share of the trials with known timing that the rule finds in order."""
+        judged = self.ok + self.not_ok
+        return self.ok / judged if judged else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimingCertificate:
+    """The summary over all trials, and one for each participant by code."""
+
+    rule: str
+    all: TimingSummary
+    participants: dict[str, TimingSummary]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: every number unrounded, with the edges of the histogram."""
+
+        def shown(summary: TimingSummary) -> dict[str, Any]:
+            return {**asdict(summary), "histogram": list(summary.histogram), "ok_share": summary.ok_share}
+
+        return {
+            "rule": self.rule,
+            "histogram_edges_frames": list(EDGES),
+            "all": shown(self.all),
+            "participants": {code: shown(summary) for code, summary in self.participants.items()},
+        }
+
+
+def certify(records: Iterable[Record], *, rule: str = TIMING_RULE) -> TimingCertificate:
+    """Sum up the timing of many trials.
+
+    Parameters
+    ----------
+    records : iterable of mapping
+        One mapping a trial: timing columns of ``analysis.tables.TIMING_COLUMNS``, and ``participant`` where summaries
+        by participant are wanted. A missing column is unknown.
+    rule : str
+        Name of a rule of ``analysis.timing.TIMING_RULES``, applied to the raw columns whatever rule judged before.
+
+    Returns
+    -------
+    TimingCertificate
+    """
+    rows = list(records)
+    by_participant: dict[str, list[Record]] = {}
+    for row in rows:
+        if row.get("participant"):
+            by_participant.setdefault(str(row["participant"]), []).append(row)
+    return TimingCertificate(
+        rule=rule,
+        all=summarise(rows, rule=rule),
+        participants={code: summarise(mine, rule=rule) for code, mine in sorted(by_participant.items())},
+    )
+
+
+def summarise(rows: Iterable[Record], *, rule: str = TIMING_RULE) -> TimingSummary:
+    """Summary of some trials; see `TimingSummary`."""
+    rows = list(rows)
+    timed = [row for row in rows if _duration(row) is not None]
+    refresh = np.array([row["t_refresh_median_ms"] for row in timed], dtype=np.float64)
+    planned = np.array([row["frames_target"] for row in timed], dtype=np.float64) * refresh
+    departure_ms = np.array([_duration(row) for row in timed], dtype=np.float64) - planned
+    by_timestamps = np.array([_number(row, "dur_stim_ms") for row in timed], dtype=np.float64) - planned
+    frames = departure_ms / refresh if timed else departure_ms
+    lags = np.array([_lag(row) for row in timed], dtype=np.float64)
+    verdicts = Counter(timing_ok(row, rule) for row in rows)
+    counts, _ = np.histogram(np.clip(frames, EDGES[0], EDGES[-1]), bins=EDGES)
+    return TimingSummary(
+        rule=rule,
+        trials=len(rows),
+        recorded=len(timed),
+        within_half_frame=_share(np.abs(frames) <= 0.5),
+        within_half_frame_by_timestamps=_share(np.abs(by_timestamps / refresh) <= 0.5) if timed else None,
+        ok=verdicts[True],
+        not_ok=verdicts[False],
+        unknown=verdicts[None],
+        departure_frames=_percentiles(frames),
+        departure_ms=_percentiles(departure_ms),
+        histogram=tuple(int(count) for count in counts),
+        trials_with_long_frames=sum(bool(row.get("n_long_frames")) for row in timed),
+        long_frames=sum(int(row.get("n_long_frames") or 0) for row in timed),
+        lag_ms=_percentiles(lags[~np.isnan(lags)]),
+        onset_waits=sum(int(row.get("n_onset_waits") or 0) for row in timed),
+        refresh_hz=_counted(_rate(row) for row in timed),
+        pixel_ratios=_counted(UNKNOWN if row.get("dpr") is None else f"{row['dpr']:g}" for row in timed),
+        engines=_counted(str(row.get("engine_version") or UNKNOWN) for row in timed),
+        fullscreen=_share(np.array([bool(row.get("fullscreen")) for row in timed], dtype=np.bool_)),
+    )
+
+
+def _duration(row: Record) -> float | None:
+    """How long the stimulus lasted, as well as the engine knew; None where that or its plan is unknown."""
+    refresh_ms = row.get("t_refresh_median_ms")
+    if not refresh_ms or refresh_ms <= 0 or row.get("frames_target") is None:
+        return None
+    taken = row.get("dur_stim_taken_ms")
+    return taken if taken is not None else row.get("dur_stim_ms")
+
+
+def _number(row: Record, column: str) -> float:
+    value = row.get(column)
+    return float("nan") if value is None else float(value)
+
+
+def _lag(row: Record) -> float:
+    return max(_number(row, "lag_stim_on_ms"), _number(row, "lag_stim_off_ms"))
+
+
+def _rate(row: Record) -> str:
+    measured = 1000 / row["t_refresh_median_ms"]
+    nearest = min(RATES_HZ, key=lambda rate: abs(rate - measured))
+    return str(nearest) if abs(nearest - measured) <= 0.03 * nearest else f"{measured:.0f}"
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(names).most_common())
+
+
+def _share(holds: NDArray[np.bool_]) -> float | None:
+    return float(np.mean(holds)) if len(holds) else None
+
+
+def _percentiles(values: NDArray[np.float64]) -> dict[str, float]:
+    if not len(values):
+        return {}
+    return {f"p{q}": float(value) for q, value in zip(PERCENTILES, np.percentile(values, PERCENTILES), strict=True)}
