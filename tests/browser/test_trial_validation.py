@@ -1,0 +1,251 @@
+"""Judging pictures without a time limit: on a desktop, with the keyboard alone, on a phone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.design import DesignConfig, ValidationDesign
+from humanexp.experiments import services
+from humanexp.experiments.models import Response, Session, SessionState
+from tests.browser import studies
+from tests.browser.person import PATIENCE_MS, Person
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+#: Two of practice, then four new pictures, one of them twice, and both sentinels.
+SHORT = DesignConfig(
+    sessions=4,
+    main_trials=0,
+    block_trials=5,
+    validation=ValidationDesign(new_pictures=4, second_showings=1, answers_per_picture=2),
+)
+
+
+@pytest.fixture
+def judging(transactional_db: None, own_media: None, drawings: Path) -> Session:
+    return studies.open_session(studies.make_study(drawings, design=SHORT, protocol=studies.BRIEF))
+
+
+def expected(session: Session) -> dict[int, str]:
+    """What an attentive person answers: yes to both, but where the picture plainly lacks what is wanted."""
+    return {trial.position: trial.correct_response or "yes-yes" for trial in session.trials.all()}
+
+
+def given(session: Session) -> dict[int, str]:
+    return dict(Response.objects.filter(session=session).values_list("position", "response"))
+
+
+class Judge(Person):
+    """A person who judges pictures."""
+
+    def arrives_to_judge(self, session: Session) -> None:
+        self.enters(session)
+        self.passes_the_checks()
+        self.sees("instructions-validation")
+        for _ in range(3):
+            self.presses("next")
+        self.presses("start")
+        self.sees("validation")
+
+    def sees_picture(self, count: str) -> None:
+        begins = "count => document.querySelector('[data-value=count]').textContent.startsWith(count)"
+        self.page.wait_for_function(begins, arg=count, timeout=PATIENCE_MS)
+
+    def judges(self, response: str) -> None:
+        for question, answer in zip(("shows", "usable"), response.split("-"), strict=True):
+            self.page.check(f'[data-screen="validation"] input[name="{question}"][value="{answer}"]')
+        self.page.wait_for_timeout(350)  # a press within 0.3 s is taken for the second half of a double click
+        self.presses("judged")
+
+    def judges_with_keys(self, response: str) -> None:
+        """From the heading, which has the focus: past the link to each question, an arrow for the answer, Enter."""
+        keys = self.page.keyboard
+        for answer in response.split("-"):
+            while "shows" not in self._focused() and "usable" not in self._focused() or self._chosen():
+                keys.press("Tab")
+            keys.press("Space" if answer == "yes" else "ArrowDown")
+        self.page.wait_for_timeout(350)
+        keys.press("Enter")
+
+    def _focused(self) -> str:
+        return str(self.page.evaluate("document.activeElement.name || ''"))
+
+    def _chosen(self) -> bool:
+        return bool(
+            self.page.evaluate(
+                "Boolean(document.querySelector(`input[name='${document.activeElement.name}']:checked`))"
+            )
+        )
+
+
+def test_a_whole_session_on_a_desktop(page: Any, live_server: Any, judging: Session) -> None:
+    right = expected(judging)
+    judge = Judge(page, live_server.url)
+    judge.enters(judging)
+    judge.sees("checks")
+    assert not page.is_visible('[data-check="window"]'), "nothing is timed"
+    judge.passes_the_checks()
+    judge.sees("instructions-validation")
+    for _ in range(3):
+        judge.presses("next")
+    judge.presses("start")
+    judge.sees_picture("Practice picture 1 of 2")
+
+    # Nothing goes on before both questions are answered.
+    page.wait_for_timeout(350)
+    judge.presses("judged")
+    judge.reads("Please answer both questions")
+    page.check('input[name="shows"][value="no"]')
+    judge.presses("judged")
+    judge.reads("Please answer both questions")
+    assert page.evaluate("document.activeElement.name") == "usable"
+    assert given(judging) == {}
+
+    # Practice shows the right answers, and waits.
+    wrong = "no-yes"
+    judge.judges(wrong)
+    judge.reads("Here the right answer to both is")
+    marked = page.eval_on_selector_all("label[data-mark=right] input", "inputs => inputs.map((input) => input.value)")
+    assert marked == right[0].split("-")
+    assert page.is_disabled('input[name="shows"][value="yes"]')
+    judge.presses("judged")
+    judge.sees_picture("Practice picture 2 of 2")
+    judge.judges(right[1])
+    judge.reads("Right:")
+    judge.presses("judged")
+
+    for block in judging.blocks[1:]:
+        judge.presses("start")
+        for position in range(block["first"], block["last"] + 1):
+            judge.sees_picture(f"Picture {position - block['first'] + 1} of")
+            assert page.query_selector("[data-judge] input:checked") is None, "no answer is carried over"
+            judge.judges(right[position])
+    judge.sees("done")
+    assert given(judging) == {**right, 0: wrong}
+    for response in Response.objects.filter(session=judging):
+        assert response.rt_ms is not None and response.rt_ms > 0
+        assert [click["choice"].partition(":")[0] for click in response.clicks][-2:] == [
+            "shows",
+            "usable",
+        ] or response.position == 0
+        assert response.timing["decode_ok"] and response.timing["css_px"] > studies.SIZE_PX
+        assert response.timing_ok is None and "frames_target" not in response.timing
+    judging.refresh_from_db()
+    assert judging.state == SessionState.COMPLETED
+    assert page.evaluate("document.fullscreenElement") is None
+    assert judge.complaints == []
+
+
+def test_with_the_keyboard_alone(page: Any, live_server: Any, judging: Session) -> None:
+    right = expected(judging)
+    keys = page.keyboard
+    judge = Judge(page, live_server.url)
+    judge.enters(judging)
+    judge.sees("checks")
+    for _ in range(2):
+        keys.press("Tab")
+        keys.press("Space")
+    keys.press("Enter")
+    judge.sees("instructions-validation")
+    for _ in range(3):
+        keys.press("Enter")
+    for block in judging.blocks:
+        page.wait_for_selector('[data-screen="ready"] [data-action="start"]:enabled')
+        keys.press("Enter")
+        for position in range(block["first"], block["last"] + 1):
+            kind = "Practice picture" if block["feedback"] else "Picture"
+            judge.sees_picture(f"{kind} {position - block['first'] + 1} of")
+            judge.judges_with_keys(right[position])
+            if block["feedback"]:
+                judge.reads("Right:")
+                keys.press("Enter")
+    judge.sees("done")
+    assert given(judging) == right
+    inputs = {click["input"] for response in Response.objects.filter(session=judging) for click in response.clicks}
+    assert inputs == {"key"}
+    assert judge.complaints == []
+
+
+def test_on_a_phone(chromium: Any, live_server: Any, judging: Session) -> None:
+    right = expected(judging)
+    context = chromium.new_context(
+        viewport={"width": 390, "height": 844}, device_scale_factor=3, is_mobile=True, has_touch=True
+    )
+    phone = context.new_page()
+    judge = Judge(phone, live_server.url)
+    judge.arrives_to_judge(judging)
+    for block in judging.blocks:
+        if block["index"]:
+            judge.presses("start")
+        for position in range(block["first"], block["last"] + 1):
+            judge.sees("validation")
+            assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+            for question, answer in zip(("shows", "usable"), right[position].split("-"), strict=True):
+                label = phone.locator(f'label:has(input[name="{question}"][value="{answer}"])')
+                box = label.bounding_box()
+                assert box["height"] >= 44 and box["width"] >= 72, "large enough for a thumb"
+                label.tap()
+            phone.wait_for_timeout(350)
+            phone.locator('[data-action="judged"]').tap()
+            if block["feedback"]:
+                judge.reads("Right:")
+                phone.locator('[data-action="judged"]').tap()
+        if block["index"] == 0:
+            phone.reload()  # in the middle of a session on a phone, without a code in the address
+    judge.sees("done")
+    assert given(judging) == right
+    context.close()
+
+
+def test_a_reload_in_the_middle_of_a_picture_goes_on_with_it(page: Any, live_server: Any, judging: Session) -> None:
+    right = expected(judging)
+    judge = Judge(page, live_server.url)
+    judge.arrives_to_judge(judging)
+    judge.judges(right[0])
+    judge.reads("Right:")
+    judge.presses("judged")
+    judge.sees_picture("Practice picture 2 of 2")
+    page.check('input[name="shows"][value="no"]')
+    page.reload()
+    judge.reads("Welcome back")
+    judge.presses("start")
+    judge.sees_picture("Practice picture 2 of 2")
+    assert page.query_selector("[data-judge] input:checked") is None
+    judge.judges(right[1])
+    judge.reads("Right:")
+    assert given(judging) == {0: right[0], 1: right[1]}
+
+
+def test_a_reader_of_the_screen_hears_what_is_asked(page: Any, live_server: Any, judging: Session) -> None:
+    judge = Judge(page, live_server.url)
+    judge.arrives_to_judge(judging)
+    judge.sees_picture("Practice picture 1 of 2")
+    trial = judging.trials.get(position=0)
+    tree = page.locator('[data-screen="validation"]').aria_snapshot()
+    assert f'heading "Practice picture 1 of 2: {trial.wanted.title()}"' in tree
+    assert 'img "The picture to judge"' in tree
+    assert 'group "Does the picture show a' in tree and f"{trial.wanted}?" in tree
+    assert tree.count('radio "Yes"') == tree.count('radio "No"') == 2
+    assert 'link "More about it (opens another window)"' in tree
+    assert page.evaluate("document.activeElement.matches('[data-heading]')"), "reading begins at the heading"
+    link = page.locator("[data-link]")
+    assert link.get_attribute("target") == "_blank" and "noopener" in link.get_attribute("rel")
+    page.wait_for_timeout(350)
+    judge.presses("judged")
+    assert page.get_by_role("alert").inner_text() == "Please answer both questions before you go on."
+
+
+def test_the_server_is_asked_before_a_phone_uses_up_its_link(chromium: Any, live_server: Any, judging: Session) -> None:
+    """A timed study would refuse it and keep the link good; this one lets it in, once."""
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
+    phone = context.new_page()
+    code = services.issue_handoff(session=judging)
+    calls: list[str] = []
+    phone.on("request", lambda request: calls.append(request.url.partition("/api/v1/run/")[2]))
+    phone.goto(f"{live_server.url}/run/#{code}")
+    Judge(phone, live_server.url).sees("checks")
+    assert calls.index("handoff/look/") < calls.index("handoff/")
+    context.close()
