@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import hashlib
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -8,9 +11,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from analysis.corruptions import corrupt
+from analysis.corruptions import CORRUPTIONS, corrupt, load_modules
 from analysis.generation import prepare_original
 from analysis.tables import STIMULI
+from analysis.visual_change import visual_change
 from humanexp.core.errors import InvalidRequest, JobCancelled
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
@@ -18,7 +22,8 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
 from humanexp.stimuli.generation import make_stimuli
-from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
+from humanexp.stimuli.verification import verify_stimuli
 
 pytestmark = pytest.mark.django_db
 
@@ -56,6 +61,121 @@ def test_a_job_makes_files_and_rows(stimulus_set: StimulusSet) -> None:
         original = prepare_original(media_path(stimulus.source_image.file), 112)
         shown = np.asarray(Image.open(media_path(stimulus.file)))
         assert np.array_equal(shown, corrupt(original, stimulus.corruption, stimulus.parameter, stimulus.seed))
+
+
+def test_a_complete_set_knows_its_coverage(stimulus_set: StimulusSet) -> None:
+    make_stimuli(stimulus_set, quiet)
+    stimulus_set.refresh_from_db()
+    assert list(stimulus_set.coverage) == stimulus_set.corruptions
+    for name, report in stimulus_set.coverage.items():
+        of_function = list(stimulus_set.stimuli.filter(corruption=name))
+        changes = [stimulus.visual_change for stimulus in of_function]
+        assert report["n"] == sum(report["ours"]["counts"]) == sum(report["paper"]["counts"]) == 40
+        assert report["ours"]["counts"] == np.histogram(changes, bins=40, range=(0, 1))[0].tolist()
+        missed = [stimulus for stimulus in of_function if not stimulus.reached]
+        assert report["missed"] == len(missed)
+        assert report["unreachable"] == sum(
+            not stimulus.reach_low <= stimulus.target <= stimulus.reach_high for stimulus in missed
+        )
+        assert report["tries"] == pytest.approx(np.mean([stimulus.evaluations for stimulus in of_function]))
+
+
+def test_the_manifest_beside_the_stimuli_is_the_table(stimulus_set: StimulusSet) -> None:
+    make_stimuli(stimulus_set, quiet)
+    stimulus_set.refresh_from_db()
+    path = media_path("stimuli/noise/manifest.parquet")
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == stimulus_set.manifest_sha256
+    frame = STIMULI.read(path)
+    assert len(frame) == 88
+    for row in frame.itertuples():
+        assert hashlib.sha256(media_path(row.file).read_bytes()).hexdigest() == row.sha256
+    # Nothing but the stimuli and the manifest is in the folder, and writing it again gives the same bytes.
+    assert sum(found.is_file() for found in path.parent.rglob("*")) == 89
+    again = services.complete_stimulus_set(stimulus_set=stimulus_set)
+    assert again.manifest_sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert StimulusSet.objects.get().manifest_sha256 == again.manifest_sha256
+
+
+@pytest.mark.parametrize(
+    ("change", "n_stimuli"),
+    [
+        ({"sampling": "uniform", "count": 20}, 2 * 20 + 8),
+        ({"sampling": "imagenet-c-levels", "count": 0, "framing": "imagenet"}, 2 * 5 * 8 + 8),
+    ],
+)
+def test_other_samplings_take_the_same_way(source_set: SourceSet, change: dict, n_stimuli: int) -> None:
+    stimulus_set = services.create_stimulus_set(source_set=source_set, name="x", **{**WANTED, **change})
+    assert make_stimuli(stimulus_set, quiet) == n_stimuli
+    stimulus_set.refresh_from_db()
+    assert stimulus_set.pilots == {}
+    assert stimulus_set.completed_at is not None
+    corrupted = stimulus_set.stimuli.exclude(corruption="none")
+    assert corrupted.filter(target=None, evaluations=1, reached=True).count() == n_stimuli - 8
+    for stimulus in corrupted.select_related("source_image")[:10]:
+        original = prepare_original(media_path(stimulus.source_image.file), 112, stimulus_set.framing)
+        again = corrupt(
+            original, stimulus.corruption, stimulus.parameter, stimulus.seed, version=stimulus.corruption_version
+        )
+        shown = np.asarray(Image.open(media_path(stimulus.file)))
+        assert np.array_equal(shown, again)
+        assert stimulus.visual_change == visual_change(original, shown)
+    if change["sampling"] == "imagenet-c-levels":
+        assert set(corrupted.values_list("parameter", flat=True)) == {1, 2, 3, 4, 5}
+        assert set(corrupted.values_list("corruption_version", flat=True)) == {"imagenet-c-1"}
+    assert verify_stimuli(stimulus_set).passed
+
+
+OWN_FUNCTION = """
+from __future__ import annotations
+from analysis.corruptions import Corruption, register
+
+def _darken(intensities, parameter, seed):
+    return intensities * (1 - parameter)
+
+register(Corruption(
+    name="darken", label="Darken", family="own", version="1", low=0.0, high=1.0, scale="linear",
+    unit="share of intensity that is lost", function=_darken,
+))
+"""
+
+
+def test_functions_of_the_users_own_are_known_in_other_processes(
+    source_set: SourceSet,
+    settings,  # noqa: ANN001
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "own_corruptions.py").write_text(OWN_FUNCTION)
+    monkeypatch.syspath_prepend(tmp_path)
+    known = dict(CORRUPTIONS)
+    settings.CORRUPTION_MODULES = ["own_corruptions"]
+    settings.COMPUTE = "processes:1"
+    try:
+        load_modules(settings.CORRUPTION_MODULES)
+        stimulus_set = services.create_stimulus_set(
+            source_set=source_set, name="own", corruptions=["darken"], count=20, size_px=112
+        )
+        assert make_stimuli(stimulus_set, quiet) == 28
+        assert verify_stimuli(stimulus_set).stimuli.identical == 28
+    finally:
+        CORRUPTIONS.clear()
+        CORRUPTIONS.update(known)
+        sys.modules.pop("own_corruptions")
+
+
+def test_a_cancelled_job_does_not_wait_for_its_children(stimulus_set: StimulusSet, settings) -> None:  # noqa: ANN001
+    settings.COMPUTE = "processes:2"
+    stimulus_set.count_per_corruption = 100_000  # a plan like this takes minutes
+    stopped_at = []
+
+    def cancel(done: int, total: int, message: str = "") -> None:
+        if done:
+            stopped_at.append(time.monotonic())
+            raise JobCancelled
+
+    with pytest.raises(JobCancelled):
+        make_stimuli(stimulus_set, cancel)
+    assert time.monotonic() - stopped_at[0] < 2.0
 
 
 def test_the_manifest_is_a_valid_table(stimulus_set: StimulusSet) -> None:
@@ -142,6 +262,12 @@ def test_a_picture_that_became_unreadable_ends_the_job_with_its_name(stimulus_se
         ({"size_px": 64}, "between 96 and 1024 px, not 64"),
         ({"size_px": 300}, "8 pictures of pets are too small to be shown at 300 px"),
         ({"seed": -1}, "seed must lie"),
+        ({"sampling": "random"}, "choose from even, uniform, imagenet-c-levels"),
+        ({"sampling": "imported"}, "no sampling 'imported'"),
+        ({"framing": "half"}, "choose from whole, imagenet"),
+        ({"sampling": "imagenet-c-levels"}, "leave the number of stimuli out"),
+        ({"sampling": "imagenet-c-levels", "count": 0, "corruptions": ["median_blur"]}, "No levels of median_blur"),
+        ({"framing": "imagenet", "size_px": 250}, "8 pictures of pets are too small"),
         ({"name": "two words"}, "cannot be a name"),
     ],
 )
@@ -177,6 +303,11 @@ def test_command_makes_a_set_and_a_second_call_finds_it_done(
         ({"corruption": "fog"}, "choose from .*gaussian_blur"),
         ({"corruption": ","}, "at least one corruption"),
         ({"count": -4}, "not -4"),
+        ({"count": None}, "with --count N; even needs it"),
+        ({"sampling": "some"}, "no sampling 'some'"),
+        ({"sampling": "imagenet-c-levels"}, "leave the number of stimuli out"),
+        ({"sampling": "imagenet-c-levels", "count": None, "corruption": "median_blur"}, "choose from brightness"),
+        ({"framing": "some"}, "no framing 'some'"),
     ],
 )
 def test_command_refuses_bad_input(source_set: SourceSet, change: dict, reason: str) -> None:
@@ -186,22 +317,15 @@ def test_command_refuses_bad_input(source_set: SourceSet, change: dict, reason: 
     assert not Job.objects.exists()
 
 
-def test_verification_passes_and_finds_damage(stimulus_set: StimulusSet, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(CommandError, match="no stimulus yet"):
-        call_command("verify_stimuli", "noise")
-    make_stimuli(stimulus_set, quiet)
-    call_command("verify_stimuli", "noise")
-    assert "88 stimuli verified, 88 made again with the same bytes" in capsys.readouterr().out
-    call_command("verify_stimuli", "noise", sample=10)
-    assert "10 stimuli verified" in capsys.readouterr().out
-    gone, changed = Stimulus.objects.filter(corruption="gaussian_blur").order_by("key")[:2]
-    media_path(gone.file).unlink()
-    Image.fromarray(255 - np.asarray(Image.open(media_path(changed.file)))).save(media_path(changed.file))
-    with pytest.raises(CommandError) as failure:
-        call_command("verify_stimuli", "noise")
-    assert f"1 missing: {gone.key}" in str(failure.value)
-    assert f"1 altered: {changed.key}" in str(failure.value)
-    with pytest.raises(CommandError, match="no stimulus set named 'other'"):
-        call_command("verify_stimuli", "other")
-    with pytest.raises(CommandError, match="1 or more"):
-        call_command("verify_stimuli", "noise", sample=0)
+def test_command_makes_all_functions_at_the_published_levels(
+    source_set: SourceSet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source_set.images.exclude(key__in=["cat-0", "dog-1"]).delete()
+    levels = {**COMMAND, "corruption": "all", "count": None, "sampling": "imagenet-c-levels", "framing": "imagenet"}
+    call_command("generate_stimuli", **levels)
+    assert "noise: 90 stimuli and 2 clean pictures" in capsys.readouterr().out
+    made_by = StimulusSet.objects.get()
+    assert len(made_by.corruptions) == 9
+    assert (made_by.count_per_corruption, made_by.sampling, made_by.framing) == (0, "imagenet-c-levels", "imagenet")
+    with pytest.raises(CommandError, match="another framing"):
+        call_command("generate_stimuli", **{**levels, "framing": "whole"})

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from humanexp.core.errors import Conflict
+from humanexp.core.storage import media_path
+from humanexp.experiments.models import Study, StudyFamily
+from humanexp.stimuli import services
+from humanexp.stimuli.generation import make_stimuli
+from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stimulus_set(source_set: SourceSet) -> StimulusSet:
+    made = services.create_stimulus_set(
+        source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112
+    )
+    make_stimuli(made, lambda done, total, message="": None)
+    return made
+
+
+def test_rows_and_files_go_and_the_name_is_free_again(stimulus_set: StimulusSet, source_set: SourceSet) -> None:
+    assert services.delete_stimulus_set(stimulus_set=stimulus_set) == 18
+    assert not StimulusSet.objects.exists()
+    assert not Stimulus.objects.exists()
+    assert list(media_path("stimuli").iterdir()) == []
+    assert source_set.images.count() == 8
+    services.create_stimulus_set(
+        source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112
+    )
+
+
+def test_a_set_that_a_study_uses_stays(stimulus_set: StimulusSet) -> None:
+    family = StudyFamily.objects.create(slug="pets")
+    study = Study.objects.create(family=family, slug="pets", title="Pets", stimulus_set=stimulus_set)
+    with pytest.raises(Conflict, match=f"noise is used by the study {study}: what people saw is kept"):
+        services.delete_stimulus_set(stimulus_set=stimulus_set)
+    stimulus_set.refresh_from_db()
+    assert stimulus_set.completed_at is not None
+    assert stimulus_set.stimuli.count() == 18
+    assert len(list(media_path("stimuli/noise").rglob("*.png"))) == 18
+
+
+def test_a_set_that_is_being_made_stays(stimulus_set: StimulusSet) -> None:
+    services.start_generation(stimulus_set=stimulus_set)
+    with pytest.raises(Conflict, match="cancel that job first"):
+        services.delete_stimulus_set(stimulus_set=stimulus_set)
+    assert stimulus_set.stimuli.count() == 18
+
+
+def test_a_deletion_that_stopped_half_way_is_finished_by_the_next(stimulus_set: StimulusSet) -> None:
+    # As a process leaves it that was killed after the folder was put out of the way.
+    media_path("stimuli/noise").rename(media_path("stimuli") / ".noise.deleted")
+    StimulusSet.objects.update(completed_at=None)
+    assert services.delete_stimulus_set(stimulus_set=stimulus_set) == 18
+    assert list(media_path("stimuli").iterdir()) == []
+
+
+def test_a_deletion_that_stopped_half_way_can_be_undone_by_making_the_set(stimulus_set: StimulusSet) -> None:
+    before = dict(stimulus_set.stimuli.values_list("key", "sha256"))
+    media_path("stimuli/noise").rename(media_path("stimuli") / ".noise.deleted")
+    stimulus_set.stimuli.filter(corruption="none").delete()
+    make_stimuli(stimulus_set, lambda done, total, message="": None)
+    assert dict(stimulus_set.stimuli.values_list("key", "sha256")) == before
