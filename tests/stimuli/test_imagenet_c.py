@@ -241,6 +241,10 @@ def test_command_imports_tells_levels_and_goes_on(tree: Path, wnid_set: SourceSe
     assert "levels: 50 pictures and 5 clean ones" in told
     assert "gaussian_noise: median visual change of level 1: 0." in told
     assert "5: 0." in told
+    lost, altered = (media_path(one.file) for one in Stimulus.objects.order_by("key")[:2])
+    lost.unlink()
+    altered.write_bytes(b"")
     assert run(str(tree)) == told
+    assert {lost.read_bytes()[:4], altered.read_bytes()[:4]} == {b"\x89PNG"}
     with pytest.raises(CommandError, match="There is no set of pictures named 'nobody'"):
         call_command("import_imagenet_c", str(tree), "--images", "nobody", "--name", "x")

@@ -107,11 +107,16 @@ def import_imagenet_c(
 
 @transaction.atomic
 def resume_import(*, stimulus_set: StimulusSet) -> Job:
-    """The set's import job; one that failed or was cancelled is queued again and goes on where it stopped."""
+    """Queue the set's import again, which goes on where it stopped and repairs; one that runs is left alone."""
     job = job_selectors.latest_for(stimulus_set.job_subject, IMPORT_JOB_KIND)
     if job is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} was not imported: generate_stimuli goes on with it.")
-    return jobs.resume(job=job) if job.is_finished and job.state != JobState.DONE else job
+    if not job.is_finished:
+        return job
+    if job.state != JobState.DONE:
+        return jobs.resume(job=job)
+    # A complete set is looked through again: files that were lost or altered since are taken over once more.
+    return jobs.submit(IMPORT_JOB_KIND, subject=job.subject, **job.parameters)
 
 
 def scan_folder(folder: Path, source_set: SourceSet, functions: Sequence[str]) -> Scan:

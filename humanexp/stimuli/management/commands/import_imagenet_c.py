@@ -55,7 +55,7 @@ class Command(BaseCommand):
             raise CommandError(error.message) from error
         runner.run_to_the_end(job, tell=self.stdout.write)
         if job.state != JobState.DONE:
-            raise CommandError(f"The import of {stimulus_set} is not complete:\n{job.error or job.get_state_display()}")
+            raise CommandError(f"The import of {stimulus_set} is not complete:\n{_reason(job)}")
         self._report(stimulus_set)
 
     def _go_on(self, stimulus_set: StimulusSet, options: dict[str, Any]) -> Job:
@@ -92,3 +92,9 @@ class Command(BaseCommand):
         for name, by_level in counted.items():
             medians = ", ".join(f"{one.level}: {one.median:.3f}" for one in level_spreads(by_level))
             self.stdout.write(f"{name}: median visual change of level {medians}")
+
+
+def _reason(job: Job) -> str:
+    """What a job says of its end: sentences as they are, of a traceback the last line."""
+    error = job.error.strip() or str(job.get_state_display())
+    return error.splitlines()[-1] if error.startswith("Traceback") else error
