@@ -79,8 +79,8 @@ def glass_blur(intensities: Intensities, parameter: float, seed: int) -> Intensi
     return glass(intensities, 0.7 * math.sqrt(parameter), parameter, 2, seed)
 
 
-def glass(intensities: Intensities, sigma_px: float, displacement_px: float, iterations: int, seed: int) -> Intensities:
-    """Blur, move every pixel of the whole picture ``iterations`` times at random, blur.
+def glass(intensities: Intensities, sigma_px: float, displacement_px: float, moves: int, seed: int) -> Intensities:
+    """Blur, move every pixel of the whole picture ``moves`` times at random, blur.
 
     Parameters
     ----------
@@ -89,15 +89,15 @@ def glass(intensities: Intensities, sigma_px: float, displacement_px: float, ite
         Standard deviation of both blurs.
     displacement_px : float
         Largest displacement in each direction; between pixels, the picture is interpolated.
-    iterations : int
+    moves : int
     seed : int
-        Of the directions, one field an iteration, the same at every displacement.
+        Of the directions, one field a move, the same at every displacement.
     """
     # Differs from ImageNet-C: pixels move by continuous amounts instead of being swapped one after the other.
     half_kernel = gaussian_half_kernel(sigma_px)
     moved = blur_along_both_axes(intensities, half_kernel)
     across, down = _grid(intensities.shape[:2])
-    for ripple_x, ripple_y in _ripples(intensities.shape[:2], iterations, seed):
+    for ripple_x, ripple_y in _ripples(intensities.shape[:2], moves, seed):
         moved = cv2.remap(
             moved,
             across + np.float32(displacement_px) * ripple_x,
@@ -115,9 +115,9 @@ def _grid(shape: tuple[int, int]) -> tuple[Field, Field]:
 
 
 @lru_cache(maxsize=1)
-def _ripples(shape: tuple[int, int], iterations: int, seed: int) -> Field:
+def _ripples(shape: tuple[int, int], moves: int, seed: int) -> Field:
     rng = np.random.default_rng(seed)
-    return frozen(rng.random((iterations, 2, *shape), dtype=np.float32) * np.float32(2.0) - np.float32(1.0))
+    return frozen(rng.random((moves, 2, *shape), dtype=np.float32) * np.float32(2.0) - np.float32(1.0))
 
 
 def defocus_blur(intensities: Intensities, parameter: float, seed: int) -> Intensities:

@@ -32,7 +32,7 @@ def brightness(intensities: Intensities, parameter: float, seed: int) -> Intensi
     brighter = intensities * gain[..., None]
     if is_black.any():
         brighter[is_black] = raised[is_black][:, None]
-    return brighter
+    return np.asarray(brighter, dtype=np.float32)
 
 
 def hue_saturation_value(intensities: Intensities, parameter: float, seed: int) -> Intensities:

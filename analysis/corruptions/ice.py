@@ -163,6 +163,6 @@ def _lit(rng: np.random.Generator, ice: _Plane, pane: _Pane) -> Texture:
     tint = np.array(pane.tint, dtype=np.float32)
     # Thick ice is white, the film between takes the tint.
     colour = tint + (1.0 - tint) * share[..., None]
-    texture = np.rint(np.clip(light[..., None] * colour, 0.0, 255.0)).astype(np.uint8)
+    texture: Texture = np.rint(np.clip(light[..., None] * colour, 0.0, 255.0)).astype(np.uint8)
     texture.flags.writeable = False
     return texture

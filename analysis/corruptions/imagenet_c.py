@@ -37,8 +37,9 @@ def _defocus(intensities: Intensities, numbers: tuple[float, float], seed: int) 
 
 
 def _glass(intensities: Intensities, numbers: tuple[float, float, int], seed: int) -> Intensities:
+    """Two moves an iteration: a swap moves the pixel that is swapped and the one that it is swapped with."""
     sigma_px, displacement_px, iterations = numbers
-    return glass(intensities, sigma_px, displacement_px, iterations, seed)
+    return glass(intensities, sigma_px, displacement_px, 2 * iterations, seed)
 
 
 def _motion(intensities: Intensities, numbers: tuple[int, float], seed: int) -> Intensities:

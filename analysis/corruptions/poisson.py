@@ -57,7 +57,7 @@ def poisson_counts(levels: NDArray[np.uint8], photons: float, seed: int) -> Fiel
     """
     uniform, stretch = _uniform(levels.shape, seed)
     flat = levels.ravel()
-    means = photons * np.arange(256) / 255.0
+    means: NDArray[np.float64] = photons * np.arange(256, dtype=np.float64) / 255.0
     tabulated = int(np.searchsorted(means, EXPANSION_FROM, side="right"))
     if tabulated > 255:
         return _from_table(flat, means, uniform, stretch).reshape(levels.shape)
@@ -77,7 +77,7 @@ def _from_expansion(levels: NDArray[np.uint8], means: NDArray[np.float64], norma
     last = (square * np.float32(1 / 270) + np.float32(7 / 810)) * square - np.float32(8 / 405)
     middle = (square * np.float32(-1 / 72) - np.float32(1 / 36)) * normal
     counts = mean + root * normal + square * np.float32(1 / 6) + np.float32(1 / 3) + (last * inverse + middle) * inverse
-    return np.maximum(np.floor(counts), np.float32(0.0))
+    return np.asarray(np.maximum(np.floor(counts), np.float32(0.0)), dtype=np.float32)
 
 
 def _from_table(

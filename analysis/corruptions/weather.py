@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.corruptions.fields import Field, frozen
 from analysis.corruptions.ice import TEXTURES, ice_texture
@@ -71,9 +72,9 @@ def _pane(shape: tuple[int, int], seed: int) -> Field:
     return frozen(np.ascontiguousarray(cut[:, ::-1] if rng.random() < 0.5 else cut, dtype=np.float32))
 
 
-def _mirrored(places: np.ndarray, side: int) -> np.ndarray:
+def _mirrored(places: NDArray[np.int64], side: int) -> NDArray[np.int64]:
     around = places % (2 * side)
-    return np.minimum(around, 2 * side - 1 - around)
+    return np.asarray(np.minimum(around, 2 * side - 1 - around), dtype=np.int64)
 
 
 FAMILY: tuple[Corruption, ...] = (
