@@ -29,6 +29,9 @@ PAGES = {
     "results": "/studies/demo/results/",
     "stimuli": "/stimuli/",
     "stimulus-set": "/stimuli/sets/demo/",
+    "stimulus-browse": "/stimuli/sets/demo/browse/",
+    "stimulus-walk": "/stimuli/sets/demo/walk/",
+    "stimulus-new": "/stimuli/new/",
     "classifiers": "/classifiers/",
     "jobs": "/jobs/",
 }

@@ -116,7 +116,7 @@ def test_a_complete_set_shows_coverage_and_pictures(researcher: Client, complete
     assert thumbnail.headers["Content-Type"] == "image/jpeg"
     assert len(thumbnail.content) < media_path(stimulus.file).stat().st_size
     response = researcher.get(f"/stimuli/pictures/{stimulus.pk}/")
-    assert b"".join(response.streaming_content) == media_path(stimulus.file).read_bytes()
+    assert response.content == media_path(stimulus.file).read_bytes()
     assert response.headers["Content-Type"] == "image/png"
     assert "private" in response.headers["Cache-Control"]
 

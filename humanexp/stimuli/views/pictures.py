@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET
 
@@ -18,9 +18,9 @@ _KEPT_S = 3600
 
 @login_required
 @require_GET
-def picture(request: HttpRequest, pk: int) -> HttpResponse | FileResponse:
+def picture(request: HttpRequest, pk: int) -> HttpResponse:
     """A stimulus, byte for byte as it is shown in a trial."""
-    response = FileResponse(_path(pk).open("rb"), content_type="image/png")
+    response = HttpResponse(_path(pk).read_bytes(), content_type="image/png")
     patch_cache_control(response, private=True, max_age=_KEPT_S)
     return response
 
