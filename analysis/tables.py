@@ -114,7 +114,7 @@ class TableSchema:
         else:
             ordered.to_csv(path, index=False, lineterminator="\n")
 
-    def write_rows(self, rows: Iterable[Mapping[str, Any]], path: Path, *, rows_per_group: int = 5000) -> int:
+    def write_rows(self, rows: Iterable[Mapping[str, Any]], path: Path, *, rows_per_group: int = 1000) -> int:
         """Write rows as they come to a .parquet file, and return their number; a group of rows is held at a time."""
         import pyarrow as pa
         from pyarrow import parquet

@@ -35,16 +35,20 @@ SPARE_BYTES = 16 * 2**20
 def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
     """Make every stimulus that is not there yet, and complete the set; returns how many it holds."""
     from analysis.compute import executor
+    from analysis.generation.files import UNFINISHED
 
     folder = media_path(folder_of(stimulus_set))
     open_folder(folder)
-    with executor(settings.COMPUTE) as pool:
-        originals = selectors.originals_of(stimulus_set)
-        pilots = _pilots(stimulus_set, originals, pool, progress)
-        plan = _plan(stimulus_set, originals, pilots)
-        _make(stimulus_set, plan, pilots, folder, pool, progress)
-    progress(len(plan) - 1, len(plan), "writing the manifest")
-    close_folder(folder)
+    try:
+        with executor(settings.COMPUTE) as pool:
+            originals = selectors.originals_of(stimulus_set)
+            pilots = _pilots(stimulus_set, originals, pool, progress)
+            plan = _plan(stimulus_set, originals, pilots)
+            _make(stimulus_set, plan, pilots, folder, pool, progress)
+        progress(len(plan) - 1, len(plan), "writing the manifest")
+        close_folder(folder)
+    finally:
+        shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
     services.complete_stimulus_set(stimulus_set=stimulus_set)
     progress(len(plan), len(plan), "stimuli made")
     return len(plan)
@@ -62,11 +66,12 @@ def open_folder(folder: Path) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
     with told_as_sentence(folder):
         write_atomically(unfinished / "probe", b"", beside=unfinished)
-        check_space(folder)
+        (unfinished / "probe").unlink()
+    check_space(folder)
 
 
 def close_folder(folder: Path) -> None:
-    """Bring every file that was written onto the disk, in one go, and remove leftovers."""
+    """Bring every file that was written onto the disk, in one go, and remove what was left on its way."""
     from analysis.generation.files import UNFINISHED
 
     os.sync()

@@ -81,7 +81,7 @@ def manifest(stimulus_set: StimulusSet) -> pd.DataFrame:
 def manifest_rows(stimulus_set: StimulusSet) -> Iterator[dict[str, Any]]:
     """The stimuli of a set one by one, columns of the STIMULI schema."""
     stimuli = stimulus_set.stimuli.select_related("source_image").order_by("corruption", "visual_change", "key")
-    for stimulus in stimuli.iterator(chunk_size=2000):
+    for stimulus in stimuli.iterator(chunk_size=500):
         yield {
             "stimulus": stimulus.key,
             "original": stimulus.source_image.key,

@@ -200,16 +200,18 @@ def _used(stimulus_set: StimulusSet, user: Any) -> Conflict:
 
 def _remove_folder(stimulus_set: StimulusSet) -> None:
     """Out of the way by one rename, then file by file."""
-    from analysis.generation.files import told_as_sentence
+    from analysis.generation.files import storage_sentence
 
     folder = media_path(f"stimuli/{stimulus_set.name}")
     doomed = folder.with_name(f".{stimulus_set.name}.deleted")
-    with told_as_sentence(folder):
+    try:
         if doomed.exists():
             shutil.rmtree(doomed)
         if folder.exists():
             folder.rename(doomed)
             shutil.rmtree(doomed)
+    except OSError as error:
+        raise InvalidRequest(storage_sentence(folder, error)) from error
 
 
 def _check_kinds(sampling: str, framing: str) -> None:
