@@ -65,7 +65,7 @@ def ice_texture(number: int) -> Texture:
     pane = _PANES[number]
     rng = np.random.default_rng([number, 7])
     # Old, dim growth behind; large crystals in front.
-    ice = np.float32(0.45) * _growth(rng, 3 * pane.crystals, 0.55 * pane.stem_px)
+    ice = np.float32(0.45) * _growth(rng, 3 * pane.crystals // 2, 0.65 * pane.stem_px)
     ice = np.maximum(ice, _growth(rng, pane.crystals, pane.stem_px))
     return _lit(rng, ice, pane)
 
