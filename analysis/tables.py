@@ -247,7 +247,19 @@ def _typed(column: Column, cells: pd.Series[Any], source: str) -> Any:
         raise TableRefused(
             f"{source}, row {row + 1}, column {column.name!r}: {text.iloc[row]!r} is not {expected}. Correct it."
         )
-    return (numbers.astype("Int64") if whole else numbers).array
+    return _whole(text.mask(empty)) if whole else numbers.array
+
+
+def _whole(text: pd.Series[Any]) -> Any:
+    """Checked cells as whole numbers; those beyond 2**53, as seeds are, keep every digit."""
+    import pandas as pd
+
+    digits = text.str.fullmatch(r"[+-]?\d{1,19}").fillna(False)
+    values = [
+        None if pd.isna(cell) else int(cell) if exact else int(float(cell))
+        for cell, exact in zip(text, digits, strict=True)
+    ]
+    return pd.array(values, dtype="Int64")
 
 
 STIMULI = TableSchema(

@@ -20,12 +20,14 @@ from humanexp.experiments.models import Origin, Study
 from humanexp.results.selectors import latest_run
 from humanexp.results.tables import predictions_of, trials_of
 from humanexp.screening import selectors as screening
+from humanexp.screening.timing import certificate_of
 from humanexp.stimuli import selectors as stimuli
 
 #: Rows that are written at once.
 CHUNK = 2000
 DESCRIPTION = "datapackage.json"
 FINDINGS = "findings.json"
+CERTIFICATE = "timing_certificate"
 
 
 def response_lines(study: Study) -> Iterator[str]:
@@ -64,6 +66,9 @@ def export_study(study: Study, folder: Path) -> list[Path]:
         path.write_bytes(media_path(run.findings_file).read_bytes())
         resources.append(_resource(path, None))
         written.append(path)
+    for path in _certificate(study, folder):
+        resources.append(_resource(path, None))
+        written.append(path)
     package = {
         "profile": "data-package",
         "name": study.slug,
@@ -84,6 +89,20 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Any]]:
         yield PREDICTIONS, predictions
     if study.stimulus_set is not None:
         yield STIMULI, stimuli.manifest(study.stimulus_set)
+
+
+def _certificate(study: Study, folder: Path) -> Iterator[Path]:
+    """How the pictures were timed, as numbers and as a picture; nothing for a study without timed answers."""
+    from analysis.figures.timing import timing_to_file
+
+    certificate = certificate_of(study)
+    if not certificate.all.recorded:
+        return
+    path = folder / f"{CERTIFICATE}.json"
+    content = {"study": study.slug, **certificate.to_dict()}
+    path.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    yield path
+    yield timing_to_file(certificate, folder / f"{CERTIFICATE}.svg", title=study.title)
 
 
 def _resource(path: Path, schema: TableSchema | None) -> dict[str, Any]:

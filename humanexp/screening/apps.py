@@ -14,3 +14,4 @@ class ScreeningConfig(AppConfig):
         from humanexp.screening import handlers  # noqa: F401  (registers)
 
         register_study_tab(StudyTab(key="review", label=_("Review"), url_name="screening:review", order=50))
+        register_study_tab(StudyTab(key="timing", label=_("Timing"), url_name="screening:timing", order=45))

@@ -10,4 +10,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/review/judge/", views.judge, name="judge"),
     path("studies/<slug:slug>/review/<slug:code>/", views.session, name="session"),
     path("studies/<slug:slug>/review/<slug:code>/rules/", views.return_to_rules, name="return-to-rules"),
+    path("studies/<slug:slug>/timing/", views.timing, name="timing"),
+    path("studies/<slug:slug>/timing/certificate.json", views.timing_certificate, name="timing-certificate"),
 ]

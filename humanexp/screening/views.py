@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -16,6 +16,7 @@ from humanexp.screening import selectors, services
 from humanexp.screening.evidence import evidence_of
 from humanexp.screening.forms import DecisionForm
 from humanexp.screening.review import review_of
+from humanexp.screening.timing import certificate_of, timing_page
 
 
 @login_required
@@ -72,6 +73,25 @@ def return_to_rules(request: HttpRequest, slug: str, code: str) -> HttpResponse:
     services.return_to_rules(session=_session(_study(request, slug), code))
     messages.success(request, _("The rules' verdict holds again."))
     return redirect("screening:session", slug=slug, code=code)
+
+
+@login_required
+@require_GET
+def timing(request: HttpRequest, slug: str) -> HttpResponse:
+    """How well the study's pictures were timed, for everybody and for each participant."""
+    study = _study(request, slug)
+    return render(request, "screening/timing.html", {"study": study, "page": timing_page(study)})
+
+
+@login_required
+@require_GET
+def timing_certificate(request: HttpRequest, slug: str) -> HttpResponse:
+    """The certificate as a file."""
+    study = _study(request, slug)
+    content = {"study": study.slug, **certificate_of(study).to_dict()}
+    response = JsonResponse(content, json_dumps_params={"indent": 2, "allow_nan": False})
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-timing-certificate.json"'
+    return response
 
 
 def _study(request: HttpRequest, slug: str) -> Study:

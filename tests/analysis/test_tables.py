@@ -86,3 +86,14 @@ def test_every_column_is_described() -> None:
         assert [field["name"] for field in described["fields"]] == schema.names
         assert all(field["description"] for field in described["fields"])
         assert set(schema.key) <= set(schema.names)
+
+
+def test_a_large_seed_keeps_every_digit(tmp_path):
+    frame = TRIALS.frame([{"study": "s", "session": "x", "position": 0, "mask_seed": 2**62 + 1}])
+    kept = dict.fromkeys(("participant", "original", "stimulus", "category", "corruption", "response"), "x")
+    frame = frame.assign(
+        **kept, block=0, task="categorisation", role="main", correct=True, accepted=True, simulated=False
+    )
+    path = tmp_path / "trials.csv"
+    TRIALS.write(frame, path)
+    assert TRIALS.read(path)["mask_seed"].tolist() == [2**62 + 1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
 from analysis.acceptance import load_rule_set
 from analysis.categories import CATEGORIES
 from analysis.tables import PREDICTIONS
+from analysis.timing import TIMING_RULE, timing_ok
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -28,6 +29,22 @@ from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSe
 
 CORRUPTIONS = ("gaussian_blur", "uniform_noise")
 PER_CATEGORY, PER_CORRUPTION, SESSIONS, TRIALS_EACH = 4, 80, 8, 20
+
+#: The same in every test: findings are compared by the digest of the rows.
+RECEIVED_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TIMING = {
+    "t_refresh_median_ms": 16.67,
+    "frames_target": 12,
+    "frames_shown": 12,
+    "dur_stim_ms": 200.0,
+    "dur_stim_taken_ms": 200.4,
+    "max_frame_gap_ms": 16.7,
+    "n_long_frames": 0,
+    "visible_whole_trial": True,
+    "focused_whole_trial": True,
+    "decode_ok": True,
+    "resized": False,
+}
 
 
 def human_rate(visual_change: float) -> float:
@@ -136,7 +153,10 @@ def make_study(by: User | None = None, slug: str = "blur") -> Study:
                     response=category if right else other,
                     correct=right,
                     rt_ms=700.0,
-                    received_at=now,
+                    timing=TIMING,
+                    timing_ok=timing_ok(TIMING),
+                    timing_rule=TIMING_RULE,
+                    received_at=RECEIVED_AT,
                 )
             )
     Trial.objects.bulk_create(trials)

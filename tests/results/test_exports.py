@@ -27,13 +27,23 @@ def test_the_package_describes_every_file_that_it_holds(study: Study, analysed: 
     assert {path.name for path in (tmp_path / "out").iterdir()} == {*described, "datapackage.json"}
     assert described.keys() == {
         "trials.csv", "trials.parquet", "predictions.csv", "predictions.parquet", "stimuli.csv", "stimuli.parquet",
-        "findings.json",
+        "findings.json", "timing_certificate.json", "timing_certificate.svg",
     }  # fmt: skip
     for name, resource in described.items():
         content = (tmp_path / "out" / name).read_bytes()
         assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
     columns = [field["name"] for field in described["trials.csv"]["schema"]["fields"]]
     assert columns == (tmp_path / "out/trials.csv").read_text().splitlines()[0].split(",")
+
+
+def test_the_timing_certificate_comes_with_the_answers(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
+    export(study, tmp_path)
+    certificate = json.loads((tmp_path / "timing_certificate.json").read_text())
+    trials = SCHEMAS["trials"].read(tmp_path / "trials.csv")
+    assert certificate["study"] == study.slug and certificate["rule"] == "timing-2"
+    assert certificate["all"]["trials"] == len(trials)
+    assert set(certificate["participants"]) == set(trials["participant"])
+    assert "within half a frame" in (tmp_path / "timing_certificate.svg").read_text()
 
 
 @pytest.mark.parametrize("name", ["trials", "predictions", "stimuli"])

@@ -97,3 +97,25 @@ def test_gold_performance_counts_people_against_whom_nothing_else_speaks(client,
     assert sum(gold.shown for gold in golds) == 3 * 5
     doubtful = review.Gold("cat-1", "cat", shown=10, right=8)
     assert doubtful.is_doubtful and not review.Gold("cat-1", "cat", shown=4, right=0).is_doubtful
+
+
+def test_the_timing_certificate_of_a_study(client, study, judged):
+    good, bad = judged
+    text = client.get(f"/studies/{study.slug}/timing/").content.decode()
+    assert "100.00\u202f% of" in text and "timing-2" in text
+    assert good.participant.code in text and bad.participant.code in text
+    told = client.get(f"/studies/{study.slug}/timing/certificate.json")
+    assert told["Content-Disposition"].startswith("attachment")
+    certificate = told.json()
+    assert certificate["all"]["recorded"] == good.total + bad.total
+    assert certificate["participants"][good.participant.code]["ok"] == good.total
+
+
+def test_a_study_without_timed_answers_says_so(client, study, anna):
+    client.force_login(anna)
+    assert "No timed picture yet" in client.get(f"/studies/{study.slug}/timing/").content.decode()
+    assert client.get(f"/studies/{study.slug}/timing/certificate.json").json()["all"]["within_half_frame"] is None
+
+
+def test_the_timing_of_a_study_is_for_those_who_may_see_it(client, study):
+    assert client.get(f"/studies/{study.slug}/timing/").status_code == 302
