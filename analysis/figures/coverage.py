@@ -14,7 +14,7 @@ from analysis.errors import InvalidInput
 from analysis.figures.paper import FORMATS, RENDERING
 from analysis.figures.style import GRID, INK, INK_SOFT, SHADE
 
-_COVERED, _THIN = ("#8fbbe6", "#3d86c6", "#0b4f94"), "#e69f00"
+_COVERED, _THIN = ("#5b95d0", "#2f6fb3", "#0b3f7a"), "#c27c00"
 #: Counts from which a covered bin is drawn darker, in multiples of the minimum.
 _DARKER = (2.5, 10.0)
 

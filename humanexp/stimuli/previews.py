@@ -139,4 +139,4 @@ def _cost(path: str, sha256: str, function: str, version: str, size_px: int, fra
 def _prepared(path: str, sha256: str, size_px: int, framing: str) -> Picture:
     from analysis.generation import prepare_original
 
-    return prepare_original(Path(path), size_px, framing)
+    return prepare_original(Path(path), size_px, Framing(framing).value)

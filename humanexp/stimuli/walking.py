@@ -161,7 +161,7 @@ def _decoded(path: str, sha256: str) -> Picture:
 def _prepared(path: str, size_px: int, framing: str) -> Picture:
     from analysis.generation import prepare_original
 
-    return prepare_original(Path(path), size_px, framing)
+    return prepare_original(Path(path), size_px, Framing(framing).value)
 
 
 class _Pictured:

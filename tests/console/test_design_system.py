@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TOKENS = dict(re.findall(r"--([\w-]+):\s*(#[0-9a-fA-F]{3,6})\b", (ROOT / "static/css/tokens.css").read_text()))
 TEMPLATES = sorted([*(ROOT / "templates").rglob("*.html"), *(ROOT / "humanexp").rglob("templates/**/*.html")])
-STYLES = [ROOT / "static/css" / name for name in ("base.css", "components.css", "chart.css")]
+STYLES = [
+    ROOT / "static/css" / name for name in ("base.css", "frame.css", "components.css", "stimuli.css", "chart.css")
+]
 
 
 def luminance(colour: str) -> float:
@@ -50,7 +52,13 @@ def test_text_reaches_the_contrast_of_wcag_aa(text: str, ground: str) -> None:
     assert contrast(TOKENS[text], TOKENS[ground]) >= 4.5
 
 
-@pytest.mark.parametrize(("edge", "ground"), [("edge", "paper"), ("accent", "ground"), ("accent", "line")])
+@pytest.mark.parametrize(
+    ("edge", "ground"),
+    [
+        *[("edge", "paper"), ("accent", "ground"), ("accent", "line")],
+        *[(f"map-{kind}", "paper") for kind in ("full", "fuller", "fullest", "thin")],
+    ],
+)
 def test_edges_of_controls_and_focus_rings_reach_3_to_1(edge: str, ground: str) -> None:
     assert contrast(TOKENS[edge], TOKENS[ground]) >= 3
 

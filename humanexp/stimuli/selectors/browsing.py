@@ -162,7 +162,7 @@ def count_between(stimulus_set: StimulusSet, corruption: str, edges: Sequence[fl
     """Stimuli of a function in [edge, next edge), the last interval closed: a range of the index each, in one query."""
     table = connection.ops.quote_name(Stimulus._meta.db_table)
     one = f"(SELECT COUNT(*) FROM {table} WHERE stimulus_set_id = %s AND corruption = %s AND visual_change >= %s AND"  # noqa: S608  a constant
-    parameters: list[object] = []
+    parameters: list[str | float] = []
     parts = []
     last = len(edges) - 2
     for place in range(len(edges) - 1):
