@@ -61,10 +61,10 @@ def draw_pools(
         needed, wanted = sizes[role]
         drawn = _draw(remaining, wanted, allowed, animals=demand.negative // 2 if role == "gold" else 0)
         if len(drawn) < needed:
-            counts = f" ({_by_category(category_of, allowed)})" if allowed else ""
+            found = f" ({_by_category(category_of, allowed)})" if allowed else ""
             raise DesignRefused(
                 f"The {role} pool needs {needed} originals, and only {len(drawn)} "
-                + (f"of the gold candidates{counts} " if allowed is not None else "")
+                + (f"of the gold candidates{found} " if allowed is not None else "")
                 + "can be given without emptying a category: add pictures, "
                 + ("choose the candidates by other classifiers, " if allowed is not None else "")
                 + f"or ask for fewer {role} trials."

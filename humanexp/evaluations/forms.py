@@ -9,9 +9,7 @@ class GoldForm(forms.Form):
         label=_("Classifiers, one a line"),
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 4, "class": "code", "spellcheck": "false"}),
-        help_text=_(
-            "For example torchvision:resnet50, or export:fixtures/classifiers/clean.pt2. Ask two or more."
-        ),
+        help_text=_("For example torchvision:resnet50, or export:fixtures/classifiers/clean.pt2. Ask two or more."),
     )
 
     def clean_classifiers(self) -> list[str]:

@@ -42,7 +42,7 @@ class SourceSet(models.Model):
 
     def save(self, *args: Any, **options: Any) -> None:
         """Refused with SetFrozen once the set is frozen in the database."""
-        if self.pk is not None and not allows(options.get("update_fields"), NOT_FROZEN):
+        if not allows(options.get("update_fields"), NOT_FROZEN):
             refuse_frozen_pk(self.pk)
         super().save(*args, **options)
 
@@ -100,7 +100,7 @@ class SourceImage(models.Model):
 
     def save(self, *args: Any, **options: Any) -> None:
         """Refused with SetFrozen when the set is frozen, but for what classifiers said."""
-        if self.pk is None or not allows(options.get("update_fields"), RATINGS):
+        if not allows(options.get("update_fields"), RATINGS):
             refuse_frozen_pk(self.source_set_id)
         super().save(*args, **options)
 

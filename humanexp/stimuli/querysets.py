@@ -12,18 +12,13 @@ from humanexp.core.errors import SetFrozen
 if TYPE_CHECKING:
     from humanexp.stimuli.models import SourceImage, SourceSet
 
-    SourceSets = models.QuerySet[SourceSet]
-    SourceImages = models.QuerySet[SourceImage]
-else:
-    SourceSets = SourceImages = models.QuerySet
-
 #: What classifiers said about a picture is no part of the picture.
 RATINGS = frozenset({"classifiers_asked", "classifiers_agreeing", "smallest_probability"})
 #: And which classifiers were asked, nor who is still known to have imported the set.
 NOT_FROZEN = frozenset({"gold_classifiers", "created_by", "created_by_id"})
 
 
-class SourceSetQuerySet(SourceSets):
+class SourceSetQuerySet(models.QuerySet["SourceSet"]):
     """Refuses changes to a frozen set."""
 
     def update(self, **values: Any) -> int:
@@ -41,7 +36,7 @@ class SourceSetQuerySet(SourceSets):
         return super().bulk_create(objs, *args, **options)
 
 
-class SourceImageQuerySet(SourceImages):
+class SourceImageQuerySet(models.QuerySet["SourceImage"]):
     """Refuses changes to the pictures of a frozen set, other than what classifiers said about them."""
 
     def update(self, **values: Any) -> int:

@@ -31,24 +31,24 @@ class ImportForm(NotesForm):
         widget=forms.FileInput(attrs={"accept": ".zip,application/zip", "data-drop": ""}),
         help_text=_("One folder a category or WordNet id, or pictures with a table path,category."),
     )
-    prefix = forms.CharField(label=_("Or everything in the storage under"), required=False, max_length=500)
+    storage_prefix = forms.CharField(label=_("Or everything in the storage under"), required=False, max_length=500)
     skip_unusable = forms.BooleanField(
         label=_("Leave out pictures that cannot be used, and list them; otherwise one of them refuses all"),
         required=False,
     )
-    field_order = ("name", "archive", "prefix", "skip_unusable", "provenance", "licence")
+    field_order = ("name", "archive", "storage_prefix", "skip_unusable", "provenance", "licence")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if is_storage_configured():
-            self.fields["prefix"].help_text = settings.PICTURES_STORAGE.split("?")[0]
+            self.fields["storage_prefix"].help_text = settings.PICTURES_STORAGE.split("?")[0]
         else:
-            del self.fields["prefix"]
+            del self.fields["storage_prefix"]
             self.fields["archive"].required = True
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        given = [bool(cleaned.get("archive")), bool(cleaned.get("prefix"))]
+        given = [bool(cleaned.get("archive")), bool(cleaned.get("storage_prefix"))]
         if not self.errors and sum(given) != 1:
             raise forms.ValidationError(_("Give either an archive or a prefix of the storage."))
         return cleaned

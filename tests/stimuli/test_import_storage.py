@@ -9,10 +9,14 @@ import boto3
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 from moto.server import ThreadedMotoServer
 
 from humanexp.core.errors import InputRefused
+from humanexp.core.models import User
 from humanexp.core.storage_address import storage_of_address
+from humanexp.jobs.models import Job
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.sources import StorageSource
@@ -63,6 +67,16 @@ def test_the_command_takes_a_prefix(bucket, capsys: pytest.CaptureFixture[str]) 
     assert "pets: 8 pictures imported" in capsys.readouterr().out
     with pytest.raises(CommandError, match="nothing under this prefix"):
         call_command("import_images", from_storage="fotos", name="more")
+
+
+def test_the_console_takes_a_prefix(bucket, client: Client) -> None:  # noqa: ANN001
+    client.force_login(User.objects.create_user("lab"))
+    address = reverse("stimuli:new_source")
+    assert "s3://lab" in client.get(address).content.decode()
+    assert client.post(address, {"name": "pets"}).status_code == 422
+    assert client.post(address, {"name": "pets", "storage_prefix": "photos"}).status_code == 302
+    services.run_import(lambda done, total, message="": None, **Job.objects.get().parameters)
+    assert SourceSet.objects.get().images.count() == 8
 
 
 def test_every_failure_of_the_other_side_is_a_sentence(bucket, endpoint: str, monkeypatch) -> None:  # noqa: ANN001

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from pathlib import Path
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -34,8 +35,8 @@ def subject_of_import(name: str) -> str:
 def request_import(
     *,
     name: str,
-    archive: UploadedFile | None = None,
-    prefix: str | None = None,
+    archive: UploadedFile[Any] | None = None,
+    storage_prefix: str | None = None,
     provenance: str = "",
     licence: str = "",
     skip_unusable: bool = False,
@@ -56,7 +57,7 @@ def request_import(
             finally:
                 source.close()
         else:
-            StorageSource(prefix or "")
+            StorageSource(storage_prefix or "")
         with transaction.atomic():
             return jobs.submit(
                 IMPORT_IMAGES_KIND,
@@ -65,7 +66,7 @@ def request_import(
                 name=name,
                 upload=relative_to_media(stored) if stored is not None else "",
                 title=str(archive) if archive is not None else "",
-                prefix=prefix or "",
+                prefix=storage_prefix or "",
                 provenance=provenance,
                 licence=licence,
                 skip_unusable=skip_unusable,
@@ -103,7 +104,7 @@ def run_import(
             provenance=provenance,
             licence=licence,
             skip_unusable=skip_unusable,
-            by=User.objects.filter(pk=by_id).first(),
+            by=User.objects.filter(pk=by_id).first() if by_id is not None else None,
             progress=progress,
         )
     except InvalidRequest:  # a refusal: the same archive would be refused again
@@ -113,7 +114,7 @@ def run_import(
     return report
 
 
-def _store(archive: UploadedFile) -> Path:
+def _store(archive: UploadedFile[Any]) -> Path:
     """Move the upload to its place; only a small one is still in memory."""
     path = media_path(f"{_FOLDER}/{secrets.token_hex(12)}.zip")
     path.parent.mkdir(parents=True, exist_ok=True)

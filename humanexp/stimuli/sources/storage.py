@@ -52,11 +52,10 @@ class StorageSource:
         from analysis.generation.originals import MAXIMUM_BYTES
 
         key = f"{self.prefix}/{name}" if self.prefix else name
-        with self._telling(name):
-            if self._storage.size(key) > MAXIMUM_BYTES:
+        with self._telling(name), self._storage.open(key, "rb") as stream:
+            if stream.size > MAXIMUM_BYTES:  # told by the answer that opened it, before a byte is fetched
                 raise InputRefused(f"{name}: over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
-            with self._storage.open(key, "rb") as stream:
-                yield stream
+            yield stream
 
     def beside(self, name: str) -> str:
         return ""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -32,7 +33,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from humanexp.evaluations.gold import rate_originals
 
-        line = ProgressLine(self.stderr._out)  # type: ignore[attr-defined]
+        line = ProgressLine(sys.stderr)
         try:
             source_set = source_set_by_name(options["images"])
             specs = services.checked_specs(options["classifier"], allow_code=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        line = ProgressLine(self.stderr._out)  # type: ignore[attr-defined]
+        line = ProgressLine(sys.stderr)
         try:
             report = services.import_images(
                 source=_source(options),
