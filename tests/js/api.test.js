@@ -56,3 +56,11 @@ test("no network, or a reply cut off in the middle, is no reply", async () => {
   const cut = make(() => new Response('{"state": "op'));
   await assert.rejects(cut.api.session(), (error) => error instanceof NoReply && error.mayPass);
 });
+
+test("a code can be looked behind before it is used, and a trial has a question of its own", async () => {
+  const { api, calls } = make(() => json({ tasks: ["validation"] }));
+  assert.deepEqual(await api.look("code-1"), { tasks: ["validation"] });
+  await api.question(4);
+  assert.deepEqual([calls[0].url, calls[0].method, JSON.parse(calls[0].body)], ["/api/v1/run/handoff/look/", "POST", { code: "code-1" }]);
+  assert.deepEqual([calls[1].url, calls[1].method], ["/api/v1/run/trials/4/question/", "GET"]);
+});

@@ -16,7 +16,7 @@ function make({ faults = {}, sizePx = 224, size = 224 } = {}) {
     return { name };
   };
   const store = new PictureStore({
-    api: { stimulus: (position, showing) => serve(`${position}/${showing}`), mask: (position) => serve(`${position}/mask`) },
+    api: { stimulus: (position, showing) => serve(`${position}/${showing}`), mask: (position) => serve(`${position}/mask`), question: (position) => serve(`${position}/question`) },
     createBitmap: async (blob, given) => {
       options.push(given);
       if (faults.decode?.shift()) throw new Error("InvalidStateError");
@@ -91,4 +91,15 @@ test("answered trials give their memory back", async () => {
   assert.deepEqual(closed.sort(), ["0/0", "0/mask"]);
   assert.equal(store.of(0).decodeOk, false);
   assert.equal(store.of(1).decodeOk, true);
+});
+
+test("what is asked of a picture is fetched with it, and is no picture", async () => {
+  const { store, requests, options, closed } = make();
+  await store.prefetch([7], { showings: 1, withMask: false, withQuestion: true });
+  assert.deepEqual([...requests].sort(), ["7/0", "7/question"]);
+  const { stimuli, mask, question, decodeOk } = store.of(7);
+  assert.deepEqual([stimuli.length, mask, question.name, decodeOk], [1, null, "7/question", true]);
+  assert.equal(options.length, 1, "only the picture is decoded");
+  store.release(7);
+  assert.deepEqual(closed, ["7/0"]);
 });

@@ -1,11 +1,6 @@
 /** Is it one, and could it be used as one? A picture for as long as the person likes, a wanted category, two yes/no questions. */
+import { Judgement, QUESTIONS } from "../judgement.js";
 import { ENGINE_VERSION } from "../trial.js";
-
-/** The two questions, in the order of the answer "yes-no". */
-const QUESTIONS = ["shows", "usable"];
-
-/** The second press of a double click falls on the next picture: it is no answer to it. */
-const DOUBLE_CLICK_MS = 300;
 
 export const validation = {
   name: "validation",
@@ -36,8 +31,8 @@ async function openStage(run, block) {
       const link = screens.find("[data-link]");
       link.hidden = !question.link;
       if (question.link) link.href = question.link;
-      fieldsets(form).forEach((fieldset, index) => {
-        fieldset.querySelector("legend").textContent = question.questions[index];
+      QUESTIONS.forEach((name, index) => {
+        fieldset(form, name).querySelector("legend").textContent = question.questions[index];
       });
       button.textContent = screens.message("judge-continue");
       draw(screens.find("canvas"), pictures.stimuli[0]);
@@ -45,13 +40,8 @@ async function openStage(run, block) {
       screens.find("[data-heading]").focus({ preventScroll: true });
       const shownAt = await new Promise((resolve) => run.raf(resolve));
       run.watch.start();
-      const { clicks, endedAt } = await answered({ form, screens, shownAt, input, clock: run.clock });
-      return {
-        response: QUESTIONS.map((name) => chosen(form, name)).join("-"),
-        rt_ms: endedAt - shownAt,
-        clicks,
-        timing: record(run, { canvas: screens.find("canvas"), pictures, clicks }),
-      };
+      const answer = await answered({ form, screens, shownAt, input, clock: run.clock });
+      return { ...answer, timing: record(run, { canvas: screens.find("canvas"), pictures, clicks: answer.clicks }) };
     },
 
     async leave({ position, response, hasFeedback }) {
@@ -93,28 +83,27 @@ function draw(canvas, bitmap) {
 
 /** Resolves when both questions are answered and the person goes on. */
 function answered({ form, screens, shownAt, input, clock }) {
-  const clicks = [];
+  const judgement = new Judgement({ shownAt });
   const complaint = form.querySelector("[data-complaint]");
-  const since = (event) => timeOf(event, clock) - shownAt;
   const onChange = (event) => {
     complaint.hidden = true;
-    clicks.push({ choice: `${event.target.name}:${event.target.value}`, t_ms: since(event), input: input.latest });
+    const { name: question, value: answer } = event.target;
+    judgement.choose({ question, answer, at: timeOf(event, clock), input: input.latest });
   };
   form.addEventListener("change", onChange);
   return new Promise((resolve) => {
     const onSubmit = (event) => {
       event.preventDefault();
-      if (since(event) < DOUBLE_CLICK_MS) return;
-      const open = fieldsets(form).find((fieldset) => !chosen(form, fieldset.dataset.question));
-      if (open) {
+      const outcome = judgement.submit(timeOf(event, clock));
+      if (outcome === "open") {
         complaint.textContent = screens.message("judge-missing");
         complaint.hidden = false;
-        open.querySelector("input").focus();
-        return;
+        fieldset(form, judgement.open).querySelector("input").focus();
       }
+      if (outcome !== "done") return;
       form.removeEventListener("change", onChange);
       form.removeEventListener("submit", onSubmit);
-      resolve({ clicks, endedAt: timeOf(event, clock) });
+      resolve(judgement.result);
     };
     form.addEventListener("submit", onSubmit);
   });
@@ -144,7 +133,7 @@ function inputOf(form) {
 }
 
 function lock(form, isLocked) {
-  for (const fieldset of fieldsets(form)) fieldset.disabled = isLocked;
+  for (const name of QUESTIONS) fieldset(form, name).disabled = isLocked;
 }
 
 function say(screens, text, kind) {
@@ -153,9 +142,8 @@ function say(screens, text, kind) {
   verdict.dataset.kind = kind;
 }
 
-const fieldsets = (form) => QUESTIONS.map((name) => form.querySelector(`fieldset[data-question="${name}"]`));
+const fieldset = (form, name) => form.querySelector(`fieldset[data-question="${name}"]`);
 const radio = (form, name, value) => form.querySelector(`input[name="${name}"][value="${value}"]`);
-const chosen = (form, name) => form.querySelector(`input[name="${name}"]:checked`)?.value ?? null;
 
 /** Event time, not handler time; engines that stamp events with the wall clock are brought back to ours. */
 function timeOf(event, clock) {
