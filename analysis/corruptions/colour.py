@@ -44,11 +44,11 @@ def hue_saturation_value(intensities: Intensities, parameter: float, seed: int) 
     the full range of saturation and value, which are clipped.
     """
     turn, saturation, value = parameter * random_direction(3, seed)
-    planes = cv2.cvtColor(intensities / _FULL, cv2.COLOR_RGB2HSV)
-    _turn(planes, turn)
-    planes[..., 1] += np.float32(saturation)
-    planes[..., 2] += np.float32(value)
-    return _from_planes(planes)
+    hue, *others = cv2.split(cv2.cvtColor(intensities / _FULL, cv2.COLOR_RGB2HSV))
+    for plane, shift in zip(others, (saturation, value), strict=True):
+        plane += np.float32(shift)
+        np.clip(plane, np.float32(0.0), np.float32(1.0), out=plane)
+    return _from_planes(_turned(hue, turn), *others)
 
 
 def color_jitter(intensities: Intensities, parameter: float, seed: int) -> Intensities:
@@ -66,9 +66,8 @@ def color_jitter(intensities: Intensities, parameter: float, seed: int) -> Inten
     jittered = _clipped(mean + (jittered - mean) * np.float32(1.0 + contrast))
     towards_grey = (1.0 + saturation) * np.eye(3) - saturation * np.tile(_GREY_WEIGHTS, (3, 1))
     jittered = _clipped(cv2.transform(jittered, towards_grey.astype(np.float32)))
-    planes = cv2.cvtColor(jittered / _FULL, cv2.COLOR_RGB2HSV)
-    _turn(planes, turn)
-    return _from_planes(planes)
+    hue, *others = cv2.split(cv2.cvtColor(jittered / _FULL, cv2.COLOR_RGB2HSV))
+    return _from_planes(_turned(hue, turn), *others)
 
 
 def random_direction(components: int, seed: int) -> NDArray[np.float64]:
@@ -81,15 +80,16 @@ def _clipped(intensities: Intensities) -> Intensities:
     return np.clip(intensities, np.float32(0.0), _FULL)
 
 
-def _turn(planes: Intensities, half_turns: float) -> None:
-    """Add to the hue, in [0, 360) degrees; ``half_turns`` lies in [-1, 1]."""
-    planes[..., 0] += np.float32(180.0 * half_turns + (360.0 if half_turns < 0 else 0.0))
-    planes[..., 0] -= np.float32(360.0) * (planes[..., 0] >= np.float32(360.0))
+def _turned(hue: Intensities, half_turns: float) -> Intensities:
+    """Hue, in [0, 360) degrees, plus ``half_turns``, in [-1, 1]."""
+    turned = hue + np.float32(180.0 * half_turns + (360.0 if half_turns < 0 else 0.0))
+    turned -= np.float32(360.0) * (turned >= np.float32(360.0))
+    return turned
 
 
-def _from_planes(planes: Intensities) -> Intensities:
-    np.clip(planes[..., 1:], 0.0, 1.0, out=planes[..., 1:])
-    return np.asarray(cv2.cvtColor(planes, cv2.COLOR_HSV2RGB), dtype=np.float32) * _FULL
+def _from_planes(hue: Intensities, saturation: Intensities, value: Intensities) -> Intensities:
+    colours = cv2.cvtColor(cv2.merge([hue, saturation, value]), cv2.COLOR_HSV2RGB)
+    return np.asarray(np.multiply(colours, _FULL, out=colours), dtype=np.float32)
 
 
 FAMILY: tuple[Corruption, ...] = (

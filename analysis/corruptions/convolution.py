@@ -18,7 +18,7 @@ from analysis.corruptions.registry import Intensities
 Kernel = NDArray[np.float64]
 
 #: Half widths up to here are faster as a plain sum over the kernel (224 px, float32).
-_DIRECT_RADIUS_PX = 14
+_DIRECT_RADIUS_PX = 20
 
 _latest: tuple[Intensities, Intensities] | None = None
 

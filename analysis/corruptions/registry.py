@@ -151,7 +151,8 @@ def apply_corruption(corruption: Corruption, picture: NDArray[Any], parameter: f
     intensities = corruption.function(
         source.astype(np.float32), corruption.check(parameter), stream_seed(seed, corruption.name, corruption.version)
     )
-    return np.rint(np.clip(intensities, 0.0, 255.0)).astype(np.uint8)
+    rounded = np.rint(intensities)
+    return np.clip(rounded, 0.0, 255.0, out=rounded).astype(np.uint8)
 
 
 def lookup(corruptions: dict[str, Corruption], name: str) -> Corruption:
