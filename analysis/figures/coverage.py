@@ -15,6 +15,8 @@ from analysis.figures.paper import FORMATS, RENDERING
 from analysis.figures.style import GRID, INK, INK_SOFT, SHADE
 
 _COVERED, _THIN = ("#5b95d0", "#2f6fb3", "#0b3f7a"), "#c27c00"
+#: Half the width of a picture, as a share of the range.
+_HALF_WIDTH = 0.045
 #: Counts from which a covered bin is drawn darker, in multiples of the minimum.
 _DARKER = (2.5, 10.0)
 
@@ -58,7 +60,7 @@ def write_coverage(
     minimum : int
         Stimuli that make a bin covered.
     examples : sequence of Example
-        Stand below the bins at their visual change.
+        Stand below the bins in their tenth of the range, so at most one of each tenth is seen.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def _draw(rows: Sequence[CoverageRow], title: str, minimum: int, examples: Seque
     from matplotlib.figure import Figure as Canvas
     from matplotlib.patches import Patch
 
-    heights = [0.3 * len(rows), 0.85] if examples else [0.3 * len(rows)]
+    heights = [0.3 * len(rows), 0.64] if examples else [0.3 * len(rows)]
     canvas = Canvas(figsize=(8.0, sum(heights) + 1.35), layout="constrained")
     axes = canvas.subplots(len(heights), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
     for place, row in enumerate(rows):
@@ -106,6 +108,8 @@ def _draw(rows: Sequence[CoverageRow], title: str, minimum: int, examples: Seque
     handles.append(Patch(facecolor="white", edgecolor=INK_SOFT, label="none"))
     handles.append(Patch(facecolor=SHADE, edgecolor=GRID, hatch="////", label="beyond the median picture's reach"))
     canvas.legend(handles=handles, loc="outside lower left", ncols=6, frameon=False, fontsize=7)
+    if examples:
+        _make_square(canvas, axes[1])
     return canvas
 
 
@@ -134,11 +138,26 @@ def _draw_row(axes: Any, height: int, row: CoverageRow, minimum: int) -> None:
 
 
 def _draw_examples(axes: Any, examples: Sequence[Example]) -> None:
-    """Pictures stand at their visual change, in squares as wide as a tenth of the range."""
-    half = 0.045
+    """Pictures stand in the middle of their tenth of the range, and nearly as wide."""
     for example in examples:
-        x = min(max(example.visual_change, half), 1 - half)
-        axes.imshow(example.picture, extent=(x - half, x + half, 0, 1), aspect="auto", interpolation="lanczos")
+        x = (min(int(10 * example.visual_change), 9) + 0.5) / 10
+        extent = (x - _HALF_WIDTH, x + _HALF_WIDTH, 0, 1)
+        axes.imshow(example.picture, extent=extent, aspect="auto", interpolation="lanczos")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_yticks([])
+
+
+def _make_square(canvas: Any, axes: Any) -> None:
+    """Once the layout is known, pictures are made as high as they are wide."""
+    canvas.draw_without_rendering()
+    canvas.set_layout_engine("none")
+    box = axes.get_window_extent()
+    height = min(1.0, 2 * _HALF_WIDTH * box.width / box.height)
+    for image in axes.images:
+        left, right, _, _ = image.get_extent()
+        image.set_extent((left, right, 1 - height, 1.0))
+    axes.set_xlim(0, 1)
+    axes.set_ylim(1 - height, 1)
+    place = axes.get_position()
+    axes.set_position((place.x0, place.y1 - height * place.height, place.width, height * place.height))

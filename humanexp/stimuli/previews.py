@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
 
@@ -20,6 +20,7 @@ from humanexp.stimuli.walking import reach_on
 
 if TYPE_CHECKING:
     from analysis.corruptions.registry import Picture
+    from analysis.generation.originals import Framing as FramingName
 
 #: The examples of all functions are changed alike, so that the functions can be compared.
 EXAMPLE_CHANGE = 0.6
@@ -139,4 +140,4 @@ def _cost(path: str, sha256: str, function: str, version: str, size_px: int, fra
 def _prepared(path: str, sha256: str, size_px: int, framing: str) -> Picture:
     from analysis.generation import prepare_original
 
-    return prepare_original(Path(path), size_px, Framing(framing).value)
+    return prepare_original(Path(path), size_px, cast("FramingName", framing))

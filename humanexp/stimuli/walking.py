@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
@@ -16,6 +16,7 @@ from humanexp.stimuli.selectors import browsing
 if TYPE_CHECKING:
     from analysis.corruptions import Corruption
     from analysis.corruptions.registry import Picture
+    from analysis.generation.originals import Framing as FramingName
     from analysis.visual_change import PilotMap, VifReference
 
 #: From visual change 0 to 1, one bin a step.
@@ -161,7 +162,7 @@ def _decoded(path: str, sha256: str) -> Picture:
 def _prepared(path: str, size_px: int, framing: str) -> Picture:
     from analysis.generation import prepare_original
 
-    return prepare_original(Path(path), size_px, Framing(framing).value)
+    return prepare_original(Path(path), size_px, cast("FramingName", framing))
 
 
 class _Pictured:
