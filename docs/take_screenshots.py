@@ -1,9 +1,9 @@
-"""Take the README's pictures from a running demo.
+"""Take the pictures of the README and of the guides from a running demo.
 
     make demo                                  # in another terminal; it prints what is asked for here
     python docs/take_screenshots.py --password PASSWORD --entry http://127.0.0.1:8000/take/.../ [--to DIR] [--all]
 
-With --all every page at 1280 and 390 px, for looking at; without, the pictures that the README shows.
+With --all every page at 1280 and 390 px, for looking at; without, those that are shown.
 """
 
 from __future__ import annotations
@@ -28,14 +28,16 @@ PAGES = {
     "review": "/studies/demo/review/",
     "results": "/studies/demo/results/",
     "stimuli": "/stimuli/",
+    "source-set": "/stimuli/sources/demo/",
     "stimulus-set": "/stimuli/sets/demo/",
+    "stimuli-compared": "/stimuli/compare/?a=demo&b=levels",
     "stimulus-browse": "/stimuli/sets/demo/browse/",
     "stimulus-walk": "/stimuli/sets/demo/walk/",
     "stimulus-new": "/stimuli/new/",
     "classifiers": "/classifiers/",
     "jobs": "/jobs/",
 }
-IN_README = ("overview", "results")
+SHOWN = ("overview", "results", "source-set", "stimulus-set", "stimulus-browse", "stimuli-compared")
 
 
 def main() -> None:
@@ -52,7 +54,8 @@ def main() -> None:
         )
         for size in (DESKTOP, PHONE) if options.all else (DESKTOP,):
             page = _signed_in(browser, options, size)
-            for name in PAGES if options.all else IN_README:
+            _make_levels(page, options)
+            for name in PAGES if options.all else SHOWN:
                 page.goto(urljoin(options.entry, PAGES[name]))
                 page.wait_for_load_state("networkidle")
                 _take(page, options, name, size, whole=options.all)
@@ -77,6 +80,23 @@ def _signed_in(browser: Any, options: argparse.Namespace, size: tuple[int, int])
     page.click("form button[type=submit]")
     page.wait_for_load_state()
     return page
+
+
+def _make_levels(page: Any, options: argparse.Namespace) -> None:
+    """A second stimulus set, to be compared with the demo's own: the five levels of ImageNet-C."""
+    there = page.goto(urljoin(options.entry, "/stimuli/sets/levels/"))
+    if there.status == 404:
+        page.goto(urljoin(options.entry, "/stimuli/new/"))
+        page.fill("#id_name", "levels")
+        page.check('input[name="sampling"][value="imagenet-c-levels"]')
+        for function in ("gaussian_noise", "gaussian_blur"):
+            page.check(f'input[name="corruptions"][value="{function}"]')
+        page.click("main form button[type=submit]")
+    for _ in range(300):
+        if page.request.get(urljoin(options.entry, "/stimuli/compare.json?a=demo&b=levels")).json()["b"]["is_complete"]:
+            return
+        page.wait_for_timeout(1000)
+    raise SystemExit("The levels to compare with were not made: is run_jobs running?")
 
 
 def _take(page: Any, options: argparse.Namespace, name: str, size: tuple[int, int], *, whole: bool) -> None:
