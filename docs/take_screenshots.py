@@ -37,7 +37,7 @@ PAGES = {
     "classifiers": "/classifiers/",
     "jobs": "/jobs/",
 }
-SHOWN = ("overview", "results", "source-set", "stimulus-set", "stimulus-browse", "stimuli-compared")
+SHOWN = ("overview", "results", "stimulus-set", "stimulus-browse", "stimuli-compared")
 
 
 def main() -> None:
