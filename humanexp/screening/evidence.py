@@ -14,8 +14,8 @@ from analysis.acceptance.record import AnsweredTrial
 
 #: Colours of the strip; the shapes differ as well: what failed is taller.
 GOOD, BAD, WARN, PLAIN, FAINT = "#17693f", "#a4221b", "#b26a00", "#b4bec8", "#e3e8ed"
-#: Times beyond this are drawn at the edge.
-LONGEST_RT_MS = 4000.0
+#: Times beyond this are drawn at the edge: after a glance, and where there is no time limit.
+LONGEST_RT_MS, LONGEST_JUDGING_MS = 4000.0, 30_000.0
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,11 @@ def _mark(number: int, trial: AnsweredTrial, against: set[int], changed: set[int
 def _dots(record: SessionRecord) -> list[Dot]:
     timed = [(number, trial) for number, trial in enumerate(record.trials) if trial.rt_ms is not None]
     width = max(1, len(record.trials))
+    longest = LONGEST_JUDGING_MS if any(trial.task == "validation" for trial in record.trials) else LONGEST_RT_MS
     return [
         Dot(
             x=100 * (number + 0.5) / width,
-            y=40 - 40 * min(LONGEST_RT_MS, trial.rt_ms or 0.0) / LONGEST_RT_MS,
+            y=40 - 40 * min(longest, trial.rt_ms or 0.0) / longest,
             fill=BAD if (trial.rt_ms or 0.0) < 300 else "#0b5cad",
             title=f"{trial.position + 1}: {trial.rt_ms:.0f} ms",
         )

@@ -95,6 +95,39 @@ def test_every_screen_brings_its_wanted_category_and_nothing_else(client, study)
     assert tab.get("trials/5/question/").status_code == 404, "answered"
 
 
+def test_nothing_tells_a_picture_or_a_role_but_the_question_that_is_asked(client, stimulus_set):
+    study = wanted_study(design={"sessions": 12, "validation": {"answers_per_picture": 3, "shown": "corrupted"}})
+    session = new_session(study)
+    tab = Tab(client, session)
+    tab.take_lease()
+    trials = truth(session)
+    sets_of_headers = set()
+    replies = [tab.get("session/")]
+    for block in session.blocks:
+        positions = range(block["first"], block["last"] + 1)
+        for position in positions:
+            picture = tab.get(f"trials/{position}/stimulus/0/")
+            sets_of_headers.add(tuple(sorted((k, v) for k, v in picture.headers.items() if k != "Content-Length")))
+            replies.append(tab.get(f"trials/{position}/question/"))
+        replies += [tab.answer(position, "yes-yes") for position in positions]
+    replies.append(tab.get("status/"))
+    assert len(sets_of_headers) == 1
+    roles = {"gold", "negative", "consistency", "sentinel", "clean", "positive", "role", "original", "corruption"}
+    for reply in replies:
+        text = reply.content.decode().lower()
+        assert not [role for role in roles if role in text]
+        for trial in trials.values():
+            picture = trial.stimulus.source_image
+            secrets = (trial.stimulus.key, trial.stimulus.sha256, trial.stimulus.file, picture.key, picture.sha256)
+            assert not [secret for secret in (*secrets, trial.stimulus.corruption + "_") if secret in text]
+    # The same question, letter by letter, whether the picture is new, a sentinel, or shown a second time.
+    asked = [reply.json() for reply in replies if "questions" in reply.content.decode()]
+    assert len(asked) == len(trials)
+    by_wanted = {}
+    for said in asked:
+        assert by_wanted.setdefault(said["wanted"], said) == said
+
+
 def test_questions_are_given_like_pictures_and_in_validation_alone(client, study):
     session = new_session(study)
     tab = Tab(client, session)
