@@ -43,6 +43,32 @@ def test_the_two_batches_of_2018_differ_where_the_code_differs():
     assert first.response_ms == 1500 and first.fixed_response_window and first.click_policy == "last"
 
 
+FIELDS = """background size_px fixation_ms fixation_shape fixation_px stimulus_ms contrast_ramp blank_frames mask_ms
+  mask_contrast response_ms click_policy fixed_response_window feedback_ms feedback_sound""".split()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("vcr", [0.454, 224, 300, "cross", 24, 200, "none", 0, 200, 1.0, 4000, "first", False, 300, False]),
+        (
+            "geirhos2018-batch1",
+            [0.454, 256, 300, "square", 262, 200, "tapered-cosine", 1, 200, 1.0, 1500, "last", True, 300, True],
+        ),
+        (
+            "geirhos2018-batch2",
+            [0.4423, 224, 300, "square", 230, 200, "none", 1, 200, 4.0, 1500, "last", True, 300, True],
+        ),
+    ],
+)
+def test_every_value_of_the_shipped_protocols(name, values):
+    config = load_protocol(name)
+    assert {field: getattr(config, field) for field in FIELDS} == dict(zip(FIELDS, values, strict=True))
+    assert set(sources(config)) == set(FIELDS)
+    expected = {"stimulus_ms"} if name == "vcr" else set(FIELDS)
+    assert {field for field, source in sources(config).items() if source == "published"} == expected
+
+
 def test_a_changed_value_says_so():
     config = load_protocol("vcr", {"stimulus_ms": 100})
     assert sources(config)["stimulus_ms"] == "changed"

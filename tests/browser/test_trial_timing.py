@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from analysis.tables import TIMING_COLUMNS
+from analysis.timing import timing_ok
+from benchmarks import presentation
 from humanexp.experiments.models import Response
 from tests.browser import studies
 from tests.browser.person import Person
@@ -14,6 +17,9 @@ from tests.browser.person import Person
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 BUDGET = 0.99
+#: No blank in this protocol.
+MAY_BE_EMPTY = {"dur_isi_taken_ms"}
+PRESENTATIONS = 50
 
 
 @pytest.mark.timeout(600)
@@ -33,10 +39,17 @@ def test_presentations_stay_within_half_a_frame(
         person.answers_round(session, lambda position: "dog")
     person.sees("done")
 
-    records = [response.timing for response in Response.objects.filter(session=session)]
+    stored = list(Response.objects.filter(session=session))
+    records = [response.timing for response in stored]
+    assert {name for record in records for name in record} >= set(TIMING_COLUMNS) - MAY_BE_EMPTY
+    # The rule reads more than timestamps: what it passes was taken by the browser within half a frame.
+    passed = [response.timing for response in stored if response.timing_ok]
+    assert all(abs(one["dur_stim_taken_ms"] - 200) <= one["t_refresh_median_ms"] / 2 for one in passed)
+    assert [one["client_seq"] for one in records] == list(range(1, len(records) + 1))
     departures = [record for record in records if abs(record["dur_stim_ms"] - 200) > record["t_refresh_median_ms"] / 2]
     disturbed = [record for record in records if record["n_long_frames"]]
     assert all(record["frames_shown"] != record["frames_target"] or record["n_long_frames"] for record in departures)
+    assert not any(response.timing_ok for response in stored if response.timing in departures)
     share = 1 - len(departures) / len(records)
     record_property("presentations", len(records))
     record_property("share_within_half_a_frame", share)
@@ -46,3 +59,26 @@ def test_presentations_stay_within_half_a_frame(
     if share < BUDGET and (refresh["long_share"] > 0.05 or refresh["mad_ms"] > 1):
         pytest.skip(f"this machine is too busy to hold its refresh rate: {share:.3f} within half a frame, {refresh}")
     assert share >= BUDGET, f"{len(departures)} of {len(records)} departed"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("stalls", [None, {"ms": 30, "everyMs": 250}], ids=["idle", "stalled"])
+def test_the_record_agrees_with_the_browsers_own_trace(chromium: Any, stalls: dict[str, float] | None) -> None:
+    with presentation.served() as address:
+        bench = presentation.Bench(chromium, address)
+        records, traced = bench.run("trials", PRESENTATIONS, stalls)
+        quiet = max(bench.others) < presentation.QUIET
+        bench.page.context.close()
+    half = bench.refresh["medianMs"] / 2
+    off = [abs(trial.commit_ms - 200) > half for trial in traced]
+    flagged = [timing_ok(record) is not True for record in records]
+    caught = sum(is_off and is_flagged for is_off, is_flagged in zip(off, flagged, strict=True))
+    # One of a few may lie at the very edge; the benchmark counts shares over hundreds.
+    assert caught >= sum(off) - max(1, round(0.05 * sum(off)))
+    if not quiet:
+        pytest.skip(
+            f"others use this machine: {sum(off)} of {len(off)} presentations were off, {caught} of them flagged"
+        )
+    if stalls is None:
+        assert sum(off) <= 1
+    assert sum(flagged) - caught <= max(1, round(0.1 * (len(off) - sum(off))))
