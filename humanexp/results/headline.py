@@ -51,6 +51,9 @@ def headline_of(findings: Mapping[str, Any]) -> Headline:
         return _conditions_alone(means)
     if curves:
         return _models_alone(curves)
+    trials = findings.get("trials", {})
+    if trials.get("rows") and not trials.get("in_all_sessions"):
+        return Headline("This study gives no curves: its answers judge pictures instead of naming them at a glance.")
     return Headline("Too few answers count for a curve.", "Collect more, or look at why sessions were excluded.")
 
 
