@@ -86,9 +86,8 @@ def test_class_numbers_need_the_table_of_the_development_kit(flat: Path) -> None
     with pytest.raises(InputRefused, match=r"meta.mat of ILSVRC2012_devkit_t12/data there, or LOC_val_solution.csv"):
         services.import_images(source=flat, name="val")
     synsets = np.zeros(5, dtype=[("ILSVRC2012_ID", "f8"), ("WNID", "O"), ("num_children", "f8")])
-    for row, (number, wnid) in enumerate(
-        [(7, WNIDS[0]), (2, WNIDS[2]), (9, WNIDS[3]), (1, "n01443537"), (1001, "n00001740")]
-    ):
+    numbered = [(7, WNIDS[0]), (2, WNIDS[2]), (9, WNIDS[3]), (1, "n01443537"), (1001, "n00001740")]
+    for row, (number, wnid) in enumerate(numbered):
         synsets[row] = (number, wnid, 0)
     buffer = io.BytesIO()
     savemat(buffer, {"synsets": synsets.reshape(-1, 1)})
@@ -100,7 +99,10 @@ def test_class_numbers_need_the_table_of_the_development_kit(flat: Path) -> None
     ("text", "reason"),
     [
         ("", "no list of their labels beside them"),
-        ("".join(f"{name}.JPEG {wnid}\n" for name, wnid in zip(NAMES[:3], WNIDS, strict=False)), "has no line for this picture"),
+        (
+            "".join(f"{name}.JPEG {wnid}\n" for name, wnid in zip(NAMES[:3], WNIDS, strict=False)),
+            "has no line for this picture",
+        ),
         ("ILSVRC2012_val_00000001.JPEG 65\n", "line 1: .* is no file and WordNet id"),
         ("".join(f"{NAMES[0]}.JPEG {wnid}\n" for wnid in WNIDS), "has two WordNet ids"),
     ],

@@ -4,24 +4,23 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('stimuli', '0004_stimulus_out_of_reach_index'),
+        ("stimuli", "0004_stimulus_out_of_reach_index"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='sourceimage',
-            name='pixel_sha256',
+            model_name="sourceimage",
+            name="pixel_sha256",
             field=models.CharField(blank=True, max_length=64),
         ),
         migrations.AddField(
-            model_name='sourceset',
-            name='import_report',
+            model_name="sourceset",
+            name="import_report",
             field=models.JSONField(blank=True, default=dict),
         ),
         migrations.AddIndex(
-            model_name='sourceimage',
-            index=models.Index(fields=['source_set', 'category', 'key'], name='stimuli_sou_source__03b2d3_idx'),
+            model_name="sourceimage",
+            index=models.Index(fields=["source_set", "category", "key"], name="stimuli_sou_source__03b2d3_idx"),
         ),
     ]
