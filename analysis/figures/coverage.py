@@ -31,11 +31,17 @@ class CoverageRow:
     counts : sequence of int, shape (n_bins,)
     reach : float or None
         Visual change that the median picture reaches; empty bins beyond it are not held against the function.
+    share : float or None
+        Share of the paper's bins that are covered, told to the right of the row.
+    published : float or None
+        The same share as published.
     """
 
     label: str
     counts: Sequence[int]
     reach: float | None = None
+    share: float | None = None
+    published: float | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,7 @@ def _draw(rows: Sequence[CoverageRow], title: str, minimum: int, examples: Seque
     for place, row in enumerate(rows):
         _draw_row(axes[0], len(rows) - 1 - place, row, minimum)
     axes[0].set_yticks(range(len(rows)), [row.label for row in reversed(rows)], fontsize=8, color=INK)
+    _tell_shares(axes[0], rows)
     axes[0].set_ylim(-0.5, len(rows) - 0.5)
     axes[0].set_xlim(0, 1)
     axes[0].set_title(title, loc="left", fontsize=10, color=INK)
@@ -111,6 +118,18 @@ def _draw(rows: Sequence[CoverageRow], title: str, minimum: int, examples: Seque
     if examples:
         _make_square(canvas, axes[1])
     return canvas
+
+
+def _tell_shares(axes: Any, rows: Sequence[CoverageRow]) -> None:
+    """Two columns right of the bins: the covered share, and the published one."""
+    if all(row.share is None for row in rows):
+        return
+    style = {"fontsize": 7.5, "color": INK_SOFT, "ha": "right", "va": "center", "clip_on": False}
+    for x, head in ((1.075, "covered"), (1.17, "published")):
+        axes.text(x, len(rows) - 0.3, head, **style)
+    for place, row in enumerate(rows):
+        for x, share in ((1.075, row.share), (1.17, row.published)):
+            axes.text(x, len(rows) - 1 - place, "–" if share is None else f"{share:.3f}", **style)
 
 
 def _draw_row(axes: Any, height: int, row: CoverageRow, minimum: int) -> None:

@@ -21,6 +21,7 @@ from humanexp.results.selectors import latest_run
 from humanexp.results.tables import predictions_of, trials_of
 from humanexp.screening import selectors as screening
 from humanexp.screening.timing import certificate_of
+from humanexp.stimuli import coverage
 from humanexp.stimuli import selectors as stimuli
 
 #: Rows that are written at once.
@@ -28,6 +29,7 @@ CHUNK = 2000
 DESCRIPTION = "datapackage.json"
 FINDINGS = "findings.json"
 CERTIFICATE = "timing_certificate"
+COVERAGE = "coverage"
 
 
 def response_lines(study: Study) -> Iterator[str]:
@@ -66,6 +68,9 @@ def export_study(study: Study, folder: Path) -> list[Path]:
         path.write_bytes(media_path(run.findings_file).read_bytes())
         resources.append(_resource(path, None))
         written.append(path)
+    for path in _coverage(study, folder):
+        resources.append(_resource(path, None))
+        written.append(path)
     for path in _certificate(study, folder):
         resources.append(_resource(path, None))
         written.append(path)
@@ -89,6 +94,17 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Any]]:
         yield PREDICTIONS, predictions
     if study.stimulus_set is not None:
         yield STIMULI, stimuli.manifest(study.stimulus_set)
+
+
+def _coverage(study: Study, folder: Path) -> Iterator[Path]:
+    """How the study's stimuli cover the range of visual change, as numbers and as a figure."""
+    if study.stimulus_set is None or not study.stimulus_set.corruptions:
+        return
+    path = folder / f"{COVERAGE}.json"
+    content = coverage.coverage_json(study.stimulus_set)
+    path.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    yield path
+    yield coverage.write_figure(study.stimulus_set, folder / f"{COVERAGE}.svg")
 
 
 def _certificate(study: Study, folder: Path) -> Iterator[Path]:

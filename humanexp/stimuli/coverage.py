@@ -142,11 +142,9 @@ def function_coverage(stimulus_set: StimulusSet, name: str) -> FunctionCoverage:
 
 def label_of(name: str) -> str:
     """A function's name for people; imported sets may hold functions that are not registered here."""
-    from analysis.corruptions import CORRUPTIONS
+    from analysis.generation.imagenet_c import function_label
 
-    if name == "none":
-        return gettext("Clean picture")
-    return str(CORRUPTIONS[name].label) if name in CORRUPTIONS else name.replace("_", " ").capitalize()
+    return gettext("Clean picture") if name == "none" else function_label(name)
 
 
 def coverage_json(stimulus_set: StimulusSet) -> dict[str, Any]:
@@ -178,6 +176,19 @@ def examples_of(stimulus_set: StimulusSet, function: FunctionCoverage) -> list[P
     """Pictures of a function along the axis of visual change."""
     found = browsing.nearest_to_levels(stimulus_set, function.name, EXAMPLE_LEVELS)
     return [Place(level, stimulus) for level, stimulus in zip(EXAMPLE_LEVELS, found, strict=True)]
+
+
+def write_figure(stimulus_set: StimulusSet, path: Path) -> Path:
+    """The coverage as a figure for a paper: beside every function the share of the paper's bins, ours and published."""
+    from analysis.figures.coverage import CoverageRow, write_coverage
+    from analysis.visual_change.coverage import PUBLISHED_SHARES
+
+    rows = [
+        CoverageRow(one.label, one.counts, one.reach, one.paper_covered / PAPER, PUBLISHED_SHARES.get(one.name))
+        for one in coverage_of(stimulus_set)
+    ]
+    title = f"{stimulus_set.name}: stimuli in {OURS} bins; covered share of the paper's {PAPER}"
+    return write_coverage(path, rows, title=title, minimum=MINIMUM)
 
 
 def write_picture(stimulus_set: StimulusSet, path: Path, function: str = "") -> Path:

@@ -27,13 +27,24 @@ def test_the_package_describes_every_file_that_it_holds(study: Study, analysed: 
     assert {path.name for path in (tmp_path / "out").iterdir()} == {*described, "datapackage.json"}
     assert described.keys() == {
         "trials.csv", "trials.parquet", "predictions.csv", "predictions.parquet", "stimuli.csv", "stimuli.parquet",
-        "findings.json", "timing_certificate.json", "timing_certificate.svg",
+        "findings.json", "coverage.json", "coverage.svg", "timing_certificate.json", "timing_certificate.svg",
     }  # fmt: skip
     for name, resource in described.items():
         content = (tmp_path / "out" / name).read_bytes()
         assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
     columns = [field["name"] for field in described["trials.csv"]["schema"]["fields"]]
     assert columns == (tmp_path / "out/trials.csv").read_text().splitlines()[0].split(",")
+
+
+def test_the_coverage_comes_beside_the_published_one(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
+    export(study, tmp_path)
+    coverage = json.loads((tmp_path / "coverage.json").read_text())["functions"]
+    stimuli = SCHEMAS["stimuli"].read(tmp_path / "stimuli.csv")
+    corrupted = stimuli[stimuli["corruption"] != "none"]
+    assert {name: one["n"] for name, one in coverage.items()} == corrupted["corruption"].value_counts().to_dict()
+    figure = (tmp_path / "coverage.svg").read_text()
+    assert "published" in figure
+    assert "0.974" in figure
 
 
 def test_the_timing_certificate_comes_with_the_answers(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:

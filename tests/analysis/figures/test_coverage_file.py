@@ -58,3 +58,12 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
         write_coverage(tmp_path / "a.gif", ROWS, title="", minimum=20)
     with pytest.raises(InvalidInput, match="no function"):
         write_coverage(tmp_path / "a.svg", [], title="", minimum=20)
+
+
+def test_shares_stand_right_of_their_rows_where_they_are_known() -> None:
+    rows = [CoverageRow("Noise", [20] * 10, share=1.0, published=0.872), CoverageRow("Own", [20, 0], share=0.5)]
+    (axes,) = coverage._draw(rows, "title", 20, ()).axes
+    told = [(text.get_text(), round(text.get_position()[1])) for text in axes.texts]
+    assert told == [("covered", 2), ("published", 2), ("1.000", 1), ("0.872", 1), ("0.500", 0), ("–", 0)]
+    (bare,) = coverage._draw(ROWS, "title", 20, ()).axes
+    assert not bare.texts
