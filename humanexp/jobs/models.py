@@ -26,6 +26,8 @@ class Job(models.Model):
     state = models.CharField(max_length=12, choices=JobState.choices, default=JobState.QUEUED)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
+    #: steps a second lately; what an earlier attempt had done is found done in a moment and says nothing
+    rate = models.FloatField(null=True, blank=True)
     message = models.CharField(max_length=300, blank=True)
     error = models.TextField(blank=True)
     result = models.JSONField(default=dict)

@@ -17,6 +17,7 @@ from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError, JobCancelled
 from humanexp.jobs import services
 from humanexp.jobs.models import Job
+from humanexp.jobs.pace import RecentRate
 from humanexp.jobs.registry import registered
 
 logger = logging.getLogger(__name__)
@@ -28,13 +29,15 @@ class StoredProgress:
 
     def __init__(self, job: Job, runner: str) -> None:
         self.job, self.runner, self._written_at = job, runner, 0.0
+        self._rate = RecentRate()
 
     def __call__(self, done: int, total: int, message: str = "") -> None:
         now = time.monotonic()
         if done < total and now - self._written_at < 1.0:
             return
         self._written_at = now
-        if not services.report(job=self.job, runner=self.runner, done=done, total=total, message=message):
+        rate = self._rate.after(done, now)
+        if not services.report(job=self.job, runner=self.runner, done=done, total=total, message=message, rate=rate):
             raise JobCancelled
 
 

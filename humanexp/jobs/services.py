@@ -36,6 +36,7 @@ def claim(*, runner: str, kinds: list[str] | None = None) -> Job | None:
             lease_until=now + LEASE,
             started_at=now,
             attempt=F("attempt") + 1,
+            rate=None,
             error="",
         )
         if taken:
@@ -48,10 +49,11 @@ def renew(*, job: Job, runner: str) -> bool:
     return bool(_owned(job, runner).update(lease_until=clock.now() + LEASE))
 
 
-def report(*, job: Job, runner: str, done: int, total: int, message: str = "") -> bool:
+def report(*, job: Job, runner: str, done: int, total: int, message: str = "", rate: float | None = None) -> bool:
     """Store progress; False when the job should stop (cancelled, or no longer this runner's)."""
     updated = _owned(job, runner).filter(cancel_requested=False)
-    return bool(updated.update(done=done, total=total, message=message[:300], lease_until=clock.now() + LEASE))
+    now = clock.now()
+    return bool(updated.update(done=done, total=total, message=message[:300], rate=rate, lease_until=now + LEASE))
 
 
 def finish(*, job: Job, runner: str, result: dict[str, Any]) -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from analysis.errors import TableRefused
-from analysis.tables import PREDICTIONS, SCHEMAS, TRIALS, read_table
+from analysis.tables import PREDICTIONS, SCHEMAS, STIMULI, TRIALS, read_table
 
 ROW = {
     "classifier": "small",
@@ -97,3 +98,54 @@ def test_a_large_seed_keeps_every_digit(tmp_path):
     path = tmp_path / "trials.csv"
     TRIALS.write(frame, path)
     assert TRIALS.read(path)["mask_seed"].tolist() == [2**62 + 1]
+
+
+def _rows(count: int) -> Iterator[dict[str, object]]:
+    for number in range(count):
+        yield {
+            "stimulus": f"s{number}",
+            "original": "cat-0",
+            "category": "cat",
+            "corruption": "none" if number % 2 else "gaussian_noise",
+            "corruption_version": None if number % 2 else "1",
+            "parameter": number / 7,
+            "seed": 2**47 + number,
+            "target": None if number % 2 else 0.25,
+            "visual_change": 1 / (1 + number),
+            "metric": "vif-wavelet-1",
+            "size_px": 224,
+            "evaluations": number % 3,
+            "reached": number % 5 != 0,
+            "reach_low": None,
+            "reach_high": 0.5 if number % 5 == 0 else None,
+            "sha256": "0" * 64,
+            "file": f"stimuli/x/{number}.png",
+        }
+
+
+def test_rows_survive_the_way_through_a_file_a_group_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.parquet"
+    assert STIMULI.write_rows(_rows(25), path, rows_per_group=10) == 25
+    assert list(STIMULI.read_rows(path)) == list(_rows(25))
+    first = path.read_bytes()
+    STIMULI.write_rows(_rows(25), path, rows_per_group=10)
+    assert path.read_bytes() == first
+    frame = STIMULI.read(path)
+    assert frame["seed"].tolist() == [2**47 + number for number in range(25)]
+    assert STIMULI.write_rows([], path) == 0
+    assert list(STIMULI.read_rows(path)) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"no table", b"PAR1"])
+def test_a_damaged_manifest_is_refused_with_its_name(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "manifest.parquet").write_bytes(content)
+    with pytest.raises(TableRefused, match="manifest.parquet cannot be read as a table"):
+        list(STIMULI.read_rows(tmp_path / "manifest.parquet"))
+    with pytest.raises(TableRefused, match="manifest.parquet cannot be read as a table"):
+        list(STIMULI.read_rows(tmp_path / "none" / "manifest.parquet"))
+
+
+def test_the_manifest_of_another_table_is_refused(tmp_path: Path) -> None:
+    STIMULI.write_rows(_rows(2), tmp_path / "manifest.parquet")
+    with pytest.raises(TableRefused, match="not those of the table predictions"):
+        list(PREDICTIONS.read_rows(tmp_path / "manifest.parquet"))

@@ -9,7 +9,7 @@ from django.urls import reverse
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Job, JobState
-from humanexp.jobs.pace import pace_of
+from humanexp.jobs.pace import RecentRate, pace_of
 
 pytestmark = pytest.mark.django_db
 
@@ -36,6 +36,20 @@ def test_pace_is_steps_by_elapsed_time_and_tells_what_is_left() -> None:
     pace = pace_of(Job(state=JobState.RUNNING, started_at=now - timedelta(seconds=10), done=30, total=120), now=now)
     assert pace is not None
     assert (pace.rate, pace.remaining_s, pace.rate_text) == (3.0, 30.0, "3.0/s")
+
+
+def test_what_was_found_done_is_soon_forgotten_in_the_pace() -> None:
+    rate = RecentRate()
+    assert rate.after(0, 100.0) is None
+    assert rate.after(0, 101.0) is None
+    assert rate.after(5000, 102.0) == 5000
+    for second in range(1, 121):
+        recent = rate.after(5000 + 20 * second, 102.0 + second)
+    assert recent == pytest.approx(20, rel=0.1)
+    now = clock.now()
+    job = Job(state=JobState.RUNNING, started_at=now - timedelta(seconds=122), done=7400, total=7600, rate=recent)
+    pace = pace_of(job, now=now)
+    assert pace is not None and pace.remaining_s == pytest.approx(10, rel=0.1)
 
 
 @pytest.mark.parametrize("state", [JobState.QUEUED, JobState.DONE, JobState.FAILED, JobState.CANCELLED])
