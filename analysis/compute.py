@@ -133,7 +133,8 @@ class DaskExecutor(Executor):
     @property
     def in_flight(self) -> int:
         """Calls worth submitting ahead, by the threads that the cluster has now."""
-        return max(2, 2 * sum(self._client.nthreads().values()))
+        threads: dict[str, int] = self._client.nthreads()
+        return max(2, 2 * sum(threads.values()))
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Send the call to the cluster."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +25,8 @@ CHANGE_TOLERANCE = 1e-3
 _NAMES_KEPT = 20
 
 
-class Named(NamedTuple):
+@dataclass(frozen=True)
+class Named:
     """How many stimuli something was found of, and the names of the first ones."""
 
     count: int = 0

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django import db
 from django.conf import settings
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from analysis.generation import Original, Shard, StimulusPlan
+    from analysis.generation.originals import Framing as FramingName
+    from analysis.generation.plan import Sampling as SamplingName
     from analysis.visual_change import PilotMap
 
 #: Space that stays free: the database must be able to write down why a job stopped.
@@ -107,7 +109,7 @@ def _pilots(
                 originals=chosen,
                 size_px=stimulus_set.size_px,
                 seed=stimulus_set.seed,
-                framing=Framing(stimulus_set.framing).value,
+                framing=framing_of(stimulus_set),
                 modules=modules(),
             )
             for name in stimulus_set.corruptions
@@ -126,7 +128,7 @@ def _pilots(
             count=stimulus_set.count_per_corruption,
             seed=stimulus_set.seed,
             size_px=stimulus_set.size_px,
-            framing=Framing(stimulus_set.framing).value,
+            framing=framing_of(stimulus_set),
             modules=modules(),
         )
         surveyed = run_in_order_of_completion(pool, survey_shard, survey, tick=tell)
@@ -148,8 +150,8 @@ def _plan(stimulus_set: StimulusSet, originals: list[Original], pilots: dict[str
         count=stimulus_set.count_per_corruption,
         seed=stimulus_set.seed,
         size_px=stimulus_set.size_px,
-        sampling=Sampling(stimulus_set.sampling).value,
-        framing=Framing(stimulus_set.framing).value,
+        sampling=cast("SamplingName", Sampling(stimulus_set.sampling).value),
+        framing=framing_of(stimulus_set),
     )
 
 
@@ -169,7 +171,7 @@ def _make(
         pilots,
         size_px=stimulus_set.size_px,
         folder=folder,
-        framing=Framing(stimulus_set.framing).value,
+        framing=framing_of(stimulus_set),
         modules=modules(),
     )
     total, done = len(plan), 0
@@ -195,6 +197,11 @@ def _knowing(stimulus_set: StimulusSet, shards: Iterable[Shard]) -> Iterator[Sha
         return
     for shard in shards:
         yield shard.with_digests(digests_of(stimulus_set, shard.names))
+
+
+def framing_of(stimulus_set: StimulusSet) -> FramingName:
+    """Framing of a set as the analysis names it; plain text, for it travels to processes without Django."""
+    return cast("FramingName", Framing(stimulus_set.framing).value)
 
 
 def modules() -> tuple[str, ...]:
