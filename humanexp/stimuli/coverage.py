@@ -5,11 +5,13 @@ A complete set has its counts stored; while it grows they are counted by ranges 
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from django.core.cache import cache
 from django.utils.translation import gettext
 
 from humanexp.core.storage import media_path
@@ -22,6 +24,8 @@ MINIMUM = 20
 #: Visual changes at which example pictures are shown: the middle of each tenth.
 EXAMPLE_LEVELS = tuple((2 * place + 1) / 20 for place in range(10))
 _EXAMPLE_PX = 128
+#: Counts of so many stimuli are kept for some seconds while a set grows, and for longer where counting is slow.
+_LONG_COUNT, _KEPT_S, _REST = 5_000, 10, 50
 #: Counts from which a covered bin is drawn darker.
 DARKER = (50, 200)
 
@@ -123,9 +127,8 @@ def function_coverage(stimulus_set: StimulusSet, name: str) -> FunctionCoverage:
         counts, paper = stored["ours"]["counts"], stored["paper"]["counts"]
         missed, tries = stored.get("missed", 0), stored.get("tries")
     else:
-        counted = browsing.count_between(stimulus_set, name, common_edges())
-        counts, paper = regrouped(counted, OURS), regrouped(counted, PAPER)
-        missed, tries = browsing.out_of_reach(stimulus_set, name), None
+        counted, missed = _counted_now(stimulus_set, name)
+        counts, paper, tries = regrouped(counted, OURS), regrouped(counted, PAPER), None
     return FunctionCoverage(
         name=name,
         label=label_of(name),
@@ -138,6 +141,21 @@ def function_coverage(stimulus_set: StimulusSet, name: str) -> FunctionCoverage:
         missed=missed,
         tries=tries,
     )
+
+
+def _counted_now(stimulus_set: StimulusSet, name: str) -> tuple[list[int], int]:
+    """Counts of a set that grows. What took long to count is not counted again at once: pages ask every few seconds."""
+    key = f"stimuli:growing:{stimulus_set.pk}:{stimulus_set.created_at.timestamp()}:{name}"
+    kept = cache.get(key)
+    if kept is not None:
+        return kept[0], kept[1]
+    started = time.perf_counter()
+    counted = browsing.count_between(stimulus_set, name, common_edges())
+    missed = browsing.out_of_reach(stimulus_set, name)
+    elapsed_s = time.perf_counter() - started
+    if sum(counted) >= _LONG_COUNT:
+        cache.set(key, (counted, missed), timeout=max(_KEPT_S, _REST * elapsed_s))
+    return counted, missed
 
 
 def label_of(name: str) -> str:

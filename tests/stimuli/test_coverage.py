@@ -6,6 +6,7 @@ import json
 import math
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from analysis.visual_change import measure_coverage, measure_paper_coverage
 from humanexp.core.models import User
+from humanexp.stimuli import coverage
 from humanexp.stimuli.binning import OURS, PAPER, common_edges, edges_of, regrouped
 from humanexp.stimuli.coverage import coverage_of, function_coverage
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
@@ -203,3 +205,18 @@ def _statements(call) -> list[str]:  # noqa: ANN001
     with CaptureQueriesContext(connection) as captured:
         call()
     return [query["sql"] for query in captured]
+
+
+def test_a_long_count_is_kept_for_some_seconds_while_a_set_grows(
+    stimulus_set: StimulusSet,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_num_queries,  # noqa: ANN001
+) -> None:
+    monkeypatch.setattr(coverage, "_LONG_COUNT", len(CHANGES))
+    cache.clear()
+    first = function_coverage(stimulus_set, "gaussian_noise")
+    with django_assert_num_queries(0):
+        assert function_coverage(stimulus_set, "gaussian_noise") == first
+    with django_assert_num_queries(2):  # a short count is made anew
+        function_coverage(stimulus_set, "frost")
+    cache.clear()
