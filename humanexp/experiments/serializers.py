@@ -14,8 +14,8 @@ _CODE = 64
 #: A trial with more clicks than this is a stuck key.
 MOST_CLICKS = 200
 LARGEST_ENVIRONMENT = 16_000
-#: No measurement is larger; 1e999 is read as infinity, which databases do not store.
-LARGEST = 1e12
+#: No measurement is larger, not even milliseconds since 1970; 1e999 is read as infinity, which databases do not store.
+LARGEST = 1e13
 
 
 class HandoffIn(serializers.Serializer[Any]):
