@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.visual_change.comparison import level_spreads
@@ -19,14 +17,17 @@ from humanexp.stimuli.selectors.comparison import counted_changes
 pytestmark = pytest.mark.django_db
 
 
-def made(images: str, size_px: int) -> StimulusSet:
-    arguments = ["--images", images, "--corruption", "all", "--sampling", "imagenet-c-levels", "--name", "levels"]
-    call_command("generate_stimuli", *arguments, "--size", str(size_px), stdout=io.StringIO())
-    return StimulusSet.objects.get(name="levels")
+def made(source_set: SourceSet, size_px: int) -> StimulusSet:
+    """Not as a job: a runner's heart beats in a second thread, which the tests' database in memory does not bear."""
+    stimulus_set = services.create_stimulus_set(
+        source_set=source_set, name="levels", corruptions=list(LEVELS), sampling=Sampling.LEVELS, size_px=size_px
+    )
+    make_stimuli(stimulus_set, lambda *_told: None)
+    return stimulus_set
 
 
 def test_every_picture_is_made_at_every_level_of_the_nine_functions(source_set: SourceSet) -> None:
-    stimulus_set = made("pets", 112)
+    stimulus_set = made(source_set, 112)
     n_originals = source_set.images.count()
     assert stimulus_set.sampling == Sampling.LEVELS
     assert set(stimulus_set.corruptions) == set(LEVELS)
@@ -47,12 +48,7 @@ def test_photographs_change_more_from_level_to_level(settings) -> None:  # noqa:
         pytest.skip("REFERENCE_DATA names no folder with real data")
     settings.COMPUTE = "processes:2"
     photos = services.import_images(source=Path(reference) / "photos16", name="photos16").source_set
-    # Not as a job: a runner's heart beats in a second thread, which the tests' database in memory does not bear.
-    stimulus_set = services.create_stimulus_set(
-        source_set=photos, name="levels", corruptions=list(LEVELS), sampling=Sampling.LEVELS
-    )
-    make_stimuli(stimulus_set, lambda *_told: None)
-    for name, by_level in counted_changes(stimulus_set).items():
+    for name, by_level in counted_changes(made(photos, 224)).items():
         medians = [one.median for one in level_spreads(by_level)]
         assert medians == sorted(medians), name
         assert 0.2 < medians[0] < medians[4] < 0.95, name
