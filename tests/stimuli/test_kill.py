@@ -109,7 +109,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def media(imported: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(imported, tmp_path / "media"))
+    return Path(shutil.copytree(imported, tmp_path / "media", dirs_exist_ok=True))
 
 
 def test_killed_generation_goes_on_and_ends_with_the_same_bytes(media: Path, tmp_path: Path) -> None:

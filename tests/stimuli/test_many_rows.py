@@ -1,0 +1,87 @@
+"""What is asked for every shard must not take longer in a set of 100,000 stimuli than in a small one."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from humanexp.stimuli import services
+from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.selectors.making import digests_of, image_ids_of, places_by_original
+from humanexp.stimuli.verification import _sampled
+
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
+
+FUNCTIONS = ["gaussian_noise", "gaussian_blur", "shot_noise", "defocus_blur"]
+
+
+def filled(source_set: SourceSet, count: int) -> StimulusSet:
+    made = services.create_stimulus_set(
+        source_set=source_set, name=f"rows-{count}", corruptions=FUNCTIONS, count=count // 4, sampling="uniform"
+    )
+    images = itertools.cycle(source_set.images.values_list("pk", flat=True))
+    rng = random.Random(count)
+
+    def rows() -> Iterator[Stimulus]:
+        for number in range(count):
+            key = f"{rng.getrandbits(64):016x}"
+            yield Stimulus(
+                stimulus_set=made,
+                key=key,
+                source_image_id=next(images),
+                corruption=FUNCTIONS[number % 4],
+                corruption_version="1",
+                parameter=0.5,
+                seed=number,
+                visual_change=rng.random(),
+                sha256="0" * 64,
+                file=f"stimuli/{made.name}/{key[:2]}/{key}.png",
+            )
+
+    waiting = rows()
+    while batch := list(itertools.islice(waiting, 5000)):
+        Stimulus.objects.bulk_create(batch)
+    return made
+
+
+def shortest(action: Callable[[], object]) -> float:
+    times = []
+    for _ in range(30):
+        started = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def test_looking_up_and_storing_a_shard_does_not_slow_down(source_set: SourceSet) -> None:
+    took: dict[str, list[float]] = {"look up": [], "originals": [], "exists": [], "store": []}
+    for count in (2_000, 100_000):
+        stimulus_set = filled(source_set, count)
+        some = list(stimulus_set.stimuli.order_by("pk")[count // 2 : count // 2 + 16].values())
+        keys = [row["key"] for row in some]
+        rows = [{**row, "stimulus": row["key"], "original": "cat-0", "file": row["key"]} for row in some]
+        assert len(digests_of(stimulus_set, keys)) == 16
+        took["look up"].append(shortest(lambda one=stimulus_set, keys=keys: digests_of(one, keys)))
+        took["originals"].append(shortest(lambda: image_ids_of(source_set, ["cat-0", "dog-1"])))
+        took["exists"].append(shortest(lambda one=stimulus_set: one.stimuli.exists()))
+        took["store"].append(
+            shortest(
+                lambda one=stimulus_set, rows=rows: services.store_stimuli(stimulus_set=one, folder="x", rows=rows)
+            )
+        )
+    for what, (few, many) in took.items():
+        assert many < 3 * few + 1e-3, f"{what}: {1000 * few:.2f} ms in a small set, {1000 * many:.2f} ms in a large one"
+
+
+def test_a_sample_of_many_is_drawn_in_one_pass_and_grouped_by_original(source_set: SourceSet) -> None:
+    stimulus_set = filled(source_set, 100_000)
+    drawn = list(_sampled(places_by_original(stimulus_set), 100_000, 500, seed=1))
+    assert len(drawn) == len({pk for _, pk in drawn}) == 500
+    originals = [original for original, _ in drawn]
+    assert [key for key, _ in itertools.groupby(originals)] == sorted(set(originals))
+    # Every original has an eighth of the stimuli; the sample's shares differ by no more than chance allows.
+    assert all(30 < originals.count(original) < 100 for original in set(originals))
