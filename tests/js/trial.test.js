@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { ENGINE_VERSION, runTrial } from "../../static/js/trial/trial.js";
+import { Watch } from "../../static/js/trial/watch.js";
 import { Canvas, Display, PROTOCOL } from "./support.js";
 
 const TABLES = readFileSync(new URL("../../analysis/tables.py", import.meta.url), "utf8");
@@ -22,12 +23,40 @@ const SEEN = {
 };
 const CLIENT = { timer_resolution_ms: 0.1, cross_origin_isolated: false, client_seq: 7, wallClock: () => 1_700_000_000_000 };
 
+function stillWatch() {
+  const watch = {
+    starts: 0,
+    appearedAt: null,
+    choicesAppear: () => {
+      watch.appearedAt = watch.display.ts;
+    },
+    start: () => {
+      watch.starts += 1;
+    },
+    seen: SEEN,
+  };
+  return watch;
+}
+
+/** A window that tests hide, blur and resize. */
+function aWindow() {
+  const view = new EventTarget();
+  view.innerWidth = 1280;
+  view.innerHeight = 860;
+  view.document = Object.assign(new EventTarget(), { visibilityState: "visible", fullscreenElement: null, hasFocus: () => true });
+  view.tell = (state) => {
+    view.document.visibilityState = state;
+    view.document.dispatchEvent(new Event("visibilitychange"));
+  };
+  return view;
+}
+
 /** A trial up to its response window; `answer(choice, ms)` clicks that long after the grid came up. */
-function begin({ protocol = {}, hz = 60 } = {}) {
+function begin({ protocol = {}, hz = 60, watch = stillWatch(), before = () => {}, missedBefore = () => 0 } = {}) {
   const display = new Display({ hz });
   const surface = new Canvas(display);
   const grid = { onAnswer: null, shownAt: null, show: () => { grid.shownAt = display.ts; } };
-  const watch = { starts: 0, appearedAt: null, choicesAppear: () => { watch.appearedAt = display.ts; }, start: () => { watch.starts += 1; }, seen: SEEN };
+  watch.display = display;
   let outcome = null;
   runTrial({
     protocol: { ...PROTOCOL, ...protocol },
@@ -43,7 +72,10 @@ function begin({ protocol = {}, hz = 60 } = {}) {
   }).then((result) => {
     outcome = result;
   });
-  while (grid.shownAt === null) display.frame();
+  for (let count = 0; grid.shownAt === null; count += 1) {
+    before(count);
+    display.frame(missedBefore(count));
+  }
   return {
     display,
     grid,
@@ -120,3 +152,53 @@ test("after the trial the grid is deaf", async () => {
   await trial.end();
   assert.equal(trial.grid.onAnswer, null);
 });
+
+for (const hz of [60, 75, 90, 100, 120, 144, 165, 240]) {
+  /** The callback in which the stimulus appears, and one in the middle of it. */
+  const onset = Math.round(0.05 * hz) + Math.round(0.3 * hz);
+  const middle = onset + Math.round(0.1 * hz);
+
+  test(`${hz} Hz: a quiet trial lasts as planned`, async () => {
+    const trial = begin({ hz, watch: new Watch(aWindow()) });
+    trial.answer("cat", 400);
+    const { timing } = await trial.end();
+    assert.equal(timing.frames_shown, Math.round(0.2 * hz));
+    assert.ok(Math.abs(timing.dur_stim_taken_ms - 200) <= 500 / hz);
+    assert.deepEqual([timing.visible_whole_trial, timing.resized, timing.n_long_frames, timing.n_onset_waits], [true, false, 0, 0]);
+  });
+
+  test(`${hz} Hz: a tab hidden for two seconds during the stimulus is in the record`, async () => {
+    const view = aWindow();
+    const before = (count) => {
+      if (count === middle) view.tell("hidden");
+      if (count === middle + 1) view.tell("visible");
+    };
+    const trial = begin({ hz, watch: new Watch(view), before, missedBefore: (count) => (count === middle ? 2 * hz : 0) });
+    trial.answer("cat", 400);
+    const { timing } = await trial.end();
+    assert.equal(timing.visible_whole_trial, false);
+    assert.equal(timing.n_long_frames, 1);
+    assert.ok(timing.max_frame_gap_ms >= 2000);
+    assert.ok(timing.dur_stim_taken_ms > 2000);
+  });
+
+  test(`${hz} Hz: a window resized during the mask is in the record, and the picture kept its time`, async () => {
+    const view = aWindow();
+    const before = (count) => {
+      if (count === middle + Math.round(0.2 * hz)) view.dispatchEvent(new Event("resize"));
+    };
+    const trial = begin({ hz, watch: new Watch(view), before });
+    trial.answer("cat", 400);
+    const { timing } = await trial.end();
+    assert.equal(timing.resized, true);
+    assert.ok(Math.abs(timing.dur_stim_taken_ms - 200) <= 500 / hz);
+  });
+
+  test(`${hz} Hz: a frame dropped at the offset lengthens the stimulus by one frame`, async () => {
+    const trial = begin({ hz, watch: new Watch(aWindow()), missedBefore: (count) => (count === onset + Math.round(0.2 * hz) ? 1 : 0) });
+    trial.answer("cat", 400);
+    const { timing } = await trial.end();
+    assert.equal(timing.frames_shown, timing.frames_target + 1);
+    assert.equal(timing.n_long_frames, 1);
+  });
+}
