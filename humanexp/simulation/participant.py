@@ -54,30 +54,41 @@ class OpenSession:
 
     def answer_all(self, *, stop_after: int | None = None) -> dict[str, Any]:
         """Answer every open trial (or the next `stop_after`); returns the completion, empty when trials are left."""
-        self._post("lease/", {"lease": self.lease})
-        state = self._get("session/")
-        blocks = {position: block for block in state["blocks"] for position in range(block["first"], block["last"] + 1)}
+        state = self.start()
         last = state["total"] if stop_after is None else min(state["total"], state["cursor"] + stop_after)
         for position in range(state["cursor"], last):
-            task = blocks[position]["task"]
-            pictures = [self._picture(position, showing) for showing in range(2 if task == "discrimination" else 1)]
-            wanted = self._get(f"trials/{position}/question/")["wanted"] if task == "validation" else None
-            answer = self.participant.persona.answer(
-                pictures, participant=self.participant.name, position=position, wanted=wanted
-            )
-            timing = self._untimed(answer) if wanted else self._timing(position, answer, state["protocol"])
-            self._post("responses/", self._response(position, answer, timing))
-        if last < state["total"]:
-            return {}
+            self.send(self.response_to(position, state))
+        return self.complete() if last == state["total"] else {}
+
+    def start(self) -> dict[str, Any]:
+        """Make this tab the owner of the session; what the page knows before its first picture."""
+        self._post("lease/", {"lease": self.lease})
+        return self._get("session/")
+
+    def response_to(self, position: int, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Look at the trial; what the page sends of it."""
+        task = next(block["task"] for block in state["blocks"] if block["first"] <= position <= block["last"])
+        pictures = [self._picture(position, showing) for showing in range(2 if task == "discrimination" else 1)]
+        wanted = self._get(f"trials/{position}/question/")["wanted"] if task == "validation" else None
+        answer = self.participant.persona.answer(
+            pictures, participant=self.participant.name, position=position, wanted=wanted
+        )
+        timing = self._untimed(answer) if wanted else self._timing(position, answer, state["protocol"])
+        return self._response(position, answer, timing)
+
+    def send(self, response: Mapping[str, Any]) -> dict[str, Any]:
+        return self._post("responses/", response)
+
+    def complete(self) -> dict[str, Any]:
         return self._post("complete/", {"environment": {"simulated": True}})
 
     def finish_link(self) -> None:
         """A plain link has no recruiter to submit to: the entry page says that the study is finished."""
-        self.participant.connection.post(urljoin(self.entry, "finish/"), headers=self._headers)
+        self.participant.connection.post(urljoin(self.entry, "finish/"), headers=self.headers)
 
     def _picture(self, position: int, showing: int) -> TruePicture:
         url = urljoin(self.api, f"trials/{position}/stimulus/{showing}/")
-        reply = self.participant.connection.get(url, headers=self._headers)
+        reply = self.participant.connection.get(url, headers=self.headers)
         digest = hashlib.sha256(reply.content).hexdigest()
         try:
             return self.participant.truth[digest]
@@ -133,14 +144,14 @@ class OpenSession:
         }
 
     @property
-    def _headers(self) -> dict[str, str]:
+    def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}", "X-Lease": self.lease}
 
     def _get(self, path: str) -> dict[str, Any]:
-        answer: dict[str, Any] = self.participant.connection.get(urljoin(self.api, path), headers=self._headers).json()
+        answer: dict[str, Any] = self.participant.connection.get(urljoin(self.api, path), headers=self.headers).json()
         return answer
 
     def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        reply = self.participant.connection.post(urljoin(self.api, path), json=body, headers=self._headers)
+        reply = self.participant.connection.post(urljoin(self.api, path), json=body, headers=self.headers)
         answer: dict[str, Any] = reply.json()
         return answer

@@ -1,10 +1,11 @@
 """What a lab has before its first participant: pictures, stimuli, planned studies.
 
-Run it as `python -m tests.journeys.prepare`; MEDIA_ROOT says where.
+Run it as `python -m tests.journeys.prepare [--stimuli N] [STUDY.toml ...]`; MEDIA_ROOT says where.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 from pathlib import Path
 
@@ -18,6 +19,10 @@ STIMULI = 140
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("studies", nargs="*", type=Path, default=[HERE / "flow.toml", HERE / "glance.toml"])
+    parser.add_argument("--stimuli", type=int, default=STIMULI)
+    chosen = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
     django.setup()
     from django.conf import settings
@@ -38,12 +43,12 @@ def main() -> None:
         "generate_stimuli",
         images="drawings",
         corruption=",".join(CORRUPTIONS),
-        count=STIMULI,
+        count=chosen.stimuli,
         size=SIZE_PX,
         name="small",
     )
-    for study in ("flow", "glance"):
-        call_command("create_study", HERE / f"{study}.toml")
+    for study in chosen.studies:
+        call_command("create_study", study)
 
 
 if __name__ == "__main__":
