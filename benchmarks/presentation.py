@@ -170,6 +170,7 @@ def served() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/"
     finally:
         server.shutdown()
+        server.server_close()
 
 
 def _png(picture: NDArray[np.uint8]) -> bytes:
