@@ -29,7 +29,7 @@ test("each callback is called once, in order, when its message arrives and not b
   assert.deepEqual(called, ["first", "second"]);
 });
 
-test("a real message comes after the microtasks of its task and before a timer", async () => {
+test("a real message comes after the microtasks of its task", async () => {
   let channel;
   const afterFrame = frameTaken(class extends MessageChannel {
     constructor() {
@@ -38,11 +38,15 @@ test("a real message comes after the microtasks of its task and before a timer",
     }
   });
   const order = [];
-  await new Promise((resolve) => {
-    setTimeout(() => resolve(order.push("timer")), 20);
-    afterFrame(() => order.push("taken"));
-    Promise.resolve().then(() => order.push("promise"));
-  });
-  assert.deepEqual(order, ["promise", "taken", "timer"]);
-  channel.port1.close();
+  try {
+    await new Promise((resolve) => {
+      // How soon is the event loop's choice: a browser delivers before timers, Node on a busy machine after some.
+      afterFrame(() => resolve(order.push("taken")));
+      Promise.resolve().then(() => order.push("promise"));
+    });
+    assert.deepEqual(order, ["promise", "taken"]);
+  } finally {
+    // An open port keeps Node alive: a failure here must not hang the run.
+    channel.port1.close();
+  }
 });
