@@ -135,7 +135,7 @@ def _stored_step(stimulus_set: StimulusSet, image: SourceImage, function: str, s
         target=target,
         visual_change=stimulus.visual_change,
         parameter=stimulus.parameter,
-        unit="",
+        unit="level" if stimulus_set.sampling in (Sampling.LEVELS, Sampling.IMPORTED) else "",
         is_reached=is_reached,
         stimulus=stimulus,
         limit=None if is_reached else stimulus.visual_change,

@@ -83,7 +83,7 @@ def test_a_set_without_pilots_makes_its_own_from_the_picture(source_set: SourceS
     assert made.png
 
 
-def test_fixed_levels_are_looked_up(source_set: SourceSet) -> None:
+def test_fixed_levels_are_looked_up(researcher: Client, source_set: SourceSet) -> None:
     stimulus_set = make(
         source_set, name="levels", sampling=Sampling.LEVELS, corruptions=["gaussian_noise"], count=0, size_px=112
     )
@@ -96,6 +96,10 @@ def test_fixed_levels_are_looked_up(source_set: SourceSet) -> None:
         assert found.stimulus == nearest
         assert found.png is None
         assert found.is_reached == (abs(nearest.visual_change - step / 40) <= TOLERANCE)
+        assert (found.parameter, found.unit) == (nearest.parameter, "level")
+    page = researcher.get(f"/stimuli/sets/levels/browse/{own[0].key}/").content.decode()
+    assert 'class="cap">level</span>' in page
+    assert "standard deviation" not in page
 
 
 def test_what_cannot_be_walked_is_said(stimulus_set: StimulusSet, image: SourceImage) -> None:

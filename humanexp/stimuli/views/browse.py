@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,12 +12,16 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_GET
 
+from analysis.errors import UnknownName
 from humanexp.core.errors import InvalidRequest
 from humanexp.stimuli import browsing, coverage, selectors, walking
 from humanexp.stimuli.forms import BrowseForm
-from humanexp.stimuli.models import SourceImage
+from humanexp.stimuli.models import SourceImage, Stimulus
 from humanexp.stimuli.selectors import browsing as chosen
 from humanexp.stimuli.walking import WalkStep
+
+if TYPE_CHECKING:
+    from analysis.corruptions import Corruption
 
 #: Stimuli shown on either side of one, and of the same picture.
 _NEIGHBOURS = 3
@@ -69,8 +73,6 @@ def browse(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def stimulus(request: HttpRequest, name: str, key: str) -> HttpResponse:
     """One stimulus beside its original, with all that made it, and what stands near it."""
-    from analysis.corruptions import CORRUPTIONS
-
     found = selectors.stimulus_set_by_name(name)
     one = chosen.stimulus_of(found, key)
     below, above = chosen.neighbours(one, _NEIGHBOURS)
@@ -87,7 +89,7 @@ def stimulus(request: HttpRequest, name: str, key: str) -> HttpResponse:
         "stimulus_set": found,
         "stimulus": one,
         "original": chosen.clean_stimulus(found, image),
-        "corruption": CORRUPTIONS.get(one.corruption),
+        "corruption": _corruption_of(one),
         "label": coverage.label_of(one.corruption),
         "is_clean": is_clean,
         "below": below,
@@ -176,6 +178,16 @@ def _step_json(made: WalkStep) -> dict[str, Any]:
         "picture": picture,
         "stimulus": made.stimulus.key if made.stimulus else None,
     }
+
+
+def _corruption_of(one: Stimulus) -> Corruption | None:
+    """The very version that made a stimulus: another one may count its parameter in another unit."""
+    from analysis.corruptions import find_corruption
+
+    try:
+        return find_corruption(one.corruption, one.corruption_version)
+    except UnknownName:
+        return None
 
 
 def _start(request: HttpRequest, refusals: list[str]) -> int:

@@ -32,7 +32,7 @@ function connect(root) {
     panel.querySelector("[data-walk-picture]").src = found.picture;
     panel.querySelector("[data-walk-reached]").textContent = filled(words.reached, { change: shown(found.visual_change, 3) });
     const { unit } = found;
-    panel.querySelector("[data-walk-parameter]").textContent = filled(words.parameter, { parameter: shortened(found.parameter), unit });
+    panel.querySelector("[data-walk-parameter]").textContent = filled(found.unit === "level" ? words.level : words.parameter, { parameter: shortened(found.parameter), unit });
     limit.hidden = found.reached;
     if (!found.reached) {
       const sentence = found.stimulus ? words.nearest : found.limit < found.target ? words.above : words.below;
