@@ -209,12 +209,15 @@ def report(full: Clock, once: Clock, sides: list[OurSide]) -> bool:
     return kept
 
 
-def two_against_one(originals: Sequence[Original], pilots_count: int) -> bool:
-    """Elapsed time of the same shards with one and with two processes, children up before the clock starts."""
+def two_against_one(originals: Sequence[Original], per_original: int) -> bool:
+    """Elapsed time of the same shards with one and with two processes, children up before the clock starts.
+
+    Four times as many stimuli as beside the public pipeline: at the end one process waits for the other's last shard.
+    """
     if available_cores() < 2:
         print("two processes: this machine has one core")
         return True
-    exact_plan, _, pilots = plans(originals, pilots_count)
+    exact_plan, _, pilots = plans(originals, 4 * per_original)
     seconds = {}
     with tempfile.TemporaryDirectory() as name:
         for workers in (1, 2, 1, 2):
