@@ -50,6 +50,10 @@ _PREDICTION_COLUMNS = (
 )
 
 
+#: Dates enter no number: a study that is simulated again has other ones, and the same findings.
+_DATES = frozenset({"server_received_at", "client_epoch_ms"})
+
+
 @dataclass(frozen=True, eq=False)
 class Observations:
     """Answers of observers to pictures, one entry an answer.
@@ -174,13 +178,13 @@ def sentinel_originals(frame: pd.DataFrame) -> list[str]:
 
 
 def digest_of(*tables: pd.DataFrame | None) -> str:
-    """sha256 of the tables' contents, independent of the order of rows and columns."""
+    """sha256 of the tables' contents, independent of the order of rows and columns, and of when answers were given."""
     running = hashlib.sha256()
     for table in tables:
         if table is None:
             running.update(b"absent\x00")
             continue
-        names = sorted(map(str, table.columns))
+        names = sorted(set(map(str, table.columns)) - _DATES)
         columns = [table[name].astype("string").fillna("\x01").tolist() for name in names]
         rows = sorted("\x1f".join(row) for row in zip(*columns, strict=True)) if columns else []
         running.update("\x1f".join(names).encode() + b"\x00")

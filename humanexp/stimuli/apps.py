@@ -11,13 +11,14 @@ class StimuliConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from analysis.corruptions import load_modules
         from analysis.errors import InvalidInput
         from humanexp.core.navigation import Section, register_section
         from humanexp.stimuli import handlers  # noqa: F401  (registers)
 
         register_section(Section(key="stimuli", label=_("Stimuli"), url_name="stimuli:stimulus_sets", order=20))
         try:
+            from analysis.corruptions import load_modules  # looks at FROST_TEXTURES
+
             load_modules(settings.CORRUPTION_MODULES)
         except InvalidInput as error:
-            raise ImproperlyConfigured(f"{error} Correct CORRUPTION_MODULES.") from error
+            raise ImproperlyConfigured(f"{error} FROST_TEXTURES and CORRUPTION_MODULES add to the corruptions.") from error

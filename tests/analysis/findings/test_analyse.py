@@ -14,6 +14,7 @@ import pytest
 from analysis.curves import CleanTrials, fit_curve
 from analysis.errors import InvalidInput, TableRefused
 from analysis.findings import analyse
+from analysis.findings.observations import digest_of
 from tests.analysis.curves.truths import gradual
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, imported, study
 
@@ -32,6 +33,14 @@ def find(entries: list[dict[str, Any]], **wanted: str) -> dict[str, Any]:
     found = [entry for entry in entries if all(entry[name] == value for name, value in wanted.items())]
     assert len(found) == 1
     return found[0]
+
+
+def test_digest_of_the_answers_is_blind_to_their_dates(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    trials, predictions = tables
+    dated = [trials.assign(server_received_at=when, client_epoch_ms=1.0) for when in ("2026-01-01", "2026-01-02")]
+    assert digest_of(dated[0], predictions) == digest_of(dated[1], predictions)
+    answered = dated[1].assign(response="cat")
+    assert digest_of(answered, predictions) != digest_of(dated[1], predictions)
 
 
 def test_names_and_shapes_that_others_rely_on(findings: dict[str, Any]) -> None:
