@@ -51,9 +51,12 @@ class Cluster:
                 [*self._prefix, path, *arguments], check=True, stdout=log, stderr=log, cwd=self.folder, timeout=60
             )
 
-    def start(self) -> None:
+    def start(self, *, durable: bool = False) -> None:
+        """`durable`: commits wait for the disk, as they do in production."""
         self._run("initdb", "-D", str(self.folder / "cluster"), "-U", "humanexp", "-A", "trust", "--no-sync")
-        options = f"-k {self.folder} -c listen_addresses='' -c fsync=off -c max_connections=60 -c shared_buffers=16MB"
+        fsync = "on" if durable else "off"
+        options = f"-k {self.folder} -c listen_addresses='' -c fsync={fsync} -c max_connections=60"
+        options += " -c shared_buffers=16MB"
         self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-w", "-o", options, "start")
 
     def stop(self) -> None:

@@ -80,7 +80,7 @@ def command_lines(addresses: Addresses) -> dict[str, list[str]]:
     python = sys.executable
     return {
         "web": [
-            *(python, "-m", "waitress", "--threads=8", f"--listen=127.0.0.1:{addresses.web_port}"),
+            *(python, "-m", "waitress", "--threads=8", "--connection-limit=4000", "--asyncore-use-poll", f"--listen=127.0.0.1:{addresses.web_port}"),
             "humanexp.wsgi:application",
         ],
         "marketplace": [python, "manage.py", "marketplace", "--port", str(addresses.marketplace_port)],

@@ -1,0 +1,299 @@
+"""Three hundred participants at once: how long does the server take for an answer, and is one lost?
+
+    python -m benchmarks.load [--participants 300] [--seconds 120] [--database sqlite|postgres] [--cycle 2.5]
+
+A web server of this run's own (the command line of the demo), a study with a slot for everybody, sessions opened through
+the entry page's calls. Everybody goes round in a closed loop: fetch the pictures of a block four at a time, then answer
+every cycle. The load comes from this process, on the same cores; its share of the processor is told apart. Everybody
+begins at a moment of their own within half a minute; the seconds that are measured begin after that. At the end every
+acknowledged answer is looked up in the database. Wanted: 99 % of the answers within 150 ms, no status above 499, no
+answer lost or changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import gc
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import _load_client as client
+
+LIMIT_MS = 150
+RAMP_S = 30
+SIZE_PX = 224
+#: Different files; the rows of the stimuli share them.
+FILES = 64
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--participants", type=int, default=300)
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--ramp", type=float, default=RAMP_S, help="seconds within which everybody begins")
+    parser.add_argument("--cycle", type=float, default=2.5, help="seconds from one answer of a person to the next")
+    parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="hx-load-"))
+    os.environ |= {"MEDIA_ROOT": str(folder / "media"), "DJANGO_SETTINGS_MODULE": "humanexp.settings", "DEBUG": "0"}
+    cluster = None
+    try:
+        if options.database == "postgres":
+            from tests.postgres import Cluster
+
+            (folder / "pg").mkdir()
+            folder.chmod(0o755)
+            (folder / "pg").chmod(0o755)
+            cluster = Cluster(folder / "pg")
+            cluster.start(durable=True)
+            os.environ["DATABASE_URL"] = cluster.create_database()
+        else:
+            os.environ["DATABASE_URL"] = f"sqlite:///{folder / 'load.sqlite3'}"
+        return run(options, cluster)
+    finally:
+        if cluster is not None:
+            cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(options: argparse.Namespace, cluster: Any) -> int:
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+
+    from humanexp.console import supervisor
+
+    call_command("migrate", verbosity=0)
+    entry = prepare(options)
+    addresses = supervisor.Addresses.free()
+    extra = {"PUBLIC_URL": addresses.web}
+    with supervisor.started("web", addresses, extra) as server:
+        supervisor.wait_until_ready("web", server, addresses.web)
+        processes = [server.pid, *([postmaster(cluster)] if cluster else [])]
+        return drive(options, addresses.web_port, entry, processes)
+
+
+def drive(options: argparse.Namespace, port: int, entry: str, processes: list[int]) -> int:
+    measured, rng = client.Measured(), random.Random(1)
+    participants = [
+        client.Participant(number, entry, client.Browser("127.0.0.1", port, measured), measured, rng)
+        for number in range(options.participants)
+    ]
+    lags: list[float] = []
+    spent: dict[str, float] = {}
+    gc.freeze()
+
+    async def everything() -> float:
+        await client.opened(participants)
+        begun = time.perf_counter()
+        plan = client.Plan(options.cycle, begun + options.ramp, begun + options.ramp + options.seconds)
+        watching = asyncio.create_task(client.lag(lags))
+
+        async def clocks() -> None:
+            await asyncio.sleep(options.ramp)
+            lags.clear()
+            before = cpu_seconds(processes), time.process_time()
+            await asyncio.sleep(options.seconds)
+            after = cpu_seconds(processes), time.process_time()
+            for number, name in enumerate(("server", "database")[: len(processes)]):
+                spent[name] = (after[0][number] - before[0][number]) / options.seconds
+            spent["load"] = (after[1] - before[1]) / options.seconds
+
+        await asyncio.gather(clocks(), *(participant.take_part(plan) for participant in participants))
+        watching.cancel()
+        return plan.ramp_ends
+
+    measured_from = asyncio.run(everything())
+    lost = lost_answers(measured)
+    return report(options, measured, measured_from, lost, spent, lags)
+
+
+def report(
+    options: argparse.Namespace,
+    measured: client.Measured,
+    measured_from: float,
+    lost: int,
+    spent: dict[str, float],
+    lags: list[float],
+) -> int:
+    write(
+        f"{options.participants} participants, cycle {options.cycle} s, {options.seconds:.0f} s, {options.database}, "
+        f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
+    )
+    write(f"{'call':<22}{'number':>8}{'a second':>10}{'p50, ms':>10}{'p95, ms':>10}{'p99, ms':>10}{'max, ms':>10}")
+    slowest = {}
+    for kind, calls in sorted(measured.calls.items()):
+        for label, chosen in (
+            (kind, [ms for at, ms in calls if at >= measured_from]),
+            (f"{kind}, beginning", [ms for at, ms in calls if at < measured_from]),
+        ):
+            if not chosen:
+                continue
+            slowest[label] = percentile(chosen, 0.99)
+            seconds = options.seconds if label == kind else options.ramp
+            figures = [percentile(chosen, share) for share in (0.5, 0.95, 0.99, 1.0)]
+            write(f"{label:<22}{len(chosen):>8}{len(chosen) / seconds:>10.1f}" + "".join(f"{x:>10.1f}" for x in figures))
+    cores = ", ".join(f"{name} {share:.2f}" for name, share in spent.items())
+    write(f"cores in use while measured: {cores}; this load's own event loop ran late by p99 {percentile(lags, 0.99):.1f} ms")
+    write(f"answers acknowledged {len(measured.acknowledged)}, lost or changed {lost}; statuses above 499: {measured.server_errors}")
+    for fault, number in sorted(measured.faults.items()):
+        if number:
+            write(f"  {number} x {fault}")
+    write(f"99 % of the answers within {slowest['response']:.0f} ms of {LIMIT_MS} ms wanted")
+    good = slowest["response"] <= LIMIT_MS and not lost and not measured.server_errors and not any(measured.faults.values())
+    return 0 if good else 1
+
+
+def lost_answers(measured: client.Measured) -> int:
+    """Acknowledged answers that the database does not hold as they were sent, and rows that were never acknowledged."""
+    import base64
+    import json
+
+    from humanexp.experiments.models import Response
+
+    stored = {(row[0], row[1]): row[2] for row in Response.objects.values_list("session_id", "position", "response")}
+
+    def number(part: str) -> int:
+        return int(json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))[0])
+
+    acknowledged = {(number(part), position): said for (part, position), said in measured.acknowledged.items()}
+    return sum(stored.get(key) != said for key, said in acknowledged.items()) + len(stored.keys() - acknowledged.keys())
+
+
+def prepare(options: argparse.Namespace) -> str:
+    """A study of default length with a slot for everybody; the path of its entry page."""
+    from urllib.parse import urlsplit
+
+    from humanexp.experiments import services as experiments
+    from humanexp.experiments.configuration import StudyConfiguration
+    from humanexp.recruitment import services as recruitment
+    from humanexp.recruitment.services.deliveries import entry_url
+
+    make_stimuli(count_per_function=max(400, 3 * options.participants))
+    configuration = StudyConfiguration.from_dict(
+        {
+            "title": "Load",
+            "stimuli": "load",
+            "protocol": {"name": "vcr", "size_px": SIZE_PX},
+            "design": {"sessions": options.participants, "answers_per_stimulus": 10},
+        }
+    )
+    study = experiments.start_collecting(study=experiments.create_study(configuration=configuration))
+    campaign = recruitment.publish(study=study, to="link", assignments=options.participants, reward_cents=0)
+    with contextlib.suppress(AttributeError):
+        recruitment.send(environment="link", wait_s=10)
+    return urlsplit(entry_url(campaign)).path
+
+
+def make_stimuli(*, count_per_function: int) -> None:
+    """A set by bulk insert. The files are blurred noise of the size and weight of photographs (about 80 kB)."""
+    import hashlib
+
+    import cv2
+    import numpy as np
+
+    from analysis.categories import CATEGORIES
+    from humanexp.core.storage import media_path
+    from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+
+    functions, files = ("gaussian_blur", "gaussian_noise", "uniform_noise"), []
+    for number in range(FILES):
+        pixels = np.random.default_rng(number).normal(128, 60, (SIZE_PX, SIZE_PX, 3))
+        pixels = cv2.GaussianBlur(pixels, (0, 0), 1.2) * 3 - 256
+        content = cv2.imencode(".png", pixels.clip(0, 255).astype(np.uint8))[1].tobytes()
+        path = media_path(f"load/{number:03d}.png")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        files.append((f"load/{number:03d}.png", hashlib.sha256(content).hexdigest()))
+    source = SourceSet.objects.create(name="load-source")
+    stimuli = StimulusSet.objects.create(
+        name="load",
+        source_set=source,
+        corruptions=list(functions),
+        count_per_corruption=count_per_function,
+        size_px=SIZE_PX,
+        metric="vif-1",
+        completed_at="2026-01-01T00:00:00Z",
+    )
+    images = SourceImage.objects.bulk_create(
+        SourceImage(
+            source_set=source,
+            key=f"{category}-{number}",
+            category=category,
+            file=f"load/{category}-{number}.png",
+            sha256=hashlib.sha256(f"{category}-{number}".encode()).hexdigest(),
+        )
+        for category in CATEGORIES
+        for number in range(30)
+    )
+    rows = [("none", image, 0.0) for image in images]
+    for function in functions:
+        rows += [(function, images[(7 * k) % len(images)], (k + 0.5) / count_per_function) for k in range(count_per_function)]
+    Stimulus.objects.bulk_create(
+        [
+            Stimulus(
+                stimulus_set=stimuli,
+                key=f"{function}-{number:06d}",
+                source_image=image,
+                corruption=function,
+                corruption_version="1",
+                parameter=change,
+                seed=number,
+                visual_change=change,
+                sha256=files[number % FILES][1],
+                file=files[number % FILES][0],
+            )
+            for number, (function, image, change) in enumerate(rows)
+        ],
+        batch_size=500,
+    )
+
+
+def postmaster(cluster: Any) -> int:
+    return int((cluster.folder / "cluster" / "postmaster.pid").read_text().split()[0])
+
+
+def cpu_seconds(processes: list[int]) -> list[float]:
+    """Processor time of each process with all its children, in seconds."""
+    return [sum(_ticks(member) for member in _family(pid)) / TICKS_PER_S for pid in processes]
+
+
+def _family(pid: int) -> list[int]:
+    members = [pid]
+    for member in members:
+        for task in Path(f"/proc/{member}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                members += [int(child) for child in task.read_text().split()]
+    return members
+
+
+def _ticks(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+def write(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
