@@ -258,8 +258,9 @@ class ChaoticParticipant:
         copies = int(self.rng.integers(2, 4))
         with ThreadPoolExecutor(copies) as pool:
             statuses: Sequence[int] = list(pool.map(send, range(copies)))
-        if statuses.count(201) > 1:
-            raise ParticipationFailed(f"trial {response['position']}: one answer was stored {statuses.count(201)} times")
+        stored = statuses.count(201)
+        if stored > 1:
+            raise ParticipationFailed(f"trial {response['position']}: one answer was stored {stored} times")
 
     def _reopened(self, session: OpenSession) -> OpenSession:
         """A new window, opened with a one-time code; a code whose exchange was not heard of is used up."""

@@ -62,7 +62,9 @@ class WebSite(Site):
 
 
 @contextlib.contextmanager
-def planned(media_root: Path, settings: Any, *, sessions: int, stimuli: int, database_url: str = "") -> Iterator[WebSite]:
+def planned(
+    media_root: Path, settings: Any, *, sessions: int, stimuli: int, database_url: str = ""
+) -> Iterator[WebSite]:
     """A site with the study, and so many places by a plain link."""
     settings.MEDIA_ROOT = media_root
     media_root.mkdir()
