@@ -19,6 +19,11 @@ from humanexp.experiments.models import Study
 @never_cache
 def run(request: HttpRequest) -> HttpResponse:
     """The shell of the experiment: the same for everybody, it holds nothing about any session."""
+    return run_shell(request)
+
+
+def run_shell(request: HttpRequest) -> HttpResponse:
+    """The page that a participant works on."""
     api = reverse("experiments:run-session").removesuffix("session/")
     return render(request, "run/run.html", {"run_config": {"api": api}})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_GET
 
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.experiments.models import Population
+from humanexp.experiments.views import run_shell
 from humanexp.recruitment import frames, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Campaign
@@ -40,6 +42,24 @@ def take(request: HttpRequest, entry: str) -> HttpResponseBase:
     return framed(request)
 
 
+@require_GET
+@never_cache
+def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
+    """The study within the entry page, for frames whose windows are blocked: the same shell, framed by nobody else."""
+    campaign = selectors.campaign_by_entry(entry)
+    if campaign.is_link:
+        raise NotFound
+
+    @xframe_options_exempt
+    @csp_replace({"frame-ancestors": [SELF, *frames.origins_of(campaign)]})
+    def framed(request: HttpRequest) -> HttpResponse:
+        return run_shell(request)
+
+    page = framed(request)
+    page["Referrer-Policy"] = "no-referrer"
+    return page
+
+
 def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     given = request.GET
     assignment_id = "" if campaign.is_link else given.get("assignmentId", "")
@@ -62,6 +82,8 @@ def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "entry": campaign.entry,
             "isLink": campaign.is_link,
             "isPreview": is_preview,
+            "isTimed": not campaign.study.is_validation,
+            "insideUrl": "" if campaign.is_link else reverse("recruitment:inside", args=[campaign.entry]),
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
             "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if campaign.is_link else "",

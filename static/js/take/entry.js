@@ -17,9 +17,10 @@ export class Entry {
    * @param {import("./memory.js").Memory} parts.memory
    * @param {Window} parts.view
    * @param {(ask: () => Promise<boolean>) => import("./poll.js").Poll} parts.pollWith
+   * @param {() => string|null} [parts.deviceFault] why this device cannot show pictures for an exact time
    */
-  constructor({ page, panels, api, memory, view, pollWith }) {
-    Object.assign(this, { page, panels, api, memory, view });
+  constructor({ page, panels, api, memory, view, pollWith, deviceFault = () => null }) {
+    Object.assign(this, { page, panels, api, memory, view, deviceFault });
     this.poll = pollWith(() => this.ask());
     /** @type {object|null} token and addresses once the session is open */
     this.session = null;
@@ -34,6 +35,8 @@ export class Entry {
     this.session = this.memory.recall(this.page, location.search);
     if (location.search && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname);
     if (this.session) this.watch({ focus: false });
+    // Said before anything is accepted, agreed to or begun.
+    else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
     else if (this.page.isPreview) this.panels.show("preview", { focus: false });
     else this.panels.show("start", { focus: false });
   }
@@ -109,6 +112,7 @@ export class Entry {
       form.elements.namedItem("assignmentId").value = this.session.assignmentId;
       form.elements.namedItem("receipt").value = status.receipt ?? "";
     }
+    this.panels.find("[data-inside]")?.remove();
     this.panels.fill({ "completion-code": status.completion_code ?? "" });
     this.panels.show("done");
     this.view.document.title = this.panels.find("#done-title")?.textContent ?? this.view.document.title;
@@ -142,7 +146,25 @@ export class Entry {
     // Blocked inside the frame: a link that the person clicks is never taken for a pop-up.
     if (link) link.href = opened ? url.pathname : url.href;
     this.isBlocked = !opened;
+    this.panels.reveal("blocked", !opened);
     this.watch();
+  }
+
+  /** No window may be opened here: the study goes on within this page, under a fresh code. */
+  async inside() {
+    try {
+      const { handoff } = await this.api.handoff(this.session.token);
+      const frame = this.panels.find("[data-inside]");
+      const url = new URL(this.page.insideUrl, this.view.location.href);
+      url.hash = handoff;
+      this.panels.show("inside", { focus: false });
+      frame.src = url.href;
+      // Keys go to the study without a click into it first.
+      frame.addEventListener("load", () => frame.focus(), { once: true });
+    } catch (error) {
+      if (error instanceof Refusal) this.startAgain();
+      else this.panels.reveal("offline", true);
+    }
   }
 
   /** The session is gone (withdrawn, or its bearer too old): back to the decision. */

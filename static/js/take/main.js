@@ -1,4 +1,5 @@
 /** Wires the entry page: reads what the server wrote into it and connects its buttons. */
+import { deviceFault } from "../trial/environment.js";
 import { openStorage } from "../trial/storage.js";
 import { TakeApi } from "./api.js";
 import { Entry } from "./entry.js";
@@ -24,6 +25,7 @@ if (page && document.querySelector("[data-panel=start]")) {
     }),
     view: window,
     pollWith: (ask) => new Poll({ ask, later }),
+    deviceFault: () => deviceFault(window),
   });
   entry.begin();
 
@@ -46,6 +48,7 @@ if (page && document.querySelector("[data-panel=start]")) {
     button?.addEventListener("click", () => busy(button, work));
   };
   on("continue-here", () => entry.start({ consents: true, continueHere: true }));
+  on("inside", () => entry.inside());
   on("retry", () => entry.start({ consents: true }));
   document.querySelector("[data-action=reopen]")?.addEventListener("click", (event) => {
     // After a blocked window the link itself carries a fresh code, and may open its target without a script.

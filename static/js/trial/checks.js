@@ -24,7 +24,7 @@ export async function checkEntry(run) {
   for (const part of screens.findAll("[data-timed]")) part.hidden = !isTimed;
   for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => task === part.dataset.forTask);
   if (!isTimed) {
-    run.selfReport = await submitted(screens.find("form"), screens);
+    run.selfReport = await submitted(screens.find("form"), screens, () => null);
     local.setItem(key, JSON.stringify(run.selfReport));
     return;
   }
@@ -45,7 +45,9 @@ export async function checkEntry(run) {
   const againButton = screens.find("[data-action=measure]");
   againButton.addEventListener("click", again);
   // Listens from the start: who is quicker than the measurement must not send the form to the server.
-  const submitting = submitted(screens.find("form"), screens);
+  // A window that cannot hold the pictures is said here, before anybody has done a trial.
+  const tooSmall = () => (fits(view, protocol) ? null : screens.message("window-first"));
+  const submitting = submitted(screens.find("form"), screens, tooSmall);
   await measuring;
   run.selfReport = await submitting;
   againButton.removeEventListener("click", again);
@@ -73,17 +75,19 @@ function tell(screens, check, passed, values) {
   line.querySelector("[data-text]").textContent = screens.message(`${check}-${state}`, values);
 }
 
-function submitted(form, screens) {
+/** @param {() => string|null} fault what else keeps the person from going on */
+function submitted(form, screens, fault) {
   return new Promise((resolve) => {
     const onSubmit = (event) => {
       event.preventDefault();
       const answers = Object.fromEntries(new FormData(form));
       const open = [...form.querySelectorAll("fieldset:not([hidden])")].find((part) => !(part.dataset.name in answers));
       const complaint = form.querySelector("[data-complaint]");
-      complaint.hidden = !open;
-      if (open) {
-        complaint.textContent = screens.message("answer-missing");
-        open.querySelector("input").focus();
+      const trouble = open ? screens.message("answer-missing") : fault();
+      complaint.hidden = !trouble;
+      if (trouble) {
+        complaint.textContent = trouble;
+        open?.querySelector("input").focus();
         return;
       }
       form.removeEventListener("submit", onSubmit);

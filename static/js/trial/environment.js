@@ -25,8 +25,9 @@ export function deviceFault(view) {
   const has = (query) => view.matchMedia(query).matches;
   const isPointed = has("(any-pointer: fine)");
   const isHandheld = has("(pointer: coarse)") && !isPointed;
+  // Whatever it is operated with, a screen of this size cannot hold the choices.
   const isPhoneSized = Math.min(view.screen.width, view.screen.height) < 500;
-  if (isHandheld || (isPhoneSized && has("(pointer: coarse)"))) return "phone";
+  if (isHandheld || isPhoneSized) return "phone";
   if (typeof view.createImageBitmap !== "function" || typeof view.PointerEvent !== "function") return "browser";
   return null;
 }

@@ -1,0 +1,305 @@
+"""Each task from a frame on another site: in a window of its own, and within the frame where windows are blocked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.categories import RESPONSE_GRID
+from analysis.design import DesignConfig
+from analysis.tables import TIMING_COLUMNS
+from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Campaign
+from tests.browser import recruiter_site, studies
+from tests.browser.person import PATIENCE_MS
+from tests.browser.recruiter_site import RecruiterSite
+from tests.browser.test_trial_validation import SHORT
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+DESIGNS: dict[str, Callable[[], DesignConfig]] = {
+    "categorisation": studies.short_design,
+    "discrimination": studies.pairs_design,
+    "validation": lambda: SHORT,
+}
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
+
+
+@pytest.fixture(scope="module")
+def recruiter() -> Iterator[RecruiterSite]:
+    with recruiter_site.running() as site:
+        yield site
+
+
+@pytest.fixture
+def platform(live_server: Any, recruiter: RecruiterSite, settings: Any) -> str:
+    """The platform's address, with the stub as its marketplace."""
+    recruiter.submitted.clear()
+    settings.PUBLIC_URL = live_server.url.replace("localhost", "127.0.0.1")
+    settings.MARKETPLACE_URL = recruiter.address
+    settings.RECRUITER_ORIGINS = [recruiter.address]
+    return str(settings.PUBLIC_URL)
+
+
+@pytest.fixture
+def campaign_of(transactional_db: None, own_media: None, drawings: Path, platform: str) -> Callable[[str], Campaign]:
+    def campaign(task: str) -> Campaign:
+        study: Study = studies.make_study(drawings, design=DESIGNS[task](), protocol=studies.BRIEF)
+        return services.publish(study=study, to="marketplace", assignments=2, reward_cents=120)
+
+    return campaign
+
+
+def shot(page: Any, name: str) -> None:
+    """Kept when SCREENSHOTS names a folder."""
+    folder = os.environ.get("SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=str(Path(folder) / f"frames-{name}.png"))
+
+
+class Participant:
+    """Somebody at work in a window or in a frame, by pointer or by keyboard alone."""
+
+    def __init__(self, place: Any, keys: Any, *, by_keyboard: bool = False) -> None:
+        self.place = place
+        self.keys = keys
+        self.by_keyboard = by_keyboard
+
+    def sees(self, screen: str) -> None:
+        self.place.wait_for_selector(f'[data-screen="{screen}"]:not([hidden])', timeout=PATIENCE_MS)
+
+    def presses(self, action: str) -> None:
+        selector = f'[data-screen]:not([hidden]) [data-action="{action}"]:enabled'
+        self.place.wait_for_selector(selector, timeout=PATIENCE_MS)
+        if self.by_keyboard:
+            self.keys.press("Enter")
+        else:
+            self.place.click(selector)
+
+    def does_everything(self, task: str) -> Session:
+        self.passes_the_checks()
+        self.sees(f"instructions-{task}")
+        pages = self.place.locator(f'[data-screen="instructions-{task}"] [data-page]').count()
+        for _ in range(pages):
+            self.presses("next")
+        session = Session.objects.get()
+        right = {trial.position: trial.correct_response or "yes-yes" for trial in session.trials.all()}
+        for block in session.blocks:
+            self.presses("start")
+            for position in range(block["first"], block["last"] + 1):
+                if task == "validation":
+                    self.judges(right[position], has_feedback=block["feedback"])
+                else:
+                    self.chooses(task, right[position])
+        return session
+
+    def passes_the_checks(self) -> None:
+        self.sees("checks")
+        if self.by_keyboard:
+            for fieldset in self.place.query_selector_all('[data-screen="checks"] fieldset:not([hidden])'):
+                while not fieldset.evaluate("part => part.contains(document.activeElement)"):
+                    self.keys.press("Tab")
+                self.keys.press("Space")
+            self.keys.press("Enter")
+            return
+        for fieldset in self.place.query_selector_all('[data-screen="checks"] fieldset:not([hidden])'):
+            fieldset.query_selector("input").check()
+        self.place.click('[data-screen="checks"] button[data-primary]')
+
+    def chooses(self, task: str, choice: str) -> None:
+        self.place.wait_for_selector("[data-grid][data-shown]", timeout=PATIENCE_MS)
+        if not self.by_keyboard:
+            self.place.click(f'[data-grid][data-shown] [data-choice="{choice}"]')
+        elif task == "discrimination":
+            self.keys.press(choice[0])
+        else:
+            row, column = divmod(RESPONSE_GRID.index(choice), 4)
+            for key in ["ArrowRight", *["ArrowDown"] * row, *["ArrowRight"] * column, "Enter"]:
+                self.keys.press(key)
+        self.place.wait_for_selector("[data-grid]:not([data-shown])", state="attached", timeout=PATIENCE_MS)
+
+    def judges(self, response: str, *, has_feedback: bool) -> None:
+        self.sees("validation")
+        self.place.wait_for_selector('[data-judge] fieldset[data-question="shows"]:enabled', timeout=PATIENCE_MS)
+        for question, answer in zip(("shows", "usable"), response.split("-"), strict=True):
+            self.place.check(f'[data-judge] input[name="{question}"][value="{answer}"]')
+        self.place.wait_for_timeout(350)  # sooner is the second half of a double click
+        self.place.click('[data-action="judged"]')
+        if has_feedback:
+            self.place.wait_for_selector('[data-verdict]:has-text(":")', timeout=PATIENCE_MS)
+            self.place.click('[data-action="judged"]')
+
+
+def check_submission(recruiter: RecruiterSite, session: Session) -> None:
+    """Everything is stored, once, and the recruiter has the receipt."""
+    from humanexp.experiments import services as experiments
+
+    session.refresh_from_db()
+    assert session.state == SessionState.COMPLETED
+    assert Response.objects.filter(session=session).count() == session.total
+    assert [form["assignmentId"] for form in recruiter.submitted] == ["A1"]
+    assert experiments.receipt_is_valid(session=session, receipt=recruiter.submitted[0]["receipt"])
+
+
+@pytest.mark.parametrize(
+    ("task", "by_keyboard"),
+    [
+        ("categorisation", False),
+        pytest.param("categorisation", True, marks=pytest.mark.slow),
+        pytest.param("discrimination", False, marks=pytest.mark.slow),
+        ("discrimination", True),
+        ("validation", False),
+    ],
+)
+def test_in_a_window_of_its_own(
+    page: Any, platform: str, recruiter: RecruiterSite, campaign_of: Any, task: str, by_keyboard: bool
+) -> None:
+    campaign = campaign_of(task)
+    page.goto(recruiter.page(f"{platform}/take/{campaign.entry}/"))
+    frame = page.frame(name="work")
+    frame.wait_for_selector("[data-panel=start]:not([hidden])")
+    with page.expect_popup() as popup:
+        if by_keyboard:
+            page.keyboard.press("Tab")
+            while frame.evaluate("document.activeElement.name") != "consent":
+                page.keyboard.press("Tab")
+            page.keyboard.press("Space")
+            page.keyboard.press("Enter")
+        else:
+            frame.check("[data-consent]")
+            frame.click("[data-action=start]")
+    window = popup.value
+    session = Participant(window, window.keyboard, by_keyboard=by_keyboard).does_everything(task)
+    window.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
+    assert window.evaluate("window.top === window"), "a page of its own"
+    shot(window, f"{task}-window-done")
+    window.close()
+    frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+    shot(page, f"{task}-frame-done")
+    if by_keyboard:
+        while frame.evaluate("document.activeElement.dataset.action") != "submit":
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+    else:
+        frame.click("[data-action=submit]")
+    frame.wait_for_selector("text=Your work has been submitted")
+    check_submission(recruiter, session)
+    assert page.context.cookies() == []
+    assert page.complaints == []
+    if by_keyboard and task != "validation":
+        inputs = {click["input"] for answer in Response.objects.all() for click in answer.clicks}
+        assert inputs == {"key"}
+
+
+@pytest.mark.parametrize(
+    "task", ["categorisation", pytest.param("discrimination", marks=pytest.mark.slow), "validation"]
+)
+def test_within_the_frame_where_windows_are_blocked(
+    page: Any, platform: str, recruiter: RecruiterSite, campaign_of: Any, task: str
+) -> None:
+    campaign = campaign_of(task)
+    page.goto(recruiter.page(f"{platform}/take/{campaign.entry}/", windows=False))
+    frame = page.frame(name="work")
+    frame.wait_for_selector("[data-panel=start]:not([hidden])")
+    frame.check("[data-consent]")
+    frame.click("[data-action=start]")
+    frame.wait_for_selector("[data-action=inside]:visible", timeout=PATIENCE_MS)
+    shot(page, f"{task}-blocked")
+    frame.click("[data-action=inside]")
+    study = frame.wait_for_selector("[data-inside]:visible").content_frame()
+    session = Participant(study, page.keyboard).does_everything(task)
+    frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+    frame.click("[data-action=submit]")
+    frame.wait_for_selector("text=Your work has been submitted")
+    check_submission(recruiter, session)
+    if task != "validation":
+        for answer in Response.objects.all():
+            assert set(answer.timing) >= set(TIMING_COLUMNS) - {"dur_isi_taken_ms"}
+            assert answer.timing["focused_whole_trial"] and answer.timing["visible_whole_trial"]
+    assert [text for text in page.complaints if "Blocked opening" not in text and "popup" not in text] == []
+
+
+def test_validation_on_a_phone_from_a_frame(
+    chromium: Any, platform: str, recruiter: RecruiterSite, campaign_of: Any
+) -> None:
+    campaign = campaign_of("validation")
+    context = chromium.new_context(**PHONE)
+    page = context.new_page()
+    page.goto(recruiter.page(f"{platform}/take/{campaign.entry}/"))
+    frame = page.frame(name="work")
+    frame.wait_for_selector("[data-panel=start]:not([hidden])")
+    assert frame.evaluate("document.documentElement.scrollWidth") <= 390
+    shot(page, "validation-phone-consent")
+    frame.check("[data-consent]")
+    with page.expect_popup() as popup:
+        frame.click("[data-action=start]")
+    session = Participant(popup.value, None).does_everything("validation")
+    popup.value.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
+    popup.value.close()
+    frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+    frame.click("[data-action=submit]")
+    frame.wait_for_selector("text=Your work has been submitted")
+    check_submission(recruiter, session)
+    context.close()
+
+
+@pytest.mark.parametrize("assignment_id", ["ASSIGNMENT_ID_NOT_AVAILABLE", "A1"])
+def test_a_phone_is_told_before_it_accepts_or_agrees_to_anything(
+    chromium: Any, platform: str, recruiter: RecruiterSite, campaign_of: Any, assignment_id: str
+) -> None:
+    campaign = campaign_of("categorisation")
+    context = chromium.new_context(**PHONE)
+    page = context.new_page()
+    page.goto(recruiter.page(f"{platform}/take/{campaign.entry}/", assignment_id=assignment_id))
+    frame = page.frame(name="work")
+    frame.wait_for_selector("[data-panel=device]:not([hidden])")
+    assert not frame.is_visible("[data-panel=start]") and not frame.is_visible("[data-panel=preview]")
+    assert frame.evaluate("document.documentElement.scrollWidth") <= 390
+    shot(page, "timed-phone-refused")
+    assert not Session.objects.exists()
+    context.close()
+
+
+def test_a_window_too_small_for_the_pictures_is_said_before_the_first_trial(
+    page: Any, platform: str, campaign_of: Any
+) -> None:
+    from humanexp.experiments import services as experiments
+
+    study = campaign_of("categorisation").study
+    session = studies.open_session(study)
+    page.set_viewport_size({"width": 600, "height": 700})
+    page.goto(f"{platform}/run/#{experiments.issue_handoff(session=session)}")
+    participant = Participant(page, page.keyboard)
+    participant.passes_the_checks()
+    page.wait_for_selector("text=The pictures do not fit into this window yet")
+    shot(page, "window-too-small")
+    page.set_viewport_size({"width": 1000, "height": 800})
+    page.click('[data-screen="checks"] button[data-primary]')
+    participant.sees("instructions-categorisation")
+
+
+@pytest.mark.parametrize("path", ["/run/", "/login/", "/"])
+def test_nothing_else_may_be_framed(client: Any, platform: str, path: str) -> None:
+    reply = client.get(path, follow=True)
+    assert "frame-ancestors 'none'" in reply["Content-Security-Policy"]
+    assert reply["X-Frame-Options"] == "DENY"
+
+
+def test_the_entry_and_the_study_within_it_are_framed_by_the_recruiter_alone(
+    client: Any, platform: str, recruiter: RecruiterSite, campaign_of: Any
+) -> None:
+    campaign = campaign_of("validation")
+    entry = client.get(f"/take/{campaign.entry}/")
+    inside = client.get(f"/take/{campaign.entry}/inside/")
+    assert f"frame-ancestors {recruiter.address}" in entry["Content-Security-Policy"]
+    assert f"frame-ancestors 'self' {recruiter.address}" in inside["Content-Security-Policy"]
+    assert "X-Frame-Options" not in entry and "X-Frame-Options" not in inside
+    link = services.publish(study=campaign.study, to="link", assignments=1)
+    assert client.get(f"/take/{link.entry}/inside/").status_code == 404
+    assert "frame-ancestors 'none'" in client.get(f"/take/{link.entry}/")["Content-Security-Policy"]
