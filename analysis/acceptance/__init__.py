@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.acceptance.qualification import needed_of, qualification_rule, tries_of
 from analysis.acceptance.record import AnsweredTrial, SessionRecord
 from analysis.acceptance.rule_sets import RULE_SETS, Rule, RuleSet, load_rule_set
 from analysis.acceptance.verdict import RuleOutcome, Verdict, judge
@@ -16,4 +17,7 @@ __all__ = [
     "Verdict",
     "judge",
     "load_rule_set",
+    "needed_of",
+    "qualification_rule",
+    "tries_of",
 ]

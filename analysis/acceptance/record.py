@@ -29,6 +29,8 @@ class AnsweredTrial:
     correct: bool | None
     rt_ms: float | None
     timing_ok: bool | None
+    #: tells tries of a qualification apart
+    block: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class SessionRecord:
                     correct=None if row["correct"] is None else bool(row["correct"]),
                     rt_ms=None if row["rt_ms"] is None else float(row["rt_ms"]),
                     timing_ok=None if row["timing_ok"] is None else bool(row["timing_ok"]),
+                    block=int(row.get("block") or 0),
                 )
                 for row in rows
             )

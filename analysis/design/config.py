@@ -143,6 +143,8 @@ class DesignConfig:
         Below this many main trials a session the study is refused rather than cut.
     practice_trials, qualification_trials : int
         Clean pictures with feedback; clean pictures that must be answered well. 16 = one a category.
+    qualification_tries : int
+        Rounds of qualification, each with pictures of its own; who passes one goes on. A rule set says how many.
     gold_trials : int or None
         Positive sentinels. None = 8, or 5 in a session with under 30 other trials.
     negative_trials : int or None
@@ -175,6 +177,7 @@ class DesignConfig:
     minimum_main_trials: int = 16
     practice_trials: int = 10
     qualification_trials: int = 0
+    qualification_tries: int = 1
     gold_trials: int | None = None
     negative_trials: int | None = None
     consistency_pairs: int = 4
@@ -241,6 +244,7 @@ _RANGES = (
     ("minimum_main_trials", 1, 5000),
     ("practice_trials", 0, 200),
     ("qualification_trials", 0, 200),
+    ("qualification_tries", 1, 5),
     ("gold_trials", 0, 200),
     ("negative_trials", 0, 200),
     ("consistency_pairs", 0, 100),

@@ -36,6 +36,7 @@ class Demand:
     plain_pairs: int
     practice_pairs: int
     sessions_per_participant: int
+    qualification_tries: int = 1
 
     @property
     def practice_originals(self) -> int:
@@ -43,7 +44,7 @@ class Demand:
 
     @property
     def qualification_originals(self) -> int:
-        return self.qualification * self.sessions_per_participant
+        return self.qualification * self.qualification_tries * self.sessions_per_participant
 
     @property
     def gold_originals(self) -> int:
@@ -146,6 +147,7 @@ def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
         plain_pairs=block.sentinels if block else 0,
         practice_pairs=block.practice if block else 0,
         sessions_per_participant=config.sessions_per_participant,
+        qualification_tries=config.qualification_tries,
     )
 
 

@@ -132,9 +132,11 @@ def _compose(
         practice = rotas["practice"].pick(demand.practice, without=set())
         if practice:
             stretches.append(("practice", [choice("practice", catalogue.clean[o]) for o in practice]))
-        qualification = rotas["qualification"].pick(demand.qualification, without=set())
-        if qualification:
-            entries = [choice("qualification", catalogue.clean[o]) for o in qualification]
+        qualifying: set[str] = set()
+        for _ in range(demand.qualification_tries if demand.qualification else 0):
+            fresh = rotas["qualification"].pick(demand.qualification, without=qualifying)
+            qualifying |= set(fresh)
+            entries = [choice("qualification", catalogue.clean[o]) for o in fresh]
             stretches.append(("qualification", _shuffled(entries, order)))
         easy = rotas["gold"]
         negative = easy.pick_alternating(demand.negative, without=set())

@@ -195,6 +195,7 @@ class CompleteView(RunView):
             {
                 "state": session.state,
                 **_proofs(session),
+                "qualified": session.qualified is not False,
                 "debrief": session.study.configuration.get("debrief", ""),
             }
         )

@@ -98,6 +98,7 @@ class StudyConfiguration:
         values = {name: getattr(self, name) for name in (entry.name for entry in dataclasses.fields(self))}
         design = self.design.to_dict()
         del design["sessions_per_participant"]  # max_sessions_per_worker says it
+        del design["qualification_tries"]  # the rule set says it
         return json.loads(  # type: ignore[no-any-return]
             json.dumps(
                 {
@@ -137,6 +138,8 @@ class StudyConfiguration:
         if "design" in given:
             if "sessions_per_participant" in given["design"]:
                 raise InvalidInput("Set max_sessions_per_worker instead of design.sessions_per_participant.")
+            if "qualification_tries" in given["design"]:
+                raise InvalidInput("How many tries a qualification has stands in the rule set, not in [design].")
             given["design"] = DesignConfig.from_dict(given["design"])
             if given["design"].validation is not None:
                 given.setdefault("rules", "imagenet-d")

@@ -142,7 +142,7 @@ class Session(models.Model):
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="sessions")
     participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="sessions")
     code = models.CharField(max_length=20, unique=True)
-    #: which session of the study's plan this is; free again when the session is withdrawn
+    #: which session of the study's plan this is; free again when the session is withdrawn or ends unqualified
     slot = models.PositiveIntegerField()
     #: the participant's first, second, ... session of the study family
     number = models.PositiveSmallIntegerField(default=1)
@@ -159,6 +159,8 @@ class Session(models.Model):
     handoff_nonce = models.CharField(max_length=32, blank=True)
     #: the browser tab that owns the session
     lease = models.CharField(max_length=64, blank=True)
+    #: whether the qualification was passed; None where there is none, or it is not over yet
+    qualified = models.BooleanField(null=True, blank=True)
     environment = models.JSONField(default=dict)
     consent_version = models.CharField(max_length=40, blank=True)
     consented_at = models.DateTimeField(null=True, blank=True)
@@ -171,7 +173,9 @@ class Session(models.Model):
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["study", "slot"], condition=~Q(state="withdrawn"), name="session_slot_held_once"
+                fields=["study", "slot"],
+                condition=~Q(state="withdrawn") & (Q(qualified=None) | Q(qualified=True)),
+                name="session_slot_held_once",
             ),
             models.UniqueConstraint(
                 fields=["participant", "number"], condition=~Q(state="withdrawn"), name="session_number_once"

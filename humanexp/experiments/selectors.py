@@ -63,6 +63,11 @@ def trial_of(claim: SessionClaim, position: int, *with_rows: str) -> Trial:
     return trial
 
 
+def holding_slots(study: Study) -> QuerySet[Session]:
+    """Sessions whose slots are taken: all but those that were withdrawn, or ended unqualified."""
+    return Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN).exclude(qualified=False)
+
+
 def stimulus_pks(study: Study, keys: Collection[str]) -> dict[str, int]:
     found = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=list(keys))
     return dict(found.values_list("key", "pk"))

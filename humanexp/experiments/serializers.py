@@ -153,6 +153,7 @@ class CompletionOut(serializers.Serializer[Any]):
     state = serializers.ChoiceField(SessionState.values)
     receipt = serializers.CharField()
     completion_code = serializers.CharField()
+    qualified = serializers.BooleanField(help_text="false when the session ended with the qualification")
     debrief = serializers.CharField(allow_blank=True)
 
 

@@ -142,7 +142,7 @@ def _rule(outcome: Mapping[str, Any]) -> RuleRow:
         )
     elif kind == "entropy":
         measured, bound = f"{value:.2f} bits", _("at least %(bound)s bits") % {"bound": f"{threshold:g}"}
-    elif kind == "sentinels":
+    elif kind in ("sentinels", "qualification"):
         measured, bound = _right(value, outcome["trials"]), _("at least %(bound)s") % {"bound": f"{threshold:g}"}
     else:
         measured, bound = f"{value:g}", _("at most %(bound)s") % {"bound": f"{threshold:g}"}

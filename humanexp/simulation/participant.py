@@ -53,12 +53,16 @@ class OpenSession:
     lease: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def answer_all(self, *, stop_after: int | None = None) -> dict[str, Any]:
-        """Answer every open trial (or the next `stop_after`); returns the completion, empty when trials are left."""
+        """Answer every open trial (or the next `stop_after`); returns the completion, empty when trials are left.
+
+        The server's cursor leads: a passed qualification skips its other tries.
+        """
         state = self.start()
-        last = state["total"] if stop_after is None else min(state["total"], state["cursor"] + stop_after)
-        for position in range(state["cursor"], last):
-            self.send(self.response_to(position, state))
-        return self.complete() if last == state["total"] else {}
+        cursor, answered = state["cursor"], 0
+        while cursor < state["total"] and (stop_after is None or answered < stop_after):
+            cursor = self.send(self.response_to(cursor, state))["cursor"]
+            answered += 1
+        return self.complete() if cursor == state["total"] else {}
 
     def start(self) -> dict[str, Any]:
         """Make this tab the owner of the session; what the page knows before its first picture."""

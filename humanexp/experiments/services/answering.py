@@ -14,6 +14,7 @@ from humanexp.core.errors import InvalidRequest, LeaseLost, NotFound, OutOfOrder
 from humanexp.experiments import selectors
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import Response, Session, SessionState, Trial
+from humanexp.experiments.services import qualifying
 from humanexp.experiments.tasks import TASKS
 from humanexp.jobs import services as jobs
 
@@ -85,7 +86,8 @@ def store_response(
                     is_scripted=trial.session.is_scripted,
                     received_at=now,
                 )
-                return _answer(trial, stored, cursor=position + 1, is_new=True)
+                cursor = qualifying.after_answer(trial=trial, cursor=position + 1)
+                return _answer(trial, stored, cursor=cursor, is_new=True)
     except IntegrityError:
         # Stored already although the cursor stood here: the row is the truth, the cursor follows it.
         Session.objects.filter(pk=trial.session_id, cursor=position).update(cursor=position + 1)

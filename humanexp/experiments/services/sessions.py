@@ -124,8 +124,7 @@ def _session_code(study: Study, participant: Participant, earlier: int) -> str:
 
 
 def _held_slots(study: Study) -> list[int]:
-    held = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
-    return list(held.values_list("slot", flat=True))
+    return list(selectors.holding_slots(study).values_list("slot", flat=True))
 
 
 def _lowest_free(held: set[int], count: int) -> int:

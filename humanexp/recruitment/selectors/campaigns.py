@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
-from humanexp.experiments.models import SessionState, Study
+from humanexp.experiments import selectors as experiments
+from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
 
@@ -89,7 +90,7 @@ def live_entries(study: Study) -> list[str]:
 
 def free_sessions(study: Study) -> int:
     """Sessions of the plan that nobody holds and no live campaign has promised."""
-    held = study.sessions.exclude(state=SessionState.WITHDRAWN).count()
+    held = experiments.holding_slots(study).count()
     promised = sum(places_left(campaign) for campaign in study.campaigns.filter(state=CampaignState.LIVE))
     return max(0, study.planned_sessions - held - promised)
 

@@ -65,6 +65,7 @@ async function finish(run) {
   forgetSelfReport(run);
   await leaveFullScreen(run.view);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
+  for (const part of run.screens.findAll("[data-ending]")) part.hidden = (part.dataset.ending === "early") !== (end.qualified === false);
   const copy = run.screens.find("[data-action=copy]");
   copy.hidden = !run.view.navigator.clipboard || !end.completion_code;
   copy.addEventListener("click", async () => {

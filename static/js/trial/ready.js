@@ -44,9 +44,12 @@ export async function getReady(run, step, pictures, positions) {
   await enterFullScreen(run.view);
 }
 
-/** @returns {"practice"|"qualification"|"main"|"break"|"resumed"} which text the page carries */
+/** @returns {"practice"|"qualification"|"requalification"|"main"|"break"|"resumed"} which text the page carries */
 function pageOf(session, { block, isResumed }) {
   if (isResumed) return "resumed";
+  if (block.kind === "qualification" && session.blocks.some(({ kind, index }) => kind === "qualification" && index < block.index)) {
+    return "requalification";
+  }
   if (block.kind !== "main") return block.kind;
   const before = session.blocks.find(({ last }) => last === block.first - 1);
   return before?.kind === "main" && before.task === block.task ? "break" : "main";
