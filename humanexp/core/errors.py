@@ -6,6 +6,8 @@ ApplicationError
 ├── TokenRefused              401
 ├── NotAllowed                403
 ├── NotFound                  404
+├── TooManyCalls              429
+│   └── TooFast               faster than the pictures of the trials are shown
 ├── Conflict                  409
 │   ├── SessionClosed
 │   ├── LeaseLost
@@ -67,6 +69,13 @@ class TokenRefused(ApplicationError):
     status_code = 401
     problem = "token-refused"
 
+    def __init__(self, message: str = "", *, reason: str = "forged", session_id: int | None = None) -> None:
+        super().__init__(message)
+        #: for the audit: forged, expired, revoked or replayed; the reply tells none of it
+        self.reason = reason
+        #: known where the signature was good
+        self.session_id = session_id
+
 
 class NotAllowed(ApplicationError):
     """You may not do this: ask the study's owner."""
@@ -80,6 +89,23 @@ class NotFound(ApplicationError):
 
     status_code = 404
     problem = "not-found"
+
+
+class TooManyCalls(ApplicationError):
+    """Too many calls in too short a time: wait a moment."""
+
+    status_code = 429
+    problem = "too-many-calls"
+
+    def __init__(self, message: str = "", *, retry_after_s: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class TooFast(TooManyCalls):
+    """This answer comes before its pictures can have been shown."""
+
+    problem = "too-fast"
 
 
 class Conflict(ApplicationError):

@@ -47,7 +47,9 @@ def read_handoff(code: str) -> SessionClaim:
 def _read(text: str, salt: str, max_age_s: int) -> tuple[int, str]:
     try:
         content: Any = signing.loads(text, salt=salt, max_age=max_age_s)
-    except signing.BadSignature as error:
+    except signing.SignatureExpired as error:
+        raise TokenRefused(reason="expired") from error
+    except (signing.BadSignature, ValueError) as error:
         raise TokenRefused from error
     session_id, nonce = content
     return int(session_id), str(nonce)

@@ -151,6 +151,8 @@ class Session(models.Model):
     #: next position without an answer, and how many positions there are
     cursor = models.PositiveSmallIntegerField(default=0)
     total = models.PositiveSmallIntegerField()
+    #: since when the pictures of the present block may be fetched: its answers are paced from here
+    block_began_at = models.DateTimeField(null=True, blank=True)
     #: what a participant may know about the blocks: index, kind, task, first, last, feedback
     blocks = models.JSONField(default=list)
     #: part of the bearer token: changing it revokes every token of the session
@@ -229,3 +231,31 @@ class Response(models.Model):
     class Meta:
         ordering = ["position"]
         constraints = [models.UniqueConstraint(fields=["session", "position"], name="response_position_once")]
+
+
+class RefusalReason(models.TextChoices):
+    """Why a call of the participant API was refused."""
+
+    FORGED = "forged", _("forged or damaged token")
+    EXPIRED = "expired", _("expired token")
+    REVOKED = "revoked", _("token that was revoked, or of a session that is gone")
+    REPLAYED = "replayed", _("one-time code used again")
+    ALTERED = "altered", _("another answer to an answered trial")
+    TOO_FAST = "too-fast", _("answers faster than pictures are shown")
+    TOO_MANY = "too-many", _("too many calls")
+
+
+class RefusedCall(models.Model):
+    """Audit entry of a call that was refused, or that changed nothing; appended, never changed."""
+
+    at = models.DateTimeField()
+    reason = models.CharField(max_length=12, choices=RefusalReason.choices)
+    #: name of the address that was called
+    call = models.CharField(max_length=40)
+    #: where the token's signature was good
+    session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.CASCADE, related_name="refused_calls")
+    #: hash of the caller's address, with a salt of the day: tells callers of one day apart, nothing else
+    caller = models.CharField(max_length=20)
+
+    class Meta:
+        ordering = ["-at"]

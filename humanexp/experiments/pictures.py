@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from functools import lru_cache
 from io import BytesIO
 
@@ -30,14 +32,24 @@ def mask_png(*, seed: int, protocol: ProtocolConfig) -> bytes:
 
     The fields are periodic: a shifted one is noise of the same spectrum, without a seam, for a tenth of the cost.
     """
-    import cv2
-
     number, place = seed % MASK_FIELDS, seed // MASK_FIELDS
     field = _mask_field(number, protocol.size_px, protocol.mask_contrast)
     down, right = divmod(place % field.size, protocol.size_px)
-    pixels = np.roll(field, (down, right), axis=(0, 1))
-    _, png = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, 0])  # noise does not compress
-    return png.tobytes()
+    return _grey_png(np.roll(field, (down, right), axis=(0, 1)))
+
+
+def _grey_png(pixels: NDArray[np.uint8]) -> bytes:
+    """A PNG without compression, which noise does not yield to: a fifth of the time of a library's."""
+    height, width = pixels.shape
+    lines = np.zeros((height, width + 1), dtype=np.uint8)  # each line begins with its filter: none
+    lines[:, 1:] = pixels
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    drawn = (_chunk(b"IHDR", head), _chunk(b"IDAT", zlib.compress(lines.tobytes(), 0)), _chunk(b"IEND", b""))
+    return b"".join((_SIGNATURE, *drawn))
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(content, zlib.crc32(kind)))
 
 
 @lru_cache(maxsize=4 * MASK_FIELDS)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -46,21 +48,31 @@ def session_of(claim: SessionClaim) -> Session:
     found = Session.objects.select_related("study__protocol").filter(pk=claim.session_id, token_nonce=claim.nonce)
     session = found.first()
     if session is None:
-        raise TokenRefused
+        raise TokenRefused(reason="revoked")
     return session
 
 
-def trial_of(claim: SessionClaim, position: int, *with_rows: str) -> Trial:
-    """The trial of the token's session at a position, with its session and the rows asked for: one query."""
-    trial = (
-        Trial.objects.select_related("session", *with_rows)
-        .filter(session_id=claim.session_id, session__token_nonce=claim.nonce, position=position)
-        .first()
+@dataclass(frozen=True)
+class Standing:
+    """What changes about a session."""
+
+    state: str
+    cursor: int
+    total: int
+    lease: str
+    block_began_at: datetime | None
+
+
+def standing_of(claim: SessionClaim) -> Standing:
+    """One row by its key: the call that everybody makes all the time."""
+    row = (
+        Session.objects.filter(pk=claim.session_id, token_nonce=claim.nonce)
+        .order_by()
+        .values_list("state", "cursor", "total", "lease", "block_began_at")
     )
-    if trial is None:
-        session_of(claim)  # tells a bad token from a position that does not exist
-        raise NotFound
-    return trial
+    for values in row:
+        return Standing(*values)
+    raise TokenRefused(reason="revoked")
 
 
 def holding_slots(study: Study) -> QuerySet[Session]:

@@ -26,9 +26,10 @@ def main() -> None:
     from django.core.management import call_command
     from django.db import connections
 
-    from humanexp.experiments import services
+    from humanexp.experiments import pace, services
     from tests.experiments.conftest import configuration, make_stimulus_set
 
+    pace.SHARE = 0.0
     call_command("migrate", verbosity=0)
     make_stimulus_set()
     outcomes = {}

@@ -62,7 +62,7 @@ def test_a_whole_session_from_hand_off_to_receipt(client, session):
             assert reply.status_code == 201 and reply.json()["cursor"] == position + 1
     done = tab.post("complete/", {"environment": {"user_agent": "x", "screen_px": [1, 2]}})
     assert done.status_code == 200
-    assert set(done.json()) == {"state", "receipt", "completion_code", "debrief"}
+    assert set(done.json()) == {"state", "receipt", "completion_code", "debrief", "qualified"}
     assert done.json()["state"] == "completed" and done.json()["debrief"] == "It was about noise."
     assert tab.post("complete/", {}).json() == done.json()
     assert tab.get("status/").json() == {
@@ -398,11 +398,13 @@ def test_no_reply_tells_what_is_to_be_found_out(tab, session):
 def test_every_call_needs_few_queries(tab, session, django_assert_max_num_queries):
     with django_assert_max_num_queries(1):
         tab.get("session/")
-    with django_assert_max_num_queries(1):
+    with django_assert_max_num_queries(3):  # the first picture brings the session's plan into memory
         tab.get("trials/0/stimulus/0/")
     with django_assert_max_num_queries(1):
+        tab.get("trials/1/stimulus/0/")
+    with django_assert_max_num_queries(1):
         tab.get("trials/0/mask/")
-    with django_assert_max_num_queries(5):  # read, begin, move the cursor, insert, commit
+    with django_assert_max_num_queries(4):  # begin, move the cursor, insert, commit
         tab.answer(0)
     with django_assert_max_num_queries(1):
         tab.get("status/")

@@ -2,20 +2,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, Q
 
 from analysis.tables import TIMING_COLUMNS
 from analysis.timing import TIMING_RULE, timing_ok
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, LeaseLost, NotFound, OutOfOrder, SessionClosed
-from humanexp.experiments import selectors
+from humanexp.core.errors import InvalidRequest, LeaseLost, NotFound, OutOfOrder, SessionClosed, TooFast
+from humanexp.core.writing import write_turn
+from humanexp.experiments import pace, selectors
+from humanexp.experiments.course import Course, PlannedTrial, course_of
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import Response, Session, SessionState, Trial
+from humanexp.experiments.selectors import Standing
 from humanexp.experiments.services import qualifying
-from humanexp.experiments.tasks import TASKS
 from humanexp.jobs import services as jobs
 
 _CLOSED = (SessionState.SUBMITTED, SessionState.WITHDRAWN)
@@ -27,6 +30,8 @@ class StoredAnswer:
 
     position: int
     cursor: int
+    #: what is stored, which may be another answer than the one that came now
+    response: str
     correct: bool | None
     correct_response: str
     #: whether the participant is told
@@ -58,83 +63,104 @@ def store_response(
 
     The same position again changes nothing and gives back what is stored.
     """
-    trial = selectors.trial_of(claim, position)
-    _check(trial, response, simulated)
+    course = course_of(claim)
+    if position >= len(course.trials):
+        course = course_of(claim, total=selectors.standing_of(claim).total)
+    trial = course.trial(position)
+    _check(trial, response, course.is_scripted, simulated)
     record = {name: value for name, value in (timing or {}).items() if name in TIMING_COLUMNS and value is not None}
     now = clock.now()
     try:
-        with transaction.atomic():
-            moved = Session.objects.filter(
-                pk=trial.session_id,
-                token_nonce=claim.nonce,
-                state=SessionState.OPEN,
-                lease=lease or None,
-                cursor=position,
-            ).update(cursor=F("cursor") + 1, last_seen_at=now)
-            if moved:
-                stored = Response.objects.create(
-                    session_id=trial.session_id,
-                    trial=trial,
+        with write_turn():
+            if _advance(claim, lease, course, trial, now):
+                correct = trial.task.judge(response, trial.correct_response)
+                Response.objects.create(
+                    session_id=course.session_id,
+                    trial_id=trial.pk,
                     position=position,
                     response=response,
-                    correct=TASKS[trial.task].judge(response, trial.correct_response),
+                    correct=correct,
                     rt_ms=rt_ms,
                     clicks=list(clicks),
                     timing=record,
                     timing_ok=timing_ok(record),
                     timing_rule=TIMING_RULE,
-                    is_scripted=trial.session.is_scripted,
+                    is_scripted=course.is_scripted,
                     received_at=now,
                 )
-                cursor = qualifying.after_answer(trial=trial, cursor=position + 1)
-                return _answer(trial, stored, cursor=cursor, is_new=True)
+                cursor = position + 1
+                if course.blocks[trial.block]["kind"] == qualifying.KIND:
+                    row = Trial.objects.select_related("session__study").get(pk=trial.pk)
+                    cursor = qualifying.after_answer(trial=row, cursor=cursor)
+                return _answer(course, trial, response, correct, cursor=cursor, is_new=True)
     except IntegrityError:
         # Stored already although the cursor stood here: the row is the truth, the cursor follows it.
-        Session.objects.filter(pk=trial.session_id, cursor=position).update(cursor=position + 1)
-    return _stored_before(claim, lease, trial)
+        Session.objects.filter(pk=course.session_id, cursor=position).update(cursor=position + 1)
+    return _stored_before(claim, lease, course, trial, now)
 
 
-def _check(trial: Trial, response: str, simulated: bool) -> None:
-    if not TASKS[trial.task].accepts(response):
+def _advance(claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime) -> bool:
+    """Move the cursor past the trial, if it stands there and everything allows it; False otherwise."""
+    due = Session.objects.filter(
+        pk=course.session_id, token_nonce=claim.nonce, state=SessionState.OPEN, lease=lease or None, cursor=trial.position
+    )
+    if not course.is_scripted and pace.SHARE:
+        latest = now - timedelta(seconds=pace.SHARE * trial.not_before_s)
+        due = due.filter(Q(block_began_at__lte=latest) | Q(block_began_at=None))
+    changes: dict[str, Any] = {"cursor": trial.position + 1, "last_seen_at": now}
+    if course.begins_block(trial.position + 1):
+        changes["block_began_at"] = now
+    return bool(due.order_by().update(**changes))
+
+
+def _check(trial: PlannedTrial, response: str, is_scripted: bool, simulated: bool) -> None:
+    if not trial.task.accepts(response):
         raise InvalidRequest(
             "This is not one of the possible answers.", fields={"response": f"{response!r} is not a choice"}
         )
-    if simulated != trial.session.is_scripted:
+    if simulated != is_scripted:
         raise InvalidRequest(
             "Simulated and real answers never mix in one session.", fields={"simulated": "does not fit the session"}
         )
 
 
-def _stored_before(claim: SessionClaim, lease: str, trial: Trial) -> StoredAnswer:
+def _stored_before(
+    claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime
+) -> StoredAnswer:
     """The answer that is stored, or why none was stored now."""
-    session = selectors.session_of(claim)
+    session = selectors.standing_of(claim)
     check_lease(session, lease)
-    stored = Response.objects.filter(session=session, position=trial.position).first()
+    stored = Response.objects.filter(session_id=course.session_id, position=trial.position).first()
     if stored is not None:
-        return _answer(trial, stored, cursor=session.cursor, is_new=False)
+        return _answer(course, trial, stored.response, stored.correct, cursor=session.cursor, is_new=False)
     check_open(session)
+    if session.cursor == trial.position and session.block_began_at is not None:
+        due = session.block_began_at + timedelta(seconds=pace.SHARE * trial.not_before_s)
+        raise TooFast(retry_after_s=max(0.0, (due - now).total_seconds()))
     raise OutOfOrder(fields={"cursor": str(session.cursor)})
 
 
-def check_lease(session: Session, lease: str) -> None:
+def check_lease(session: Session | Standing, lease: str) -> None:
     """Refuse a tab that does not own the session."""
     if not lease or session.lease != lease:
         raise LeaseLost
 
 
-def check_open(session: Session) -> None:
+def check_open(session: Session | Standing) -> None:
     if session.state != SessionState.OPEN:
         raise SessionClosed
 
 
-def _answer(trial: Trial, stored: Response, *, cursor: int, is_new: bool) -> StoredAnswer:
-    block = trial.session.blocks[trial.block]
+def _answer(
+    course: Course, trial: PlannedTrial, response: str, correct: bool | None, *, cursor: int, is_new: bool
+) -> StoredAnswer:
     return StoredAnswer(
-        position=stored.position,
+        position=trial.position,
         cursor=cursor,
-        correct=stored.correct,
+        response=response,
+        correct=correct,
         correct_response=trial.correct_response,
-        has_feedback=block["feedback"],
+        has_feedback=course.blocks[trial.block]["feedback"],
         is_new=is_new,
     )
 
@@ -161,12 +187,13 @@ def complete(*, claim: SessionClaim, lease: str, environment: Mapping[str, Any])
     return session
 
 
-def picture_trial(*, claim: SessionClaim, lease: str, position: int, with_rows: Sequence[str]) -> Trial:
+def picture_trial(*, claim: SessionClaim, lease: str, position: int) -> tuple[Course, PlannedTrial]:
     """The trial at a position, if its pictures may be fetched now: unanswered, and in the block of the cursor."""
-    trial = selectors.trial_of(claim, position, *with_rows)
-    session = trial.session
+    session = selectors.standing_of(claim)
+    course = course_of(claim, total=session.total)
+    trial = course.trial(position)
     check_lease(session, lease)
     check_open(session)
-    if position < session.cursor or session.blocks[trial.block]["first"] > session.cursor:
+    if position < session.cursor or course.blocks[trial.block]["first"] > session.cursor:
         raise NotFound
-    return trial
+    return course, trial

@@ -27,6 +27,7 @@ from humanexp.experiments.models import (
 
 #: Two people who start at the same moment may reach for one slot; the constraint lets one have it.
 ATTEMPTS = 20
+_USED = "This link has been used already: go back to the page where you agreed and open it again."
 
 
 def participant_for(*, family: StudyFamily, code: str, scripted: bool = False) -> Participant:
@@ -108,6 +109,7 @@ def _open(study_pk: int, participant: Participant, consent_version: str) -> Sess
         consent_version=consent_version,
         consented_at=now if consent_version else None,
         opened_at=now,
+        block_began_at=now,
         last_seen_at=now,
     )
     _create_trials(session, plan)
@@ -212,7 +214,7 @@ def exchange_handoff(*, code: str) -> str:
         raise TokenRefused
     unused = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce)
     if not unused.update(handoff_nonce=""):
-        raise TokenRefused("This link has been used already: go back to the page where you agreed and open it again.")
+        raise TokenRefused(_USED, reason="replayed", session_id=claim.session_id)
     return issue_token(session=Session.objects.only("pk", "token_nonce").get(pk=claim.session_id))
 
 
@@ -221,7 +223,7 @@ def look_behind(*, code: str) -> list[str]:
     claim = credentials.read_handoff(code)
     session = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce or None).first()
     if session is None:
-        raise TokenRefused
+        raise TokenRefused(reason="replayed", session_id=claim.session_id)
     return list(dict.fromkeys(block["task"] for block in session.blocks))
 
 

@@ -1,0 +1,106 @@
+"""What stays the same about a session from its opening to its end, kept in memory: most calls then ask one row only."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from analysis.protocols import ProtocolConfig
+from humanexp.core.errors import NotFound, TokenRefused
+from humanexp.experiments import pace
+from humanexp.experiments.credentials import SessionClaim
+from humanexp.experiments.models import Session, Trial
+from humanexp.experiments.tasks import TASKS, Task
+
+#: Sessions in memory; one of a hundred trials takes about 30 kB.
+KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTrial:
+    """A trial as the API needs it."""
+
+    pk: int
+    position: int
+    block: int
+    task: Task
+    correct_response: str
+    mask_seed: int
+    wanted: str
+    #: files of its pictures, in the order of their showings
+    files: tuple[str, ...]
+    #: seconds that all trials of its block take at least, up to the end of this one's pictures
+    not_before_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Course:
+    """A session's plan with the study's protocol and wording."""
+
+    session_id: int
+    is_scripted: bool
+    blocks: list[dict[str, Any]]
+    trials: tuple[PlannedTrial, ...]
+    protocol: ProtocolConfig | None
+    wording: Mapping[str, Mapping[str, str]]
+
+    def trial(self, position: int) -> PlannedTrial:
+        if position >= len(self.trials):
+            raise NotFound
+        return self.trials[position]
+
+    def begins_block(self, position: int) -> bool:
+        return position < len(self.trials) and self.blocks[self.trials[position].block]["first"] == position
+
+
+_kept: OrderedDict[SessionClaim, Course] = OrderedDict()
+_lock = Lock()
+
+
+def course_of(claim: SessionClaim, *, total: int | None = None) -> Course:
+    """The course of the token's session; read anew where it has not the number of trials that the session has now.
+
+    Whether the token is still good is not looked at when the course is in memory: every call asks the session's row.
+    """
+    with _lock:
+        course = _kept.get(claim)
+        if course is not None:
+            _kept.move_to_end(claim)
+    if course is None or (total is not None and total != len(course.trials)):
+        course = _read(claim)
+        with _lock:
+            _kept[claim] = course
+            while len(_kept) > KEPT:
+                _kept.popitem(last=False)
+    return course
+
+
+def _read(claim: SessionClaim) -> Course:
+    session = (
+        Session.objects.select_related("study__protocol").filter(pk=claim.session_id, token_nonce=claim.nonce).first()
+    )
+    if session is None:
+        raise TokenRefused(reason="revoked")
+    study = session.study
+    protocol = ProtocolConfig.from_dict(study.protocol.configuration) if study.protocol else None
+    rows = Trial.objects.filter(session=session).order_by("position")
+    columns = ("pk", "position", "block", "task", "correct_response", "mask_seed", "wanted")
+    trials: list[PlannedTrial] = []
+    for *facts, first, second in rows.values_list(*columns, "stimulus__file", "second_stimulus__file"):
+        pk, position, block, name, correct, mask_seed, wanted = facts
+        task = TASKS[name]
+        before = trials[-1].not_before_s if trials and trials[-1].block == block else 0.0
+        files = tuple(file for file in (first, second) if file)[: task.showings]
+        least = pace.least_s(task, protocol)
+        trials.append(PlannedTrial(pk, position, block, task, correct, mask_seed, wanted, files, before + least))
+    return Course(
+        session_id=session.pk,
+        is_scripted=session.is_scripted,
+        blocks=session.blocks,
+        trials=tuple(trials),
+        protocol=protocol,
+        wording=study.configuration.get("wanted", {}),
+    )
