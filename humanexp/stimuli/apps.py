@@ -21,4 +21,4 @@ class StimuliConfig(AppConfig):
 
             load_modules(settings.CORRUPTION_MODULES)
         except InvalidInput as error:
-            raise ImproperlyConfigured(f"{error} FROST_TEXTURES and CORRUPTION_MODULES add to the corruptions.") from error
+            raise ImproperlyConfigured(f"{error} (FROST_TEXTURES, CORRUPTION_MODULES)") from error

@@ -9,6 +9,7 @@ from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli import services
 from humanexp.stimuli.generation import make_stimuli
 from humanexp.stimuli.imagenet_c import import_pictures
+from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors import stimulus_set_by_pk
 
 
@@ -19,6 +20,13 @@ def generate(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
         return {"count": make_stimuli(stimulus_set_by_pk(stimulus_set_id), progress)}
     except AnalysisError as error:
         raise JobError(str(error)) from error
+
+
+@handler(services.DELETION_KIND)
+def delete(progress: Progress, *, stimulus_set_id: int) -> dict[str, Any]:
+    """Delete a set; one that an earlier try deleted is gone already."""
+    stimulus_set = StimulusSet.objects.filter(pk=stimulus_set_id).first()
+    return {"count": services.delete_stimulus_set(stimulus_set=stimulus_set, progress=progress)} if stimulus_set else {}
 
 
 @handler(services.IMPORT_JOB_KIND)

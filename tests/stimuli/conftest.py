@@ -3,7 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.test import Client
 
+from humanexp.core.models import User
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet
 from tests.analysis.generation.originals import write_originals
@@ -26,3 +28,10 @@ def picture_folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def source_set(db: None, picture_folder: Path) -> SourceSet:
     return services.import_images(source=picture_folder, name="pets").source_set
+
+
+@pytest.fixture
+def researcher(db: None, client: Client) -> Client:
+    """A browser that is logged in."""
+    client.force_login(User.objects.create_user("lab"))
+    return client

@@ -10,7 +10,6 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from humanexp.core.models import User
 from humanexp.stimuli import browsing as pages
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors import browsing
@@ -20,12 +19,6 @@ pytestmark = pytest.mark.django_db
 
 #: Twelve stimuli share one visual change, as saturated or clean ones do.
 CHANGES = [0.9, 0.1, 0.3, *[0.5] * 12, 0.2, 0.7, 1.0, 0.0, 0.4]
-
-
-@pytest.fixture
-def researcher(client: Client) -> Client:
-    client.force_login(User.objects.create_user("lab"))
-    return client
 
 
 @pytest.fixture

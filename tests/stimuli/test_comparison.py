@@ -5,7 +5,6 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.visual_change import measure_coverage, measure_paper_coverage
-from humanexp.core.models import User
 from humanexp.stimuli.models import Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.comparison import counted_changes
 
@@ -13,12 +12,6 @@ pytestmark = pytest.mark.django_db
 
 EVEN = [(place + 0.4) / 400 for place in range(400)]
 LEVELS = {1: [0.2] * 25, 2: [0.41, 0.412, 0.414], 5: [1.0] * 30}
-
-
-@pytest.fixture
-def researcher(client: Client) -> Client:
-    client.force_login(User.objects.create_user("lab"))
-    return client
 
 
 def made(source_set: SourceSet, name: str, changes: dict[str, list[tuple[float, float]]], **fields) -> StimulusSet:  # noqa: ANN003

@@ -14,7 +14,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from analysis.visual_change import measure_coverage, measure_paper_coverage
-from humanexp.core.models import User
 from humanexp.stimuli import coverage
 from humanexp.stimuli.binning import OURS, PAPER, common_edges, edges_of, regrouped
 from humanexp.stimuli.coverage import coverage_of, function_coverage
@@ -25,12 +24,6 @@ pytestmark = pytest.mark.django_db
 
 #: 20 in the second bin, 3 in the fifth, one at either end, one exactly on an edge.
 CHANGES = [0.03] * 20 + [0.11, 0.112, 0.124] + [0.0, 1.0] + [0.5]
-
-
-@pytest.fixture
-def researcher(client: Client) -> Client:
-    client.force_login(User.objects.create_user("lab"))
-    return client
 
 
 @pytest.fixture

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from humanexp.core.errors import Conflict
 from humanexp.core.storage import media_path
 from humanexp.experiments.models import Study, StudyFamily
+from humanexp.jobs.models import JobState
+from humanexp.jobs.runner import run_waiting
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli import services
 from humanexp.stimuli.generation import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
@@ -64,3 +69,26 @@ def test_a_deletion_that_stopped_half_way_can_be_undone_by_making_the_set(stimul
     stimulus_set.stimuli.filter(corruption="none").delete()
     make_stimuli(stimulus_set, lambda done, total, message="": None)
     assert dict(stimulus_set.stimuli.values_list("key", "sha256")) == before
+
+
+def test_a_page_leaves_the_deletion_to_a_job(researcher: Client, stimulus_set: StimulusSet) -> None:
+    address = reverse("stimuli:delete", args=["noise"])
+    assert researcher.post(address, {"confirm": "nois"}).status_code == 422
+    researcher.post(address, {"confirm": "noise"})
+    stimulus_set.refresh_from_db()
+    assert stimulus_set.completed_at is None
+    assert stimulus_set.stimuli.count() == 18
+    assert "is being deleted" in researcher.get(reverse("stimuli:stimulus_sets")).content.decode()
+
+    run_waiting(kinds=[services.DELETION_KIND])
+    assert not StimulusSet.objects.exists()
+    assert latest_for(stimulus_set.job_subject).result == {"count": 18}
+    assert researcher.get(reverse("stimuli:stimulus_sets")).status_code == 200
+
+
+def test_a_deletion_that_is_tried_again_finds_nothing_to_do(stimulus_set: StimulusSet) -> None:
+    job = services.request_deletion(stimulus_set=stimulus_set)
+    services.delete_stimulus_set(stimulus_set=stimulus_set)
+    run_waiting(kinds=[services.DELETION_KIND])
+    job.refresh_from_db()
+    assert (job.state, job.result) == (JobState.DONE, {})

@@ -8,7 +8,6 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.tables import STIMULI
-from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
@@ -17,12 +16,6 @@ from humanexp.stimuli.generation import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def researcher(client: Client) -> Client:
-    client.force_login(User.objects.create_user("lab"))
-    return client
 
 
 @pytest.fixture

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from humanexp.stimuli.services.collecting import ImportReport
 from humanexp.stimuli.services.generation import (
+    DELETION_KIND,
     JOB_KIND,
     SAMPLINGS,
     complete_stimulus_set,
     create_stimulus_set,
     delete_stimulus_set,
     published_functions,
+    request_deletion,
     start_generation,
     store_pilots,
     store_stimuli,
@@ -34,6 +36,7 @@ from humanexp.stimuli.services.uploading import IMPORT_IMAGES_KIND, request_impo
 __all__ = [
     "IMPORT_IMAGES_KIND",
     "IMPORT_JOB_KIND",
+    "DELETION_KIND",
     "JOB_KIND",
     "SAMPLINGS",
     "ImageNetCImport",
@@ -44,6 +47,7 @@ __all__ = [
     "create_stimulus_set",
     "delete_source_set",
     "delete_stimulus_set",
+    "request_deletion",
     "describe_source_set",
     "freeze_source_set",
     "import_imagenet_c",

@@ -17,12 +17,14 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.registry import Progress
 from humanexp.stimuli.manifest import write_manifest
 from humanexp.stimuli.models import Framing, Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
 from humanexp.stimuli.services.importing import check_new_name
 
 JOB_KIND = "stimuli.generate"
+DELETION_KIND = "stimuli.delete"
 SIZES_PX = range(96, 1025)
 MOST_PER_CORRUPTION = 1_000_000
 #: What can be asked for here; a set that was imported says so itself.
@@ -151,26 +153,39 @@ def complete_stimulus_set(*, stimulus_set: StimulusSet) -> StimulusSet:
     return stimulus_set
 
 
-def delete_stimulus_set(*, stimulus_set: StimulusSet) -> int:
+@transaction.atomic
+def request_deletion(*, stimulus_set: StimulusSet, by: User | None = None) -> Job:
+    """Queue the deletion of a set: rows go at some thousand a second. Refused at once where it would be refused."""
+    _withdraw(stimulus_set)
+    return jobs.submit(DELETION_KIND, subject=stimulus_set.job_subject, by=by, stimulus_set_id=stimulus_set.pk)
+
+
+def delete_stimulus_set(*, stimulus_set: StimulusSet, progress: Progress | None = None) -> int:
     """Delete a set with its rows and files; refused while something uses it or makes it. Returns the number of stimuli.
 
     First the set counts as incomplete, so that no study takes it up; then files, then rows. Whatever interrupts this
     leaves an incomplete set that can be deleted again, or made again.
     """
-    job = job_selectors.latest_for(stimulus_set.job_subject)
-    if job is not None and not job.is_finished:
-        raise Conflict(f"The stimuli of {stimulus_set} are being made: cancel that job first, then delete the set.")
-    with transaction.atomic():
-        _check_unused(stimulus_set)
-        stimulus_set.completed_at = None
-        stimulus_set.save(update_fields=["completed_at"])
+    _withdraw(stimulus_set)
     _remove_folder(stimulus_set)
-    count = 0
+    count, total = 0, stimulus_set.stimuli.count()
     while pks := list(stimulus_set.stimuli.order_by("pk").values_list("pk", flat=True)[:_ROWS_PER_DELETION]):
         _deleting(stimulus_set, Stimulus.objects.filter(pk__in=pks))
         count += len(pks)
+        if progress is not None:
+            progress(count, total, "stimuli deleted")
     _deleting(stimulus_set, StimulusSet.objects.filter(pk=stimulus_set.pk))
     return count
+
+
+@transaction.atomic
+def _withdraw(stimulus_set: StimulusSet) -> None:
+    job = job_selectors.latest_for(stimulus_set.job_subject)
+    if job is not None and not job.is_finished and job.kind != DELETION_KIND:
+        raise Conflict(f"The stimuli of {stimulus_set} are being made: cancel that job first, then delete the set.")
+    _check_unused(stimulus_set)
+    stimulus_set.completed_at = None
+    stimulus_set.save(update_fields=["completed_at"])
 
 
 def _check_unused(stimulus_set: StimulusSet) -> None:

@@ -132,11 +132,12 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
             refusal = _("Type the name of the set exactly as it stands above.")
         else:
             try:
-                services.delete_stimulus_set(stimulus_set=found)
+                by = request.user if isinstance(request.user, User) else None
+                services.request_deletion(stimulus_set=found, by=by)
             except ApplicationError as error:
                 refusal = error.message
             else:
-                messages.success(request, _("The set %(name)s and its stimuli are gone.") % {"name": name})
+                messages.success(request, _("The set %(name)s is being deleted.") % {"name": name})
                 return redirect("stimuli:stimulus_sets")
     context = {"stimulus_set": found, "n_stimuli": listing.size_of(found), "refusal": refusal}
     return render(request, "stimuli/delete.html", context, status=422 if refusal else 200)

@@ -42,9 +42,7 @@ def new(request: HttpRequest) -> HttpResponse:
         form.errors.clear()
         form.add_error(
             "archive",
-            _(
-                "The archive is larger than %(most)d MB. Put it on the server and use import_images, or send parts."
-            )
+            _("The archive is larger than %(most)d MB. Put it on the server and use import_images, or send parts.")
             % {"most": settings.PICTURES_UPLOAD_MAX_MB},
         )
         return _new_page(request, form, status=413)
