@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
 from django.utils.text import slugify
 
 from analysis.design import DesignConfig
@@ -52,6 +53,10 @@ class StudyConfiguration:
     consent: str = ""
     #: shown after the last trial
     debrief: str = ""
+    #: language of the participant's pages, one of LANGUAGES
+    language: str = "en"
+    #: ask participants to fit a card on the screen, so that the size of a pixel is known
+    calibrate_size: bool = False
     #: read by recruitment and by results; stored and hashed with the rest
     recruitment: Mapping[str, Any] = field(default_factory=dict)
     analysis: Mapping[str, Any] = field(default_factory=dict)
@@ -84,6 +89,11 @@ class StudyConfiguration:
                 raise InvalidInput(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
         if not 1 <= len(self.consent_version) <= 40:
             raise InvalidInput("consent_version must be 1 to 40 characters long.")
+        languages = [code for code, _ in settings.LANGUAGES]
+        if self.language not in languages:
+            raise InvalidInput(f"language must be one of {', '.join(languages)}, not {self.language!r}.")
+        if not isinstance(self.calibrate_size, bool):
+            raise InvalidInput(f"calibrate_size must be true or false, not {self.calibrate_size!r}.")
         if len(set(self.gold_originals)) != len(self.gold_originals):
             raise InvalidInput("gold_originals names a picture twice.")
         object.__setattr__(self, "wanted", check_wording(self.wanted))

@@ -78,6 +78,7 @@ class SessionOut(serializers.Serializer[Any]):
     cursor = serializers.IntegerField(help_text="next position without an answer")
     total = serializers.IntegerField()
     protocol = ProtocolOut()
+    calibrate_size = serializers.BooleanField(help_text="whether the size of a pixel is measured with a card")
     choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
     blocks = BlockOut(many=True)
 
@@ -155,6 +156,10 @@ class CompletionOut(serializers.Serializer[Any]):
     completion_code = serializers.CharField()
     qualified = serializers.BooleanField(help_text="false when the session ended with the qualification")
     debrief = serializers.CharField(allow_blank=True)
+
+
+class StateOut(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(SessionState.values)
 
 
 class StatusOut(serializers.Serializer[Any]):

@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/run/handoff/look/", api.LookView.as_view(), name="run-look"),
     path("api/v1/run/session/", api.SessionView.as_view(), name="run-session"),
     path("api/v1/run/lease/", api.LeaseView.as_view(), name="run-lease"),
+    path("api/v1/run/withdraw/", api.WithdrawView.as_view(), name="run-withdraw"),
     path("api/v1/run/status/", api.StatusView.as_view(), name="run-status"),
     path("api/v1/run/responses/", api.ResponsesView.as_view(), name="run-responses"),
     path("api/v1/run/complete/", api.CompleteView.as_view(), name="run-complete"),

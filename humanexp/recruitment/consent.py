@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from humanexp.experiments.models import Study
 
 #: Change the number with the text in templates/take/consent/; old files stay, so that old sessions can be looked up.
-HOUSE_VERSION = "house-1"
+HOUSE_VERSION = "house-2"
 
 
 @dataclass(frozen=True, kw_only=True)

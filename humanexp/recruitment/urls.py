@@ -8,6 +8,7 @@ from humanexp.recruitment.views import monitor, recruit, review, take
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("take/<str:entry>/", take.take, name="take"),
+    path("take/<str:entry>/consent/", take.consent, name="consent"),
     path("take/<str:entry>/inside/", take.inside, name="inside"),
     path("take/<str:entry>/open/", api.Open.as_view(), name="open"),
     path("take/<str:entry>/handoff/", api.Handoff.as_view(), name="handoff"),

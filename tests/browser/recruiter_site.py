@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-_PAGE = """<!doctype html><meta charset="utf-8"><title>Work</title>
+_PAGE = """<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Work</title>
 <style>body{{margin:0}}iframe{{display:block;width:100%;height:100vh;border:0}}</style>
 <iframe name="work" title="Work" {sandbox} allow="fullscreen" src="{src}"></iframe>"""
 #: What a frame may do where windows are blocked.

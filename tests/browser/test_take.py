@@ -155,18 +155,25 @@ def test_a_closed_window_and_a_reload_lose_nothing(
     assert Session.objects.count() == 1
 
 
-@pytest.mark.parametrize("width", [pytest.param(1280, marks=pytest.mark.slow), 390])
-def test_a_plain_link_from_consent_to_the_code(page: Any, platform: str, study: Study, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 844})
+def test_a_plain_link_to_a_timed_study_on_a_small_screen(page: Any, platform: str, study: Study) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    campaign = services.publish(study=study, to="link", assignments=2)
+    page.goto(f"{platform}/take/{campaign.entry}/?p=panel-7")
+    page.get_by_role("heading", name="This study needs a computer").wait_for()
+    assert not page.get_by_role("checkbox").is_visible()
+    shot(page, "link-refused-390")
+    assert not Session.objects.exists()
+
+
+@pytest.mark.slow
+def test_a_plain_link_from_consent_to_the_code(page: Any, platform: str, study: Study) -> None:
     campaign = services.publish(study=study, to="link", assignments=2)
     page.goto(f"{platform}/take/{campaign.entry}/?p=panel-7")
     page.get_by_role("heading", name="Before you decide").wait_for()
     assert "panel-7" not in page.url
-    shot(page, f"link-consent-{width}")
+    shot(page, "link-consent")
     page.get_by_role("checkbox").focus()
     page.keyboard.press("Space")
-    if width == 390:
-        return
     with page.expect_popup() as popup:
         page.keyboard.press("Enter")
     does_everything(popup.value, platform)

@@ -141,7 +141,7 @@ class TestOpening:
         assert set(reply.json()) == {"token", "handoff", "status_url", "run_url"}
         assert not reply.cookies
         assert someone.status()["state"] == "open"
-        assert someone.session.consent_version == "house-1"
+        assert someone.session.consent_version == "house-2"
         assert someone.session.consented_at is not None
         person = RecruitedPerson.objects.get()
         assert person.worker_id == "AWORKER1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from humanexp.experiments.services.answering import StoredAnswer, complete, store_response, take_lease
+from humanexp.experiments.services.leaving import leave_session
 from humanexp.experiments.services.sessions import (
     exchange_handoff,
     issue_handoff,
@@ -32,6 +33,7 @@ __all__ = [
     "exchange_handoff",
     "issue_handoff",
     "issue_token",
+    "leave_session",
     "look_behind",
     "mark_submitted",
     "new_version",

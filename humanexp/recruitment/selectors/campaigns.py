@@ -12,7 +12,7 @@ from django.urls import reverse
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import SessionState, Study
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
 
@@ -96,8 +96,10 @@ def free_sessions(study: Study) -> int:
 
 
 def places_left(campaign: Campaign) -> int:
-    taken = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED).count()
-    return max(0, campaign.assignments - taken)
+    taken = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
+    if campaign.is_link:  # elsewhere the recruiter says when a place is free again
+        taken = taken.exclude(session__state=SessionState.WITHDRAWN)
+    return max(0, campaign.assignments - taken.count())
 
 
 def sessions_allowed(person: RecruitedPerson) -> int:

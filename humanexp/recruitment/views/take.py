@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_GET
 
+from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.experiments.models import Population
 from humanexp.experiments.views import run_shell
@@ -58,6 +59,23 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     page = framed(request)
     page["Referrer-Policy"] = "no-referrer"
     return page
+
+
+@require_GET
+@never_cache
+def consent(request: HttpRequest, entry: str) -> HttpResponseBase:
+    """The text that a participant agrees to, alone: to print, or to keep."""
+    try:
+        campaign = selectors.campaign_by_entry(entry)
+    except NotFound as error:
+        return render(request, "take/refused.html", {"message": error.message}, status=404)
+    context = {
+        "campaign": campaign,
+        "study": campaign.study,
+        "consent": consent_of(campaign.study),
+        "today": clock.now(),
+    }
+    return render(request, "take/consent_page.html", context)
 
 
 def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:

@@ -97,6 +97,12 @@ export class Entry {
       await this.finish(status);
       return false;
     }
+    if (status.state === "withdrawn") {
+      this.memory.forget();
+      this.panels.find("[data-inside]")?.remove();
+      this.panels.show("left");
+      return false;
+    }
     this.showProgress(status);
     return true;
   }

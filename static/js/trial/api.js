@@ -75,6 +75,11 @@ export class RunApi {
     return this.#json("POST", "complete/", { environment });
   }
 
+  /** Ends the session for good; its answers are deleted. */
+  withdraw() {
+    return this.#json("POST", "withdraw/", {});
+  }
+
   status() {
     return this.#json("GET", "status/");
   }

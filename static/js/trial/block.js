@@ -19,6 +19,7 @@ export async function runBlock(run, step) {
   await getReady(run, step, pictures, positions);
   const stage = await task.open(run, block);
   for (const position of positions) {
+    await run.leaving.considered();
     await stage.attend();
     run.progress.reach(position, session.total);
     const answer = await stage.ask({ position, pictures: pictures.of(position) });
@@ -27,6 +28,7 @@ export async function runBlock(run, step) {
     if (outbox.fault) throw outbox.fault;
     pictures.release(position);
   }
+  await run.leaving.considered();
   screens.show("saving");
   await outbox.drained();
 }

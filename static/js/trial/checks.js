@@ -3,6 +3,7 @@ import { fits, neededWindow } from "./environment.js";
 import { measureRefresh, refreshFaults } from "./frames.js";
 import { areTimed } from "./tasks/index.js";
 
+/** What is known of the person before the first trial: their own words, and how large a pixel is. */
 const keyOf = (run) => `humanexp.self-report.${run.key}`;
 
 /** The server has it now: nothing about a person stays in a browser that others may use. */

@@ -51,7 +51,7 @@ export function timerResolution(clock, samples = 2_000) {
 }
 
 /** What is stored with a completed session: the means of measurement and the person's own words on their sight. */
-export function describeEnvironment({ view, clock, refresh, selfReport, isPersistent }) {
+export function describeEnvironment({ view, clock, refresh, selfReport, isPersistent, pxPerMm = null }) {
   return {
     user_agent: view.navigator.userAgent,
     language: view.navigator.language,
@@ -64,6 +64,8 @@ export function describeEnvironment({ view, clock, refresh, selfReport, isPersis
     cross_origin_isolated: Boolean(view.crossOriginIsolated),
     answers_persistent: isPersistent,
     self_report: selfReport,
+    // CSS pixels; with dpr this gives the size of a device pixel.
+    px_per_mm: pxPerMm,
   };
 }
 

@@ -1,10 +1,12 @@
 /** The whole run: the way in, the entry check, blocks with instructions and breaks, the end. Every step can be resumed. */
 import { runBlock } from "./block.js";
+import { calibrate, forgetCalibration } from "./calibration.js";
 import { checkEntry, forgetSelfReport } from "./checks.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
 import { enter } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { instruct } from "./instructions.js";
+import { Leaving } from "./leaving.js";
 import { patiently } from "./pause.js";
 import { nextStep } from "./plan.js";
 import { Stop, screenFor } from "./stop.js";
@@ -16,6 +18,7 @@ export async function runSession(run) {
   try {
     await enter(run);
     dress(run);
+    run.leaving = new Leaving(run);
     await walk(run);
   } catch (error) {
     run.grid.hide();
@@ -34,10 +37,17 @@ async function walk(run) {
   const instructed = new Set();
   for (;;) {
     const step = nextStep(run.session);
-    if (step.kind === "closed") throw new Stop("closed");
+    if (step.kind === "closed") {
+      forgetSelfReport(run);
+      forgetCalibration(run);
+      throw new Stop(run.session.state === "withdrawn" ? "left" : "closed");
+    }
     if (step.kind === "complete") break;
     const isFresh = !instructed.has(step.block.task) && startsTask(run.session, step);
-    if (instructed.size === 0) await checkEntry(run);
+    if (instructed.size === 0) {
+      await checkEntry(run);
+      await calibrate(run);
+    }
     if (taskOf(step.block.task).isTimed) run.refresh ??= await measureRefresh({ raf: run.raf });
     if (isFresh) await instruct(run, step.block.task);
     instructed.add(step.block.task);
@@ -59,10 +69,12 @@ async function finish(run) {
     clock: run.clock,
     refresh: run.refresh ?? null,
     selfReport: run.selfReport ?? null,
+    pxPerMm: run.pxPerMm ?? null,
     isPersistent: run.outbox.isPersistent,
   });
   const end = await patiently(() => run.api.complete(environment), run);
   forgetSelfReport(run);
+  forgetCalibration(run);
   await leaveFullScreen(run.view);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   for (const part of run.screens.findAll("[data-ending]")) part.hidden = (part.dataset.ending === "early") !== (end.qualified === false);

@@ -74,7 +74,7 @@ export class Screens {
   /** Enter goes on from anywhere on a page that is only read. */
   #onKey(event) {
     if (event.key !== "Enter" || event.defaultPrevented || event.repeat) return;
-    if (event.target.closest?.("button, a, input, select, textarea, summary")) return;
+    if (event.target.closest?.("button, a, input, select, textarea, summary, dialog")) return;
     const primary = this.findAll("[data-primary]").find((button) => !button.disabled && !button.closest("[hidden]"));
     if (!primary) return;
     event.preventDefault();

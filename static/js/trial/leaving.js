@@ -1,0 +1,64 @@
+/** "Stop and leave": at any time, but never in the middle of a trial, which would only spoil it. */
+import { patiently } from "./pause.js";
+
+/** Grey before the next trial for who has stayed. */
+const SETTLE_MS = 800;
+
+export class Leaving {
+  #run;
+  #dialog;
+  #isAsked = false;
+
+  /** @param {object} run as the flow has it */
+  constructor(run) {
+    this.#run = run;
+    this.#dialog = run.document.querySelector("[data-leave-dialog]");
+    const button = run.document.querySelector("[data-leave]");
+    button.addEventListener("click", () => {
+      button.blur();
+      if (run.document.body.dataset.state === "trial") this.#isAsked = true;
+      else this.#ask();
+    });
+  }
+
+  /** Asks who has pressed the button during a trial; resolves when they stay. */
+  async considered() {
+    if (!this.#isAsked) return;
+    this.#isAsked = false;
+    await this.#ask();
+    await this.#run.sleep(SETTLE_MS);
+  }
+
+  /** Never resolves for who leaves: the page is loaded anew and says goodbye. */
+  #ask() {
+    const dialog = this.#dialog;
+    const trouble = dialog.querySelector("[data-leave-trouble]");
+    trouble.hidden = true;
+    dialog.showModal();
+    return new Promise((resolve) => {
+      const settle = () => {
+        dialog.removeEventListener("click", listen);
+        dialog.removeEventListener("close", settle);
+        if (dialog.open) dialog.close();
+        resolve();
+      };
+      const listen = async (event) => {
+        const answer = event.target.closest("[data-leave-answer]")?.dataset.leaveAnswer;
+        if (answer === "stay") settle();
+        if (answer !== "leave") return;
+        trouble.hidden = true;
+        try {
+          await patiently(() => this.#run.api.withdraw(), { sleep: this.#run.sleep, attempts: 3 });
+        } catch {
+          trouble.hidden = false;
+          return;
+        }
+        this.#run.outbox?.forgetBefore(Number.POSITIVE_INFINITY);
+        this.#run.isReloading = true;
+        this.#run.view.location.reload();
+      };
+      dialog.addEventListener("click", listen);
+      dialog.addEventListener("close", settle); // Esc
+    });
+  }
+}

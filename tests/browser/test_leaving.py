@@ -1,0 +1,83 @@
+"""Stop and leave, in a browser: from a page that is read, and in the middle of a round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.recruitment import services as recruitment
+from tests.browser import studies
+from tests.browser.axe import grave_violations
+from tests.browser.person import PATIENCE_MS, Person
+from tests.browser.test_frames import shot
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+
+def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: Session) -> None:
+    person = Person(page, live_server.url)
+    person.enters(session)
+    person.sees("checks")
+    # Staying changes nothing.
+    page.click("[data-leave]")
+    page.wait_for_selector("dialog[open]")
+    assert grave_violations(page) == []
+    shot(page, "leave-dialog")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog:not([open])", state="attached")
+    person.passes_the_checks()
+    person.sees("instructions-categorisation")
+    for _ in range(4):
+        person.presses("next")
+    person.presses("start")
+    person.clicks("dog")
+    person.sees_the_choices()
+    page.click("[data-leave]")
+    assert page.query_selector("dialog[open]") is None, "a trial is never interrupted"
+    person.clicks("dog")
+    page.wait_for_selector("dialog[open]", timeout=PATIENCE_MS)
+    assert Response.objects.filter(session=session).count() == 2
+    page.click("[data-leave-answer=leave]")
+    person.sees("left")
+    shot(page, "left")
+    session.refresh_from_db()
+    assert session.state == SessionState.WITHDRAWN
+    assert not Response.objects.filter(session=session).exists()
+    assert page.evaluate("Object.keys(localStorage)") == []
+    assert person.complaints == []
+
+
+def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live_server: Any, drawings: Path) -> None:
+    study = studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF)
+    campaign = recruitment.publish(study=study, to="link", assignments=1, contact="lab@example.org")
+    page.goto(f"{live_server.url}/take/{campaign.entry}/")
+    with page.expect_popup() as text:
+        page.get_by_role("link", name="Print or keep this text").click()
+    text.value.get_by_role("button", name="Print").wait_for()
+    assert "house-2" in text.value.inner_text("main") and "lab@example.org" in text.value.inner_text("main")
+    assert grave_violations(text.value) == []
+    text.value.emulate_media(media="print")
+    assert not text.value.is_visible("[data-action=print]")
+    shot(text.value, "consent-print")
+    text.value.close()
+    assert not Session.objects.exists(), "reading stores nothing"
+    page.get_by_role("checkbox").check()
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="Start the study").click()
+    window = popup.value
+    Person(window, live_server.url).sees("checks")
+    window.click("[data-leave]")
+    window.click("[data-leave-answer=leave]")
+    Person(window, live_server.url).sees("left")
+    window.close()
+    page.get_by_role("heading", name="You have left the study").wait_for(timeout=PATIENCE_MS)
+    shot(page, "entry-left")
+    session = Session.objects.get()
+    assert session.consent_version == "house-2" and session.consented_at is not None
+    # The place is free for somebody else.
+    from humanexp.recruitment.selectors.campaigns import places_left
+
+    assert places_left(campaign) == 1
