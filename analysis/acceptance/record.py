@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,8 @@ from analysis.corruptions import NO_CORRUPTION
 LIGHT_VISUAL_CHANGE = 0.3
 #: Roles whose right answer the rules may know.
 SENTINEL_ROLES = frozenset({"gold", "negative", "qualification"})
+#: A gold that turned out not to be easy: a clean picture like others.
+WITHDRAWN_GOLD = "withdrawn_gold"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,23 +43,35 @@ class SessionRecord:
     answer was right, beyond LIGHT_VISUAL_CHANGE the answer and its time as well. What is left of such a trial is its
     place and its timing. In validation the answer itself is the outcome: of new pictures it is removed as well, but for
     those that are shown twice. So no rule, present or future, can select on the outcome.
+
+    Parameters
+    ----------
+    trials : tuple of AnsweredTrial
+    others : tuple of SessionRecord
+        The same person's other sessions, for rules that count sentinels over all of them.
     """
 
     trials: tuple[AnsweredTrial, ...]
+    others: tuple[SessionRecord, ...] = ()
 
     def __post_init__(self) -> None:
         ordered = sorted(self.trials, key=lambda trial: trial.position)
         object.__setattr__(self, "trials", tuple(_readable(trial) for trial in ordered))
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Mapping[str, Any]]) -> SessionRecord:
-        """From rows with the columns of ``analysis.tables.TRIALS``."""
+    def from_rows(
+        cls,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        withdrawn: Collection[str] = (),
+    ) -> SessionRecord:
+        """From rows with the columns of ``analysis.tables.TRIALS``; golds of withdrawn originals are none any more."""
         return cls(
             tuple(
                 AnsweredTrial(
                     position=int(row["position"]),
                     task=str(row["task"]),
-                    role=str(row["role"]),
+                    role=_role(row, withdrawn),
                     stimulus=str(row["stimulus"]),
                     category=str(row["category"]),
                     corruption=str(row["corruption"]),
@@ -71,6 +85,12 @@ class SessionRecord:
                 for row in rows
             )
         )
+
+    @property
+    def asked(self) -> int:
+        """Trials beside practice, qualification and sentinels with a known answer."""
+        beside = SENTINEL_ROLES | {"practice", WITHDRAWN_GOLD}
+        return sum(trial.role not in beside for trial in self.trials)
 
     def with_role(self, role: str, task: str | None = None) -> list[AnsweredTrial]:
         return [trial for trial in self.trials if trial.role == role and task in (None, trial.task)]
@@ -90,6 +110,10 @@ class SessionRecord:
             for trial in self.trials
             if trial.task == "categorisation" and trial.role != "practice" and trial.response is not None
         ]
+
+
+def _role(row: Mapping[str, Any], withdrawn: Collection[str]) -> str:
+    return WITHDRAWN_GOLD if row["role"] == "gold" and row.get("original") in withdrawn else str(row["role"])
 
 
 def _readable(trial: AnsweredTrial) -> AnsweredTrial:

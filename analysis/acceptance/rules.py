@@ -41,6 +41,8 @@ class Measured:
 
 
 RuleKind = Callable[[SessionRecord, Settings], Measured]
+#: Settings that a rule may leave out.
+OPTIONAL = frozenset({"task", "pool_under"})
 #: Kind by name, with the settings it takes.
 KINDS: dict[str, tuple[RuleKind, frozenset[str]]] = {}
 
@@ -53,19 +55,30 @@ def kind(name: str, *settings: str) -> Callable[[RuleKind], RuleKind]:
     return register
 
 
-@kind("sentinels", "role", "task", "pass_of")
+@kind("sentinels", "role", "task", "pass_of", "pool_under")
 def sentinels(record: SessionRecord, settings: Settings) -> Measured:
-    """At least m of K sentinels of a role answered rightly; `pass_of` maps K to m."""
-    trials = record.with_role(settings["role"], settings.get("task"))
-    wrong = [trial for trial in trials if not trial.correct]
+    """At least m of K sentinels of a role answered rightly; `pass_of` maps K to m.
+
+    Sessions under `pool_under` trials (sentinels aside) have too few of them: those of all such sessions of the person
+    count together, so that all pass or none.
+    """
+    under = settings.get("pool_under", 0)
+    together = [record, *record.others] if record.asked < under else [record]
+    trials = [
+        trial
+        for each in together
+        if each is record or each.asked < under
+        for trial in each.with_role(settings["role"], settings.get("task"))
+    ]
     needed = _needed(len(trials), settings["pass_of"])
-    right = len(trials) - len(wrong)
+    right = sum(bool(trial.correct) for trial in trials)
+    own = record.with_role(settings["role"], settings.get("task"))
     return Measured(
         passed=None if needed is None else right >= needed,
         value=right,
         threshold=0 if needed is None else needed,
         trials=len(trials),
-        positions=_positions(wrong),
+        positions=_positions([trial for trial in own if not trial.correct]),
     )
 
 
@@ -80,13 +93,14 @@ def _needed(count: int, pass_of: Mapping[str, int]) -> int | None:
 
 @kind("consistency", "allowed", "minimum")
 def consistency(record: SessionRecord, settings: Settings) -> Measured:
-    """At most `allowed` of the pictures shown twice were answered differently."""
+    """At most `allowed` of the pictures shown twice were answered differently; a miss is no answer that changed."""
     firsts = {trial.stimulus: trial for trial in record.with_role("consistency_first")}
     seconds = {trial.stimulus: trial for trial in record.with_role("consistency_second")}
     both = [
         (firsts[name], seconds[name])
         for name in firsts
-        if name in seconds and firsts[name].response is not None  # beyond a light change honest people change a guess
+        # Beyond a light change honest people change a guess: there the record has no answer.
+        if name in seconds and not {firsts[name].response, seconds[name].response} & {None, NO_ANSWER}
     ]
     changed = [second for first, second in both if first.response != second.response]
     return Measured(
@@ -215,7 +229,7 @@ def check_settings(name: str, settings: Settings) -> None:
     if name not in KINDS:
         raise InvalidInput(f"There is no kind of rule {name!r}; there are: {', '.join(sorted(KINDS))}.")
     taken = KINDS[name][1]
-    unknown, missing = sorted(set(settings) - taken), sorted(taken - set(settings) - {"task"})
+    unknown, missing = sorted(set(settings) - taken), sorted(taken - set(settings) - OPTIONAL)
     if unknown:
         raise InvalidInput(
             f"A rule of kind {name!r} has no setting {unknown[0]!r}; it has: {', '.join(sorted(taken))}."

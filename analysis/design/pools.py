@@ -32,7 +32,8 @@ def draw_pools(
         Already cut to the number of originals.
     rng : numpy.random.Generator
     gold_candidates : collection of str, optional
-        Originals that were checked to be easy; golds and negatives come from them alone, drawn at random.
+        Originals that were checked to be easy; golds and negatives come from them alone, drawn at random, and
+        qualification pictures as far as they reach. Pictures that enter curves never do: they would be too easy.
 
     Returns
     -------
@@ -59,7 +60,9 @@ def draw_pools(
     for role in ("gold", "practice", "qualification", "consistency"):
         allowed = set(gold_candidates) if role == "gold" and gold_candidates is not None else None
         needed, wanted = sizes[role]
-        drawn = _draw(remaining, wanted, allowed, animals=demand.negative // 2 if role == "gold" else 0)
+        preferred = set(gold_candidates or ()) if role == "qualification" else set()
+        animals = demand.negative // 2 if role == "gold" else 0
+        drawn = _draw(remaining, wanted, allowed, animals=animals, preferred=preferred)
         if len(drawn) < needed:
             found = f" ({_by_category(category_of, allowed)})" if allowed else ""
             raise DesignRefused(
@@ -125,7 +128,12 @@ def _sizes(demand: Demand, originals: int) -> dict[str, tuple[int, int]]:
 
 
 def _draw(
-    remaining: dict[str, list[str]], count: int, allowed: Collection[str] | None, *, animals: int = 0
+    remaining: dict[str, list[str]],
+    count: int,
+    allowed: Collection[str] | None,
+    *,
+    animals: int = 0,
+    preferred: Collection[str] = (),
 ) -> list[str]:
     drawn: list[str] = []
     taken: Counter[str] = Counter()
@@ -143,7 +151,8 @@ def _draw(
         # Ties go to the first, and the order of the categories is random.
         category = max(open_categories, key=lambda c: len(remaining[c]) / (1 + 2 * taken[c]))
         left = remaining[category]
-        original = next(o for o in reversed(left) if allowed is None or o in allowed)
+        usable = [o for o in reversed(left) if allowed is None or o in allowed]
+        original = next((o for o in usable if o in preferred), usable[0])
         left.remove(original)
         drawn.append(original)
         taken[category] += 1

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.acceptance import SessionRecord
 from analysis.acceptance.record import AnsweredTrial
+from analysis.categories import NO_ANSWER
 
 #: Colours of the strip; the shapes differ as well: what failed is taller.
 GOOD, BAD, WARN, PLAIN, FAINT = "#17693f", "#a4221b", "#b26a00", "#b4bec8", "#e3e8ed"
@@ -78,7 +79,9 @@ def _changed(record: SessionRecord) -> set[int]:
     return {
         trial.position
         for trial in record.with_role("consistency_second")
-        if trial.stimulus in firsts and firsts[trial.stimulus] != trial.response
+        if trial.stimulus in firsts
+        and NO_ANSWER not in (firsts[trial.stimulus], trial.response)
+        and firsts[trial.stimulus] != trial.response
     }
 
 

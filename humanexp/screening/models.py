@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from humanexp.core.errors import Conflict
-from humanexp.experiments.models import Session
+from humanexp.experiments.models import Session, Study
 
 
 class Verdict(models.Model):
@@ -49,3 +49,23 @@ class Verdict(models.Model):
         if not self._state.adding:
             raise Conflict("A verdict is never changed: append another one.")
         super().save(*args, **kwargs)
+
+
+class WithdrawnGold(models.Model):
+    """A gold of a study that too few careful people named: no easy picture. It counts for nobody's verdict any more."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="withdrawn_golds")
+    #: the original's name in the picture set
+    original = models.CharField(max_length=200)
+    category = models.CharField(max_length=40)
+    #: what decided: answers of otherwise accepted people, and how many of them were right
+    shown = models.PositiveIntegerField()
+    right = models.PositiveIntegerField()
+    withdrawn_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["study", "original"], name="gold_withdrawn_once")]
+
+    def __str__(self) -> str:
+        return f"{self.original}: {self.right} of {self.shown}"

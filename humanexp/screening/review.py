@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from analysis.acceptance import GOLD_FLOOR, Gold
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
 from humanexp.screening import selectors
@@ -13,10 +13,8 @@ from humanexp.screening.models import Verdict
 
 #: Sessions on one page.
 PAGE_SIZE = 50
-#: A gold that fewer of the otherwise accepted people pass is no easy picture.
-GOLD_FLOOR = 0.9
-#: Fewer showings say nothing about a gold.
-GOLD_MINIMUM = 8
+#: From so many showings on, a gold that careful people get wrong is marked; more are needed to withdraw it.
+GOLD_NOTICED = 8
 
 
 @dataclass(frozen=True)
@@ -27,19 +25,13 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Gold:
-    original: str
-    category: str
-    shown: int
-    right: int
-
-    @property
-    def share(self) -> float:
-        return self.right / self.shown if self.shown else 0.0
+class GoldRow:
+    gold: Gold
+    is_withdrawn: bool
 
     @property
     def is_doubtful(self) -> bool:
-        return self.shown >= GOLD_MINIMUM and self.share < GOLD_FLOOR
+        return not self.is_withdrawn and self.gold.shown >= GOLD_NOTICED and self.gold.share < GOLD_FLOOR
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +47,9 @@ class Review:
     shown: str
     page: int
     pages: int
-    golds: list[Gold]
+    golds: list[GoldRow]
+    #: how many of the golds count for nobody any more
+    withdrawn: int
 
     @property
     def excluded_total(self) -> int:
@@ -72,6 +66,7 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
     page = min(max(1, page), pages)
     on_page = chosen[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     answers = experiments.rows_of(on_page, study)
+    withdrawn = selectors.withdrawn_golds(study)
     rows = []
     for session in on_page:
         verdict = verdicts.get(session.pk)
@@ -87,7 +82,8 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
         shown=shown,
         page=page,
         pages=pages,
-        golds=gold_performance(study),
+        golds=[GoldRow(gold, gold.original in withdrawn) for gold in selectors.gold_performance(study)],
+        withdrawn=len(withdrawn),
     )
 
 
@@ -102,25 +98,3 @@ def _is_shown(verdict: Verdict | None, shown: str) -> bool:
         case "flagged":
             return verdict is not None and bool(verdict.flags) and not verdict.is_by_person
     return verdict is not None and shown in verdict.reasons
-
-
-def gold_performance(study: Study) -> list[Gold]:
-    """Every gold picture with how many of the otherwise accepted people answered it rightly; the worst first.
-
-    Otherwise accepted: nothing but golds speaks against the session, so a bad gold cannot hide behind its own failures.
-    """
-    kept = {
-        session_id
-        for session_id, verdict in selectors.current_verdicts(study).items()
-        if verdict.accepted or set(verdict.reasons) == {"gold trials failed"}
-    }
-    shown: Counter[tuple[str, str]] = Counter()
-    right: defaultdict[tuple[str, str], int] = defaultdict(int)
-    for session_id, original, category, correct in experiments.gold_answers(study):
-        if session_id in kept:
-            shown[original, category] += 1
-            right[original, category] += correct
-    golds = [
-        Gold(original, category, count, right[original, category]) for (original, category), count in shown.items()
-    ]
-    return sorted(golds, key=lambda gold: (gold.share, gold.original))

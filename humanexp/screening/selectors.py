@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from analysis.acceptance import Gold, RuleSet, is_otherwise_accepted, tally_golds
+from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, SessionState, Study
-from humanexp.screening.models import Verdict
+from humanexp.screening.models import Verdict, WithdrawnGold
 
 #: Sessions that are judged.
 JUDGED_STATES = (SessionState.COMPLETED, SessionState.SUBMITTED)
@@ -43,3 +45,23 @@ def unjudged(study: Study) -> list[Session]:
     """Complete sessions without a verdict."""
     judged = Verdict.objects.filter(session__study=study).values("session_id")
     return list(Session.objects.filter(study=study, state__in=JUDGED_STATES).exclude(pk__in=judged))
+
+
+def other_sessions(session: Session) -> list[Session]:
+    """The same person's other finished sessions of the study family."""
+    mine = Session.objects.filter(participant_id=session.participant_id, state__in=JUDGED_STATES)
+    return list(mine.exclude(pk=session.pk).select_related("study").order_by("pk"))
+
+
+def withdrawn_golds(study: Study) -> dict[str, WithdrawnGold]:
+    """By the original's name."""
+    return {gold.original: gold for gold in WithdrawnGold.objects.filter(study=study)}
+
+
+def gold_performance(study: Study, rules: RuleSet | None = None) -> list[Gold]:
+    """Every gold picture with how many of the otherwise accepted people answered it rightly; the hardest first."""
+    rules = rules or RuleSet.from_dict(study.rule_set)
+    judged = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES).order_by("pk")
+    latest = dict(judged.values_list("session_id", "reasons"))
+    kept = {session for session, reasons in latest.items() if is_otherwise_accepted(reasons, rules)}
+    return tally_golds(answer[1:] for answer in experiments.gold_answers(study) if answer[0] in kept)

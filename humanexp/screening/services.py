@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -13,7 +14,7 @@ from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
 from humanexp.screening import selectors
-from humanexp.screening.models import Verdict
+from humanexp.screening.models import Verdict, WithdrawnGold
 
 
 def rules_of(study: Study) -> RuleSet:
@@ -24,31 +25,75 @@ def rules_of(study: Study) -> RuleSet:
 def judge_session(session: Session, *, rules: RuleSet | None = None) -> Verdict:
     """Judge a complete session and append the verdict; asked again, nothing is added unless something changed.
 
-    What a person has decided stands: rules never overrule it.
+    What a person has decided stands: rules never overrule it. Where a rule counts sentinels over all sessions of a
+    person, their other sessions are judged anew; where a gold turns out to be hard, all sessions of the study are.
     """
     if session.state not in selectors.JUDGED_STATES:
         raise Conflict("A session is judged when every trial is answered.")
-    return _judge(session, experiments.session_rows(session), rules or rules_of(session.study))
+    rules = rules or rules_of(session.study)
+    rows = experiments.session_rows(session)
+    verdict = _judge(session, rules, rows=rows)
+    if _is_pooled(SessionRecord.from_rows(rows), rules):
+        for other in selectors.other_sessions(session):
+            _judge(other, rules_of(other.study))
+    if withdraw_hard_golds(study=session.study, rules=rules):
+        judge_study(session.study, rules=rules)
+        verdict = Verdict.objects.filter(session=session).latest("pk")
+    return verdict
 
 
 def judge_study(study: Study, *, rules: RuleSet | None = None) -> list[Verdict]:
-    """Judge every complete session; returns the current verdicts. With other rules, those that change are appended."""
+    """Judge every complete session; returns the current verdicts. With other rules, those that change are appended.
+
+    Golds that turn out to be hard are withdrawn on the way, and the verdicts are given without them.
+    """
+    rules = rules or rules_of(study)
+    sessions = list(study.sessions.filter(state__in=selectors.JUDGED_STATES).order_by("pk"))
     by_code: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in experiments.trial_rows(study):
         by_code[row["session"]].append(row)
-    rules = rules or rules_of(study)
-    sessions = study.sessions.filter(state__in=selectors.JUDGED_STATES).order_by("pk")
-    return [_judge(session, by_code[session.code], rules) for session in sessions]
+    while True:
+        verdicts = [_judge(session, rules, rows=by_code[session.code]) for session in sessions]
+        if not withdraw_hard_golds(study=study, rules=rules):
+            return verdicts
+
+
+def withdraw_hard_golds(*, study: Study, rules: RuleSet | None = None) -> list[WithdrawnGold]:
+    """Withdraw every gold that under 90 % of otherwise accepted people name; returns those that are new.
+
+    It stays withdrawn, and the next verdicts do not count it.
+    """
+    known = selectors.withdrawn_golds(study)
+    now = clock.now()
+    hard = [
+        WithdrawnGold(
+            study=study,
+            original=gold.original,
+            category=gold.category,
+            shown=gold.shown,
+            right=gold.right,
+            withdrawn_at=now,
+        )
+        for gold in selectors.gold_performance(study, rules)
+        if gold.is_hard and gold.original not in known
+    ]
+    # Two may judge at once: the constraint lets one enter it.
+    return WithdrawnGold.objects.bulk_create(hard, ignore_conflicts=True)
+
+
+def _is_pooled(record: SessionRecord, rules: RuleSet) -> bool:
+    """Whether a rule counts the sentinels of so short a session together with those of the person's other ones."""
+    return any(record.asked < rule.settings.get("pool_under", 0) for rule in rules.rules)
 
 
 @transaction.atomic
-def _judge(session: Session, rows: Sequence[Mapping[str, Any]], rules: RuleSet) -> Verdict:
+def _judge(session: Session, rules: RuleSet, *, rows: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
     # Two runs at once must not append the same verdict twice.
     Session.objects.select_for_update().get(pk=session.pk)
     current = Verdict.objects.filter(session=session).order_by("-pk").first()
     if current is not None and current.is_by_person:
         return current
-    fields = _fields(rows, rules)
+    fields = _fields(session, rules, rows=rows)
     if current is not None and all(getattr(current, name) == value for name, value in fields.items()):
         return current
     return Verdict.objects.create(session=session, decided_at=clock.now(), **fields)
@@ -65,7 +110,7 @@ def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -
         )
     if session.state not in selectors.JUDGED_STATES:
         raise Conflict("A session is judged when every trial is answered.")
-    fields = _fields(experiments.session_rows(session), rules_of(session.study))
+    fields = _fields(session, rules_of(session.study))
     fields |= {"accepted": accepted, "reasons": [] if accepted else [selectors.BY_HAND]}
     return Verdict.objects.create(
         session=session, decided_by=by, written_reason=reason, decided_at=clock.now(), **fields
@@ -75,12 +120,15 @@ def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -
 @transaction.atomic
 def return_to_rules(*, session: Session) -> Verdict:
     """Take a person's decision back: the rules' verdict is appended again."""
-    fields = _fields(experiments.session_rows(session), rules_of(session.study))
+    fields = _fields(session, rules_of(session.study))
     return Verdict.objects.create(session=session, decided_at=clock.now(), **fields)
 
 
-def _fields(rows: Sequence[Mapping[str, Any]], rules: RuleSet) -> dict[str, Any]:
-    found = judge(SessionRecord.from_rows(rows), rules)
+def _fields(session: Session, rules: RuleSet, *, rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    record = _record(session, rows=rows)
+    if _is_pooled(record, rules):
+        record = replace(record, others=tuple(_record(other) for other in selectors.other_sessions(session)))
+    found = judge(record, rules)
     return {
         "accepted": found.accepted,
         "reasons": list(found.reasons),
@@ -89,3 +137,10 @@ def _fields(rows: Sequence[Mapping[str, Any]], rules: RuleSet) -> dict[str, Any]
         "rule_set": found.rule_set,
         "rule_version": found.rule_version,
     }
+
+
+def _record(session: Session, *, rows: Sequence[Mapping[str, Any]] | None = None) -> SessionRecord:
+    return SessionRecord.from_rows(
+        experiments.session_rows(session) if rows is None else rows,
+        withdrawn=selectors.withdrawn_golds(session.study).keys(),
+    )

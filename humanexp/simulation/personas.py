@@ -54,13 +54,19 @@ class Persona(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Honest:
-    """Answers by the observer model; with probability `lapse` presses any key, with `miss` none."""
+    """Answers by the observer model; with probability `lapse` presses any key, with `miss` none.
+
+    `miss_rise` is what misses gain up to a visual change of 1, with its square; `favourite` the share of guesses that
+    go to one category of the person's own.
+    """
 
     name: str
     observers: ObserverModel
     seed: int
     lapse: float = 0.0
     miss: float = 0.0
+    miss_rise: float = 0.0
+    favourite: float = 0.0
     rt_median_ms: float = 850.0
     is_honest: bool = True
 
@@ -76,11 +82,12 @@ class Honest:
                 else self._judge(pictures[0], wanted, participant, rng)
             )
             return Answer(response=response, rt_ms=rt_ms * UNHURRIED)
-        if attention < self.miss:
+        miss = self.misses(max(picture.visual_change for picture in pictures))
+        if attention < miss:
             return Answer(response=NO_ANSWER, rt_ms=None)
         if len(pictures) == 2:
             return Answer(response=self._compare(pictures[0], pictures[1], rng), rt_ms=rt_ms)
-        if attention < self.miss + self.lapse:
+        if attention < miss + self.lapse:
             return Answer(response=str(rng.choice(CATEGORIES)), rt_ms=rt_ms)
         picture = pictures[0]
         knows = self.observers.probability_correct(
@@ -88,8 +95,15 @@ class Honest:
         )
         if rng.random() < knows:
             return Answer(response=picture.category, rt_ms=rt_ms)
-        others = [category for category in CATEGORIES if category != picture.category]
-        return Answer(response=str(rng.choice(others)), rt_ms=rt_ms)
+        return Answer(response=self._guess(picture, participant, rng), rt_ms=rt_ms)
+
+    def _guess(self, picture: TruePicture, participant: str, rng: np.random.Generator) -> str:
+        """A wrong category; the person's own favourite more often than others."""
+        if self.favourite and rng.random() < self.favourite:
+            favourite = str(random_stream(self.seed, participant, "favourite").choice(CATEGORIES))
+            if favourite != picture.category:
+                return favourite
+        return str(rng.choice([category for category in CATEGORIES if category != picture.category]))
 
     def _judge(self, picture: TruePicture, wanted: str, participant: str, rng: np.random.Generator) -> str:
         """Who recognises the wanted thing says so, and now and then doubts its use; everybody else sees none."""
@@ -106,9 +120,21 @@ class Honest:
         looks_same = len(kinds) == 1 or kinds <= LOOK_ALIKE
         return SAME if rng.random() < (0.9 if looks_same else 0.03) else DIFFERENT
 
-    def marginal_share(self, share: float) -> float:
+    def misses(self, visual_change: float) -> float:
+        """Chance that a picture passes without an answer."""
+        return self.miss + self.miss_rise * visual_change**2
+
+    def marginal_share(self, share: float, visual_change: float = 0.0) -> float:
         """Share correct of this persona where the observer model's is `share`."""
-        return (1 - self.miss - self.lapse) * share + self.lapse / len(CATEGORIES)
+        return (1 - self.misses(visual_change) - self.lapse) * share + self.lapse / len(CATEGORIES)
+
+    def area(self, corruption: str) -> float:
+        """True area under this persona's marginal accuracy over [0, 1]."""
+        points, weights = np.polynomial.legendre.leggauss(200)
+        changes = (points + 1) / 2
+        shares = self.observers.marginal(corruption, changes)
+        given = [self.marginal_share(share, change) for share, change in zip(shares, changes, strict=True)]
+        return float(np.array(given) @ weights / 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +230,7 @@ DEFAULT_MIX: Mapping[str, float] = {
 
 
 #: Every kind of participant; those without a share in the default mix are asked for by name.
-PERSONAS: tuple[str, ...] = (*DEFAULT_MIX, "careless", "yes-sayer")
+PERSONAS: tuple[str, ...] = (*DEFAULT_MIX, "lifelike", "careless", "yes-sayer")
 
 
 def personas(observers: ObserverModel, seed: int) -> dict[str, Persona]:
@@ -213,6 +239,7 @@ def personas(observers: ObserverModel, seed: int) -> dict[str, Persona]:
     known: list[Persona] = [
         Honest(name="careful", observers=observers, seed=seed, lapse=0.005, miss=0.002, rt_median_ms=950),
         average,
+        Honest(name="lifelike", observers=observers, seed=seed, lapse=0.02, miss=0.01, miss_rise=0.1, favourite=0.4),
         RandomClicker(seed=seed),
         OneButton(seed=seed),
         TooFast(seed=seed),

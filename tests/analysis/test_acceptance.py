@@ -1,12 +1,22 @@
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.acceptance import RULE_SETS, RuleSet, SessionRecord, judge, load_rule_set
+from analysis.acceptance import (
+    RULE_SETS,
+    Gold,
+    RuleSet,
+    SessionRecord,
+    is_otherwise_accepted,
+    judge,
+    load_rule_set,
+    tally_golds,
+)
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import InvalidInput, UnknownName
 
@@ -85,7 +95,9 @@ def test_six_of_eight_golds(wrong, accepted):
 
 
 @pytest.mark.parametrize(("golds", "right", "accepted"), [(5, 4, True), (5, 3, False), (16, 13, True), (16, 12, False),
-                                                          (6, 5, True), (6, 4, False), (4, 0, True)])  # fmt: skip
+                                                          (6, 4, True), (6, 3, False), (7, 5, True), (7, 4, False),
+                                                          (15, 12, True), (15, 11, False), (4, 3, True), (4, 2, False),
+                                                          (3, 0, True)])  # fmt: skip
 def test_other_numbers_of_golds(golds, right, accepted):
     rows = [entry for entry in session() if entry["role"] != "gold"]
     for number in range(golds):
@@ -95,14 +107,79 @@ def test_other_numbers_of_golds(golds, right, accepted):
     assert ("gold trials failed" not in judged.reasons) is accepted
 
 
-@pytest.mark.parametrize(("changed", "accepted"), [(1, True), (2, False)])
-def test_one_changed_answer_of_four_pairs_is_allowed(changed, accepted):
+@pytest.mark.parametrize(("changed", "flagged"), [(1, False), (2, True), (4, True)])
+def test_more_than_one_changed_answer_of_four_pairs_is_a_flag(changed, flagged):
     rows = session()
     for entry in of_role(rows, "consistency_second")[:changed]:
         answer(entry, "truck")
     judged = verdict(rows)
-    assert judged.accepted is accepted
-    assert ("inconsistent answers" in judged.reasons) is not accepted
+    assert judged.accepted
+    assert ("inconsistent answers" in judged.flags) is flagged
+
+
+def test_a_pair_with_a_miss_is_no_changed_answer():
+    rows = session()
+    for entry in of_role(rows, "consistency_second")[:1] + of_role(rows, "consistency_first")[-1:]:
+        answer(entry, NO_ANSWER)
+    found = outcome(verdict(rows), "inconsistent answers")
+    assert (found.passed, found.value, found.trials) == (None, 0, 4)
+
+
+def short_session(wrong, start=0):
+    """16 main, 4 clean, 5 golds."""
+    roles = ["main"] * 16 + ["clean"] * 4 + ["gold"] * 5
+    rows = [row(start + n, role, CATEGORIES[n % 16], change=0.5 * (role == "main")) for n, role in enumerate(roles)]
+    for entry in of_role(rows, "gold")[:wrong]:
+        answer(entry, "oven" if entry["category"] != "oven" else "knife")
+    return SessionRecord.from_rows(rows)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "accepted"),
+    [((1,), True), ((2,), False), ((2, 0), True), ((2, 1), False), ((1, 1, 1), True), ((2, 2, 0), False)],
+)
+def test_golds_of_a_persons_short_sessions_count_together(wrong, accepted):
+    records = [short_session(count) for count in wrong]
+    for number, record in enumerate(records):
+        others = tuple(other for other in records if other is not record)
+        judged = judge(dataclasses.replace(record, others=others), VCR)
+        assert judged.accepted is accepted
+        found = outcome(judged, "gold trials failed")
+        assert found.trials == 5 * len(wrong)
+        assert len(found.positions) == wrong[number], "only this session's trials speak against it"
+
+
+def test_golds_of_a_long_session_stand_for_themselves():
+    long, short = SessionRecord.from_rows(session()), short_session(5)
+    assert judge(dataclasses.replace(long, others=(short,)), VCR).accepted
+    judged = judge(dataclasses.replace(short, others=(long,)), VCR)
+    assert not judged.accepted and outcome(judged, "gold trials failed").trials == 5
+
+
+def test_a_withdrawn_gold_is_a_clean_trial_like_others():
+    rows = [{**entry, "original": f"o{entry['position']}"} for entry in session()]
+    wrong = of_role(rows, "gold")[:3]
+    for entry in wrong:
+        answer(entry, "oven" if entry["category"] != "oven" else "knife")
+    before = verdict(rows)
+    after = judge(SessionRecord.from_rows(rows, withdrawn={wrong[0]["original"]}), VCR)
+    assert before.reasons == ("gold trials failed",) and after.accepted
+    found = outcome(after, "gold trials failed")
+    assert (found.value, found.threshold, found.trials) == (5, 5, 7)
+    assert outcome(after, "many misses").trials == outcome(before, "many misses").trials
+
+
+def test_a_gold_is_hard_when_careful_people_name_it_in_under_nine_of_ten_cases():
+    assert not Gold("a", "cat", shown=20, right=18).is_hard
+    assert Gold("a", "cat", shown=20, right=17).is_hard
+    assert not Gold("a", "cat", shown=19, right=0).is_hard, "too few showings"
+    tallied = tally_golds([("a", "cat", True), ("b", "dog", False), ("a", "cat", False), ("c", "car", True)])
+    assert [(gold.original, gold.shown, gold.right) for gold in tallied] == [("b", 1, 0), ("a", 2, 1), ("c", 1, 1)]
+
+
+def test_only_golds_may_speak_against_who_decides_on_golds():
+    assert is_otherwise_accepted([], VCR) and is_otherwise_accepted(["gold trials failed"], VCR)
+    assert not is_otherwise_accepted(["gold trials failed", "timing"], VCR)
 
 
 def test_two_wrong_but_equal_answers_are_consistent():

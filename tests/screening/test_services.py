@@ -10,8 +10,8 @@ from humanexp.experiments import services as experiments
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.screening import selectors, services
-from humanexp.screening.models import Verdict
-from tests.experiments.conftest import new_session
+from humanexp.screening.models import Verdict, WithdrawnGold
+from tests.experiments.conftest import configuration, new_session
 from tests.screening.conftest import always_dog, finished
 
 
@@ -115,3 +115,74 @@ def test_the_first_reason_is_counted_so_that_the_counts_add_up(client, study):
     counts = selectors.excluded_counts(study)
     assert sum(counts.values()) == 2
     assert all(len(verdict.reasons) >= 1 for verdict in selectors.current_verdicts(study).values())
+
+
+def right_but(*wrong):
+    """Answers rightly, but for the golds of these originals."""
+
+    def answer(trial):
+        is_wrong = trial.role == "gold" and trial.stimulus.source_image.key in wrong
+        return ("dog" if trial.correct_response != "dog" else "cat") if is_wrong else trial.correct_response
+
+    return answer
+
+
+def golds_of(session):
+    return [trial.stimulus.source_image.key for trial in session.trials.filter(role="gold")]
+
+
+def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appended_anew(
+    client, study, anna, monkeypatch
+):
+    # Six people are few: here a gold is hard that nobody names.
+    monkeypatch.setattr("analysis.acceptance.golds.GOLD_MINIMUM", 2)
+    monkeypatch.setattr("analysis.acceptance.golds.GOLD_FLOOR", 0.3)
+    first = finished(client, study, "P-1", always_dog)
+    hard, other = golds_of(first)[:2]
+    services.judge_study(study)
+    assert not WithdrawnGold.objects.exists(), "who fails elsewhere says nothing about golds"
+    experiments.withdraw_session(session=first)
+
+    unlucky = finished(client, study, "P-2", right_but(hard, other))
+    assert services.judge_session(unlucky).reasons == ["gold trials failed"]
+    by_hand = None
+    for number in range(3, 8):
+        session = finished(client, study, f"P-{number}", right_but(hard))
+        services.judge_session(session)
+        if by_hand is None:
+            by_hand = services.decide(session=session, accepted=True, written_reason="I know this person.", by=anna)
+    withdrawn = WithdrawnGold.objects.get()
+    assert (withdrawn.original, withdrawn.right) == (hard, 0) and withdrawn.shown == 2
+    assert [verdict.accepted for verdict in selectors.history(unlucky)] == [True, False]
+    assert selectors.current_verdicts(study)[unlucky.pk].evidence[1]["trials"] == 4
+    assert selectors.current_verdicts(study)[by_hand.session_id] == by_hand, "a person's decision stands"
+    count = Verdict.objects.count()
+    services.judge_study(study)
+    assert Verdict.objects.count() == count and WithdrawnGold.objects.count() == 1
+    assert services.return_to_rules(session=unlucky).accepted
+
+
+@pytest.fixture
+def two_each(stimulus_set):
+    """A study in which everybody may do two short sessions."""
+    design = {"sessions": 6, "main_trials": 16, "practice_trials": 2, "consistency_pairs": 0, "clean_trials": 2}
+    made = experiments.create_study(configuration=configuration(slug="two", design=design, max_sessions_per_worker=2))
+    return experiments.start_collecting(study=made)
+
+
+@pytest.mark.parametrize(("wrong", "accepted"), [((2, 0), True), ((1, 1), True), ((1, 2), False)])
+def test_golds_of_short_sessions_count_together_over_a_persons_sessions(client, two_each, wrong, accepted):
+    sessions = []
+    for count in wrong:
+        golds = golds_of(new_session(two_each, "P-1"))  # the session under way, which `finished` is given again
+        session = finished(client, two_each, "P-1", right_but(*golds[:count]))
+        sessions.append(session)
+        services.judge_session(session)
+        alone = services.judge_session(finished(client, two_each, f"Q-{len(sessions)}"))
+        assert alone.accepted
+    assert [selectors.current_verdicts(two_each)[session.pk].accepted for session in sessions] == [accepted] * 2
+    evidence = selectors.current_verdicts(two_each)[sessions[0].pk].evidence[1]
+    assert (evidence["trials"], evidence["value"], evidence["threshold"]) == (10, 10 - sum(wrong), 8)
+    # The first session was judged by itself when it was the only one.
+    assert len(selectors.history(sessions[0])) == 2
+    assert selectors.history(sessions[0])[-1].accepted is (wrong[0] < 2)

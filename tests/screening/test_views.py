@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.acceptance import Gold
+from humanexp.core import clock
 from humanexp.screening import review, selectors, services
-from humanexp.screening.models import Verdict
+from humanexp.screening.models import Verdict, WithdrawnGold
 from tests.experiments.conftest import new_session
 from tests.screening.conftest import always_dog, finished
 
@@ -92,11 +94,27 @@ def test_gold_performance_counts_people_against_whom_nothing_else_speaks(client,
     for number in range(3):
         finished(client, study, f"P-{number}")
     services.judge_study(study)
-    golds = review.gold_performance(study)
-    assert golds and all(gold.share == 1.0 and not gold.is_doubtful for gold in golds)
+    golds = selectors.gold_performance(study)
+    assert golds and all(gold.share == 1.0 for gold in golds)
     assert sum(gold.shown for gold in golds) == 3 * 5
-    doubtful = review.Gold("cat-1", "cat", shown=10, right=8)
-    assert doubtful.is_doubtful and not review.Gold("cat-1", "cat", shown=4, right=0).is_doubtful
+
+
+def test_a_gold_is_marked_before_it_is_withdrawn():
+    doubtful = review.GoldRow(Gold("cat-1", "cat", shown=10, right=8), is_withdrawn=False)
+    early = review.GoldRow(Gold("cat-1", "cat", shown=4, right=0), is_withdrawn=False)
+    assert doubtful.is_doubtful and not doubtful.gold.is_hard and not early.is_doubtful
+
+
+def test_the_page_says_in_a_sentence_which_golds_are_withdrawn(client, study, judged, anna):
+    gold = judged[0].trials.filter(role="gold").first().stimulus.source_image
+    url = f"/studies/{study.slug}/review/"
+    assert "withdrawn, for under" not in client.get(url).content.decode()
+    WithdrawnGold.objects.create(
+        study=study, original=gold.key, category=gold.category, shown=20, right=12, withdrawn_at=clock.now()
+    )
+    text = client.get(url).content.decode()
+    assert "1 gold is withdrawn, for under 90 % of otherwise accepted people named it" in text
+    assert '<span class="tag">withdrawn</span>' in text
 
 
 def test_the_timing_certificate_of_a_study(client, study, judged):

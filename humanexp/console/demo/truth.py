@@ -13,11 +13,11 @@ from humanexp.simulation.personas import LOOK_ALIKE, Honest, personas
 def true_area(observers: ObserverModel, cast: Cast, corruption: str, seed: int) -> float:
     """Area under the marginal accuracy of the honest participants, lapses and misses included."""
     kinds = personas(observers, seed)
-    area, weights, total = observers.area(corruption), 0, 0.0
+    weights, total = 0, 0.0
     for name, count in cast.counts().items():
         persona = kinds[name]
         if isinstance(persona, Honest):
-            total += count * persona.marginal_share(area)
+            total += count * persona.area(corruption)
             weights += count
     return total / weights
 

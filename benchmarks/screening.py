@@ -1,0 +1,307 @@
+"""Whom do the rules `vcr` exclude, and does that move the human area? Planned studies, scripted answers, real rules.
+
+    python -m benchmarks.screening [--people 1000] [--processes 2]
+
+Wanted: at most 3 % of honest people excluded (lapses, a favourite guess, misses that rise with visual change), the
+human area of accepted and of all honest sessions at most 0.005 apart for every corruption, and 99 % of random clickers
+and of people with one key caught. The share of people who answer half of the trials at random is reported.
+
+Golds are pictures that imperfect classifiers find easy; those that people find hard are withdrawn. Long sessions have
+16 trials of qualification (twice), 40 corrupted ones and 8 golds; bare ones no qualification; short ones 16 and 5, and
+a person does three of them, whose golds are counted together.
+"""
+
+from __future__ import annotations
+
+import os
+
+# One thread a process: the matrices are small, and processes share the cores already.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import argparse  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
+from collections import Counter, defaultdict  # noqa: E402
+from concurrent.futures import ProcessPoolExecutor  # noqa: E402
+from dataclasses import dataclass, field, replace  # noqa: E402
+from typing import Any  # noqa: E402
+
+import numpy as np  # noqa: E402
+
+from analysis.acceptance import (  # noqa: E402
+    RuleSet,
+    SessionRecord,
+    Verdict,
+    is_otherwise_accepted,
+    judge,
+    load_rule_set,
+    tally_golds,
+)
+from analysis.categories import CATEGORIES  # noqa: E402
+from analysis.curves import fit_curve  # noqa: E402
+from analysis.design import DesignConfig, plan_study  # noqa: E402
+from humanexp.simulation.observers import DEMO_CURVES, ObserverModel, random_stream  # noqa: E402
+from humanexp.simulation.personas import TruePicture, personas  # noqa: E402
+
+HONEST, CAUGHT = ("careful", "average", "lifelike"), ("random", "one-button")
+REPORTED = ("inconsistent", "careless", "too-fast")
+#: Lines of the acceptance of this method.
+MOST_HONEST, LEAST_CAUGHT, MOST_DIFFERENCE = 0.03, 0.99, 0.005
+#: Sessions planned together; more people are more studies.
+STUDY_SESSIONS = 125
+ORIGINALS = 640
+CORRUPTIONS = tuple(DEMO_CURVES)
+#: Share of presentations that a good computer shows a frame too long.
+DROPPED = 0.004
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One kind of session."""
+
+    name: str
+    config: DesignConfig
+    sessions_per_person: int = 1
+
+    @property
+    def stimuli_per_original(self) -> int:
+        return -(-self.config.sessions * self.config.main_trials * 3 // (2 * ORIGINALS))
+
+
+LONG = Setting("long", DesignConfig(sessions=STUDY_SESSIONS, main_trials=40, qualification_trials=16))
+BARE = Setting("bare", DesignConfig(sessions=STUDY_SESSIONS, main_trials=40))
+SHORT = Setting(
+    "short",
+    DesignConfig(
+        sessions=STUDY_SESSIONS,
+        sessions_per_participant=3,
+        main_trials=16,
+        clean_trials=4,
+        consistency_pairs=2,
+        practice_trials=4,
+    ),
+    sessions_per_person=3,
+)
+SETTINGS = {setting.name: setting for setting in (LONG, BARE, SHORT)}
+
+
+@dataclass
+class Outcome:
+    """What became of the people of one persona."""
+
+    people: int = 0
+    excluded: int = 0
+    #: golds that were withdrawn, over all studies
+    withdrawn: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    #: people with a flag, by flag
+    flags: Counter[str] = field(default_factory=Counter)
+    #: (corruption, visual change, right, accepted) of every corrupted main answer
+    answers: list[tuple[str, float, bool, bool]] = field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        return self.excluded / self.people
+
+    def add(self, other: Outcome) -> None:
+        self.people += other.people
+        self.excluded += other.excluded
+        self.withdrawn += other.withdrawn
+        self.reasons += other.reasons
+        self.flags += other.flags
+        self.answers += other.answers
+
+    def area_differences(self) -> dict[str, float]:
+        """Area of accepted minus area of all sessions, by corruption."""
+        result = {}
+        for corruption in CORRUPTIONS:
+            mine = [answer for answer in self.answers if answer[0] == corruption]
+            areas = [
+                fit_curve([a[1] for a in chosen], [a[2] for a in chosen]).area
+                for chosen in ([a for a in mine if a[3]], mine)
+            ]
+            result[corruption] = areas[0] - areas[1]
+        return result
+
+
+def study_of(setting: Setting, seed: int) -> tuple[list[Any], dict[str, TruePicture], ObserverModel]:
+    """Session plans, what every stimulus shows, and the people's model."""
+    observers = ObserverModel(curves=DEMO_CURVES, seed=seed)
+    rng = random_stream(seed, "study")
+    originals = {f"o{k:04d}": CATEGORIES[k % 16] for k in range(ORIGINALS)}
+    rows: list[dict[str, Any]] = []
+    for original, category in originals.items():
+        shared = {"original": original, "category": category}
+        rows.append({**shared, "stimulus": f"{original}-clean", "corruption": "none", "visual_change": 0.0})
+        rows += [
+            {**shared, "stimulus": f"{original}-{name}-{j}", "corruption": name, "visual_change": float(rng.random())}
+            for name in CORRUPTIONS
+            for j in range(-(-setting.stimuli_per_original // len(CORRUPTIONS)))
+        ]
+    # Easy for people and for classifiers are two things: the effects correlate with 0.7.
+    looks_easy = {o: observers.image_effect(o) + observers.image_sd * rng.standard_normal() for o in originals}
+    candidates = {o for o, ease in looks_easy.items() if ease > np.median(list(looks_easy.values()))}
+    plan = plan_study(originals, rows, setting.config, seed, gold_candidates=candidates)
+    names = ("original", "category", "corruption", "visual_change")
+    truth = {row["stimulus"]: TruePicture(**{name: row[name] for name in names}) for row in rows}
+    return list(plan.sessions), truth, observers
+
+
+def session_rows(session: Any, truth: dict[str, TruePicture], persona: Any, participant: str) -> list[dict[str, Any]]:
+    """Columns of the trials that rules and curves read."""
+    rng = random_stream(0, participant, session.slot, "frames")
+    rows = []
+    for trial in session.trials:
+        picture = truth[trial.stimulus]
+        # Trials of different sessions are different draws.
+        given = persona.answer([picture], participant=participant, position=1000 * session.slot + trial.position)
+        rows.append(
+            {
+                "position": trial.position,
+                "task": trial.task,
+                "role": trial.role,
+                "block": trial.block,
+                "original": picture.original,
+                "stimulus": trial.stimulus,
+                "category": picture.category,
+                "corruption": picture.corruption,
+                "visual_change": picture.visual_change,
+                "response": given.response,
+                "correct": given.response == picture.category,
+                "rt_ms": given.rt_ms,
+                "timing_ok": bool(rng.random() >= DROPPED),
+            }
+        )
+    return rows
+
+
+Rows = list[dict[str, Any]]
+
+
+def run(arguments: tuple[str, int, int, tuple[str, ...]]) -> dict[str, Outcome]:
+    """One study answered by people of each persona in turn: the outcome by persona."""
+    name, seed, sessions, kinds = arguments
+    setting, rules = SETTINGS[name], load_rule_set("vcr")
+    slots, truth, observers = study_of(setting, seed)
+    known, result = personas(observers, seed), {}
+    each = setting.sessions_per_person
+    for kind in kinds:
+        people = []
+        for first in range(0, min(sessions, len(slots)) // each * each, each):
+            participant = f"{kind}-{seed}-{first}"
+            people.append([session_rows(slot, truth, known[kind], participant) for slot in slots[first : first + each]])
+        result[kind] = judged(people, rules)
+    return result
+
+
+def judged(people: list[list[Rows]], rules: RuleSet) -> Outcome:
+    """Judge everybody, withdraw golds that turn out to be hard, and judge everybody anew, as a study does.
+
+    Who has no accepted session is excluded.
+    """
+    outcome = Outcome()
+    withdrawn: set[str] = set()
+    while True:
+        verdicts = [_verdicts(answered, rules, withdrawn) for answered in people]
+        answers = [
+            (row["original"], row["category"], row["correct"])
+            for answered, found in zip(people, verdicts, strict=True)
+            for rows, verdict in zip(answered, found, strict=True)
+            if is_otherwise_accepted(verdict.reasons, rules)
+            for row in rows
+            if row["role"] == "gold" and row["original"] not in withdrawn
+        ]
+        hard = {gold.original for gold in tally_golds(answers) if gold.is_hard}
+        if not hard:
+            break
+        withdrawn |= hard
+    outcome.withdrawn = len(withdrawn)
+    for answered, found in zip(people, verdicts, strict=True):
+        outcome.people += 1
+        outcome.excluded += not any(verdict.accepted for verdict in found)
+        outcome.reasons.update({reason for verdict in found for reason in verdict.reasons})
+        outcome.flags.update({flag for verdict in found for flag in verdict.flags})
+        for rows, verdict in zip(answered, found, strict=True):
+            outcome.answers += [
+                (row["corruption"], row["visual_change"], row["correct"], verdict.accepted)
+                for row in rows
+                if row["role"] == "main"
+            ]
+    return outcome
+
+
+def _verdicts(answered: list[Rows], rules: RuleSet, withdrawn: set[str]) -> list[Verdict]:
+    """On all sessions of one person."""
+    records = [SessionRecord.from_rows(rows, withdrawn=withdrawn) for rows in answered]
+    return [
+        judge(replace(record, others=tuple(other for other in records if other is not record)), rules)
+        for record in records
+    ]
+
+
+def simulate(
+    setting: Setting, people: int, kinds: tuple[str, ...], *, processes: int = 1, seed: int = 0
+) -> dict[str, Outcome]:
+    """So many people of each kind, in as many studies as they fill."""
+    sessions = people * setting.sessions_per_person
+    step = STUDY_SESSIONS // setting.sessions_per_person * setting.sessions_per_person
+    work = [
+        (setting.name, 1000 * seed + number, min(step, sessions - start), kinds)
+        for number, start in enumerate(range(0, sessions, step))
+    ]
+    total: dict[str, Outcome] = defaultdict(Outcome)
+    if processes == 1:
+        found = map(run, work)
+    else:
+        with ProcessPoolExecutor(processes) as pool:
+            found = iter(list(pool.map(run, work)))
+    for outcomes in found:
+        for kind, outcome in outcomes.items():
+            total[kind].add(outcome)
+    return dict(total)
+
+
+def report(name: str, outcomes: dict[str, Outcome]) -> bool:
+    met = True
+    for kind, outcome in outcomes.items():
+        if kind in HONEST:
+            good = outcome.share <= MOST_HONEST
+        elif kind in CAUGHT:
+            good = outcome.share >= LEAST_CAUGHT
+        else:
+            good = True
+        met &= good
+        verdict = "" if kind in REPORTED else ", met" if good else ", MISSED"
+        golds = f"{outcome.withdrawn} golds withdrawn"
+        print(f"{name}, {kind}: {outcome.people} people, {outcome.share:.2%} excluded{verdict}; {golds}")
+        for word, counts in (("by", outcome.reasons), ("flag", outcome.flags)):
+            for reason, count in counts.most_common():
+                print(f"    {word} {reason}: {count / outcome.people:.2%}")
+        if kind in HONEST:
+            for corruption, difference in outcome.area_differences().items():
+                good = abs(difference) <= MOST_DIFFERENCE
+                met &= good
+                print(f"    area of {corruption}, accepted - all: {difference:+.4f}, {'met' if good else 'MISSED'}")
+    return met
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--people", type=int, default=1000, help="of each kind")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--only", choices=tuple(SETTINGS))
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    met = True
+    for name, setting in SETTINGS.items():
+        if chosen.only in (None, name):
+            started = time.perf_counter()
+            kinds = (*HONEST, *CAUGHT, *REPORTED)
+            outcomes = simulate(setting, chosen.people, kinds, processes=chosen.processes, seed=chosen.seed)
+            met &= report(name, outcomes)
+            print(f"{name}: {time.perf_counter() - started:.0f} s")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
