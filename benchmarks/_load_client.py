@@ -1,4 +1,4 @@
-"""Participants' browsers for `benchmarks.load`: one event loop, kept connections, and nothing parsed that is not needed."""
+"""Participants' browsers for `benchmarks.load`: one event loop, kept connections, nothing parsed without need."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Connection(asyncio.Protocol):
 
 
 class Browser:
-    """The connections of one participant; a call whose kept connection turns out to be closed is sent again, as browsers do."""
+    """The connections of one participant; a call on a connection that was closed is sent again, as browsers do."""
 
     def __init__(self, host: str, port: int, measured: Measured) -> None:
         self._host, self._port, self._measured = host, port, measured
@@ -131,7 +131,7 @@ class Plan:
 
 
 class Participant:
-    """Opens a session as the frame does, then takes part as the page does: a block's pictures first, then its answers."""
+    """Opens a session as the frame does, then takes part as the page does: a block's pictures, then its answers."""
 
     def __init__(self, number: int, entry: str, browser: Browser, measured: Measured, rng: random.Random) -> None:
         self.number, self._entry, self._browser, self._measured, self._rng = number, entry, browser, measured, rng

@@ -2,7 +2,7 @@
 
     python -m benchmarks.load [--participants 300] [--seconds 120] [--database sqlite|postgres] [--cycle 2.5]
 
-A web server of this run's own (the command line of the demo), a study with a slot for everybody, sessions opened through
+A web server of this run's own (the command line of the demo), a study with a slot for everybody, sessions opened by
 the entry page's calls. Everybody goes round in a closed loop: fetch the pictures of a block four at a time, then answer
 every cycle. The load comes from this process, on the same cores; its share of the processor is told apart. Everybody
 begins at a moment of their own within half a minute; the seconds that are measured begin after that. At the end every
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, cluster: Any) -> int:
 
 
 def drive(options: argparse.Namespace, port: int, entry: str, processes: list[int]) -> int:
-    measured, rng = client.Measured(), random.Random(1)
+    measured, rng = client.Measured(), random.Random(1)  # noqa: S311 - no secret
     participants = [
         client.Participant(number, entry, client.Browser("127.0.0.1", port, measured), measured, rng)
         for number in range(options.participants)
@@ -142,15 +142,19 @@ def report(
             slowest[label] = percentile(chosen, 0.99)
             seconds = options.seconds if label == kind else options.ramp
             figures = [percentile(chosen, share) for share in (0.5, 0.95, 0.99, 1.0)]
-            write(f"{label:<22}{len(chosen):>8}{len(chosen) / seconds:>10.1f}" + "".join(f"{x:>10.1f}" for x in figures))
+            columns = "".join(f"{x:>10.1f}" for x in figures)
+            write(f"{label:<22}{len(chosen):>8}{len(chosen) / seconds:>10.1f}{columns}")
     cores = ", ".join(f"{name} {share:.2f}" for name, share in spent.items())
-    write(f"cores in use while measured: {cores}; this load's own event loop ran late by p99 {percentile(lags, 0.99):.1f} ms")
-    write(f"answers acknowledged {len(measured.acknowledged)}, lost or changed {lost}; statuses above 499: {measured.server_errors}")
+    write(f"cores in use while measured: {cores}")
+    write(f"this load's own event loop ran late by p99 {percentile(lags, 0.99):.1f} ms")
+    write(f"answers acknowledged {len(measured.acknowledged)}, lost or changed {lost}")
+    write(f"statuses above 499: {measured.server_errors}")
     for fault, number in sorted(measured.faults.items()):
         if number:
             write(f"  {number} x {fault}")
     write(f"99 % of the answers within {slowest['response']:.0f} ms of {LIMIT_MS} ms wanted")
-    good = slowest["response"] <= LIMIT_MS and not lost and not measured.server_errors and not any(measured.faults.values())
+    is_whole = not lost and not measured.server_errors and not any(measured.faults.values())
+    good = slowest["response"] <= LIMIT_MS and is_whole
     return 0 if good else 1
 
 
@@ -238,7 +242,9 @@ def make_stimuli(*, count_per_function: int) -> None:
     )
     rows = [("none", image, 0.0) for image in images]
     for function in functions:
-        rows += [(function, images[(7 * k) % len(images)], (k + 0.5) / count_per_function) for k in range(count_per_function)]
+        rows += [
+            (function, images[(7 * k) % len(images)], (k + 0.5) / count_per_function) for k in range(count_per_function)
+        ]
     Stimulus.objects.bulk_create(
         [
             Stimulus(

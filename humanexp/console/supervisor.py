@@ -80,8 +80,8 @@ def command_lines(addresses: Addresses) -> dict[str, list[str]]:
     python = sys.executable
     return {
         "web": [
-            *(python, "-m", "waitress", "--threads=8", "--connection-limit=4000", "--asyncore-use-poll", f"--listen=127.0.0.1:{addresses.web_port}"),
-            "humanexp.wsgi:application",
+            *(python, "-m", "gunicorn", "--workers=2", "--threads=4", "--worker-connections=4000", "--keep-alive=75"),
+            *(f"--bind=127.0.0.1:{addresses.web_port}", "humanexp.wsgi:application"),
         ],
         "marketplace": [python, "manage.py", "marketplace", "--port", str(addresses.marketplace_port)],
         "run_jobs": [python, "manage.py", "run_jobs"],

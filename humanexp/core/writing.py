@@ -13,7 +13,7 @@ _turn = Lock()
 
 @contextmanager
 def write_turn() -> Iterator[None]:
-    """A transaction. Threads of this process queue for SQLite here, in order: SQLite itself lets them sleep and retry."""
+    """A transaction. Threads of this process queue for SQLite here, in order: SQLite itself lets them sleep."""
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         with transaction.atomic():
             yield

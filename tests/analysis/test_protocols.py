@@ -43,8 +43,11 @@ def test_the_two_batches_of_2018_differ_where_the_code_differs():
     assert first.response_ms == 1500 and first.fixed_response_window and first.click_policy == "last"
 
 
-FIELDS = """background size_px fixation_ms fixation_shape fixation_px stimulus_ms contrast_ramp blank_frames mask_ms
-  mask_contrast response_ms click_policy fixed_response_window feedback_ms feedback_sound""".split()
+FIELDS = [
+    *("background", "size_px", "fixation_ms", "fixation_shape", "fixation_px", "stimulus_ms", "contrast_ramp"),
+    *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window"),
+    *("feedback_ms", "feedback_sound"),
+]
 
 
 @pytest.mark.parametrize(

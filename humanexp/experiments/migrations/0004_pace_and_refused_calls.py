@@ -5,29 +5,51 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('experiments', '0003_session_qualified'),
+        ("experiments", "0003_session_qualified"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='session',
-            name='block_began_at',
+            model_name="session",
+            name="block_began_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.CreateModel(
-            name='RefusedCall',
+            name="RefusedCall",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('reason', models.CharField(choices=[('forged', 'forged or damaged token'), ('expired', 'expired token'), ('revoked', 'token that was revoked, or of a session that is gone'), ('replayed', 'one-time code used again'), ('altered', 'another answer to an answered trial'), ('too-fast', 'answers faster than pictures are shown'), ('too-many', 'too many calls')], max_length=12)),
-                ('call', models.CharField(max_length=40)),
-                ('caller', models.CharField(max_length=20)),
-                ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='refused_calls', to='experiments.session')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField()),
+                (
+                    "reason",
+                    models.CharField(
+                        choices=[
+                            ("forged", "forged or damaged token"),
+                            ("expired", "expired token"),
+                            ("revoked", "token that was revoked, or of a session that is gone"),
+                            ("replayed", "one-time code used again"),
+                            ("altered", "another answer to an answered trial"),
+                            ("too-fast", "answers faster than pictures are shown"),
+                            ("too-many", "too many calls"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("call", models.CharField(max_length=40)),
+                ("caller", models.CharField(max_length=20)),
+                (
+                    "session",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="refused_calls",
+                        to="experiments.session",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-at'],
+                "ordering": ["-at"],
             },
         ),
     ]

@@ -101,9 +101,8 @@ def store_response(
 
 def _advance(claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime) -> bool:
     """Move the cursor past the trial, if it stands there and everything allows it; False otherwise."""
-    due = Session.objects.filter(
-        pk=course.session_id, token_nonce=claim.nonce, state=SessionState.OPEN, lease=lease or None, cursor=trial.position
-    )
+    place = {"pk": course.session_id, "cursor": trial.position}
+    due = Session.objects.filter(**place, token_nonce=claim.nonce, state=SessionState.OPEN, lease=lease or None)
     if not course.is_scripted and pace.SHARE:
         latest = now - timedelta(seconds=pace.SHARE * trial.not_before_s)
         due = due.filter(Q(block_began_at__lte=latest) | Q(block_began_at=None))
@@ -124,9 +123,7 @@ def _check(trial: PlannedTrial, response: str, is_scripted: bool, simulated: boo
         )
 
 
-def _stored_before(
-    claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime
-) -> StoredAnswer:
+def _stored_before(claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime) -> StoredAnswer:
     """The answer that is stored, or why none was stored now."""
     session = selectors.standing_of(claim)
     check_lease(session, lease)
