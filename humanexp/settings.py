@@ -92,7 +92,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "humanexp.core.languages.Language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -182,6 +182,9 @@ CONTENT_SECURITY_POLICY = {
 }
 
 LANGUAGE_CODE = "en"
+# Of the participants' pages; the console speaks English.
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+PARTICIPANT_PATHS = ("/take/", "/run/", "/api/v1/run/")
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

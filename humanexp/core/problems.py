@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.utils.translation import gettext
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -28,7 +29,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response 
     """Turn the errors of both houses and of the framework into problem JSON; leave real faults to Django."""
     match error:
         case ApplicationError():
-            return problem(error.problem, error.message, error.status_code, error.fields)
+            return problem(error.problem, gettext(error.message), error.status_code, error.fields)
         case InvalidInput():
             return problem("invalid", str(error), 422)
         case AnalysisError():

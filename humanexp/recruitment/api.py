@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -24,6 +25,8 @@ class OpenRequest(serializers.Serializer[Any]):
     simulated = serializers.BooleanField(required=False, default=False)
     #: the other HIT was returned: go on with its session here
     continueHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
+    #: in which the person has read what they agree to
+    language = serializers.ChoiceField(required=False, default="en", choices=[code for code, _ in settings.LANGUAGES])
 
 
 class OpenReply(serializers.Serializer[Any]):
@@ -72,6 +75,7 @@ class Open(EntryView):
             worker_id=wanted["workerId"],
             scripted=wanted["simulated"],
             continue_here=wanted["continueHere"],
+            language=wanted["language"],
         )
         reply = {
             "token": entered.token,

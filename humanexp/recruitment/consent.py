@@ -8,6 +8,8 @@ from humanexp.experiments.models import Study
 
 #: Change the number with the text in templates/take/consent/; old files stay, so that old sessions can be looked up.
 HOUSE_VERSION = "house-2"
+#: Languages of the house text: English under the bare version, the others under version and language, "house-2.de".
+HOUSE_LANGUAGES = ("en", "de")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,12 +22,17 @@ class Consent:
 
     @property
     def template(self) -> str:
-        return f"take/consent/{HOUSE_VERSION}.html"
+        """Of the house text."""
+        return f"take/consent/{self.version}.html"
 
 
-def consent_of(study: Study) -> Consent:
-    """The study's configuration holds its own text and the text's version; both are frozen with it."""
+def consent_of(study: Study, language: str) -> Consent:
+    """The study's configuration holds its own text and the text's version; both are frozen with it.
+
+    The house text comes in the reader's language, and its version says which one that was.
+    """
     own = str(study.configuration.get("consent") or "").strip()
     if not own:
-        return Consent(version=HOUSE_VERSION)
+        is_english = language == "en" or language not in HOUSE_LANGUAGES
+        return Consent(version=HOUSE_VERSION if is_english else f"{HOUSE_VERSION}.{language}")
     return Consent(version=str(study.configuration.get("consent_version") or "1"), own_text=own)

@@ -9,6 +9,8 @@ import { Storage } from "./support.js";
 
 const HIT = {
   entry: "abc",
+  language: "de",
+  insideUrl: "/take/abc/inside/",
   isLink: false,
   isPreview: false,
   openUrl: "/take/abc/open/",
@@ -103,6 +105,26 @@ test("where a frame may store nothing, the ids stay in the address for a reload"
   assert.deepEqual(link.windows, [["replaceState", "/take/abc/"]]);
 });
 
+test("the language that was chosen stays in the address, and is nobody's id", async () => {
+  const { entry, windows, panels, tab } = make({ search: "?assignmentId=A1&language=de", replies: { open: OPENED } });
+  entry.begin();
+  assert.deepEqual(windows, [["replaceState", "/take/abc/?language=de"]]);
+  await entry.start({ consents: true });
+  assert.equal(panels.shown, "under-way");
+  const reloaded = make({ page: { ...HIT, isPreview: true, assignmentId: "" }, search: "?language=de", tab });
+  reloaded.entry.begin();
+  assert.equal(reloaded.panels.shown, "under-way");
+  assert.ok(!reloaded.windows.some(([what]) => what === "replaceState"));
+});
+
+test("the window is opened again in the page's language", async () => {
+  const { entry, windows, panels } = make({ replies: { open: OPENED, handoff: { handoff: "fresh" } } });
+  await entry.start({ consents: true });
+  assert.equal(panels.elements['[data-action="reopen"]'].href, "/run/?language=de");
+  await entry.reopen();
+  assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/?language=de#fresh"]);
+});
+
 test("a preview shows no decision", () => {
   const { entry, panels, calls } = make({ page: { ...HIT, isPreview: true, assignmentId: "" } });
   entry.begin();
@@ -122,7 +144,7 @@ test("start opens the window inside the click, then sends it to the study with t
   const started = entry.start({ consents: true });
   assert.deepEqual(windows, [["open", "about:blank", "humanexp-run"]]); // before any reply
   await started;
-  assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/#code"]);
+  assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/?language=de#code"]);
   assert.deepEqual(calls[0][1], {
     consent: true,
     assignmentId: "A1",
@@ -131,6 +153,7 @@ test("start opens the window inside the click, then sends it to the study with t
     turkSubmitTo: "https://market.example",
     simulated: false,
     continueHere: false,
+    language: "de",
   });
   assert.equal(panels.shown, "under-way");
   assert.equal(polls.started, 1);
@@ -139,7 +162,7 @@ test("start opens the window inside the click, then sends it to the study with t
 test("a blocked window in a frame becomes a link that the person clicks", async () => {
   const { entry, windows, panels } = make({ replies: { open: OPENED }, popups: "blocked" });
   await entry.start({ consents: true });
-  assert.equal(panels.elements['[data-action="reopen"]'].href, "https://lab.example/run/#code");
+  assert.equal(panels.elements['[data-action="reopen"]'].href, "https://lab.example/run/?language=de#code");
   assert.equal(entry.isBlocked, true);
   assert.ok(!windows.some(([what]) => what === "assign"));
 });
@@ -147,7 +170,7 @@ test("a blocked window in a frame becomes a link that the person clicks", async 
 test("a blocked window on a plain link goes on in the same window", async () => {
   const { entry, windows } = make({ page: LINK, search: "", replies: { open: OPENED }, popups: "blocked" });
   await entry.start({ consents: true });
-  assert.deepEqual(windows.at(-1), ["assign", "https://lab.example/run/#code"]);
+  assert.deepEqual(windows.at(-1), ["assign", "https://lab.example/run/?language=de#code"]);
 });
 
 test("a refusal closes the window and says why; who began elsewhere may continue here", async () => {
@@ -217,7 +240,7 @@ test("opening the window again asks for a fresh code", async () => {
   await entry.start({ consents: true });
   await entry.reopen();
   assert.deepEqual(calls.at(-1), ["handoff", "bearer"]);
-  assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/#second"]);
+  assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/?language=de#second"]);
 });
 
 test("a visitor of a plain link keeps one random id, made after consent", async () => {

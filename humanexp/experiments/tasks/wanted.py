@@ -16,7 +16,6 @@ from analysis.errors import InvalidInput
 #: What a study may word for itself, by category.
 WORDING = frozenset({"definition", "link"})
 LONGEST_DEFINITION = 400
-_WIKIPEDIA = "https://en.wikipedia.org/wiki/"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +26,8 @@ class Wanted:
     #: as it stands in a question, with its article
     phrase: str | Promise
     definition: str | Promise
-    #: article of the encyclopaedia
-    article: str
+    #: article of the encyclopaedia, in the reader's language
+    link: str | Promise
 
 
 WANTED: Mapping[str, Wanted] = {
@@ -36,97 +35,97 @@ WANTED: Mapping[str, Wanted] = {
         label=_("Airplane"),
         phrase=_("an airplane"),
         definition=_("A flying vehicle with fixed wings and an engine, large or small."),
-        article="Airplane",
+        link=_("https://en.wikipedia.org/wiki/Airplane"),
     ),
     "bear": Wanted(
         label=_("Bear"),
         phrase=_("a bear"),
         definition=_("A large, heavy wild animal with thick fur, round ears and a short tail, such as a brown bear."),
-        article="Bear",
+        link=_("https://en.wikipedia.org/wiki/Bear"),
     ),
     "bicycle": Wanted(
         label=_("Bicycle"),
         phrase=_("a bicycle"),
         definition=_("A vehicle with two wheels one behind the other, which its rider drives by pedals."),
-        article="Bicycle",
+        link=_("https://en.wikipedia.org/wiki/Bicycle"),
     ),
     "bird": Wanted(
         label=_("Bird"),
         phrase=_("a bird"),
         definition=_("An animal with feathers, two wings and a beak."),
-        article="Bird",
+        link=_("https://en.wikipedia.org/wiki/Bird"),
     ),
     "boat": Wanted(
         label=_("Boat"),
         phrase=_("a boat"),
         definition=_("A vehicle that carries people or goods over water, from a canoe to a ship."),
-        article="Boat",
+        link=_("https://en.wikipedia.org/wiki/Boat"),
     ),
     "bottle": Wanted(
         label=_("Bottle"),
         phrase=_("a bottle"),
         definition=_("A container for liquids with a neck that is narrower than its body."),
-        article="Bottle",
+        link=_("https://en.wikipedia.org/wiki/Bottle"),
     ),
     "car": Wanted(
         label=_("Car"),
         phrase=_("a car"),
         definition=_("A motor vehicle on four wheels, made for carrying a few people on roads."),
-        article="Car",
+        link=_("https://en.wikipedia.org/wiki/Car"),
     ),
     "cat": Wanted(
         label=_("Cat"),
         phrase=_("a cat"),
         definition=_("The small furry animal that is kept as a pet and catches mice, of any breed."),
-        article="Cat",
+        link=_("https://en.wikipedia.org/wiki/Cat"),
     ),
     "chair": Wanted(
         label=_("Chair"),
         phrase=_("a chair"),
         definition=_("A piece of furniture for one person to sit on, with a seat and a back."),
-        article="Chair",
+        link=_("https://en.wikipedia.org/wiki/Chair"),
     ),
     "clock": Wanted(
         label=_("Clock"),
         phrase=_("a clock"),
         definition=_("A device that shows the time of day, with hands or with digits."),
-        article="Clock",
+        link=_("https://en.wikipedia.org/wiki/Clock"),
     ),
     "dog": Wanted(
         label=_("Dog"),
         phrase=_("a dog"),
         definition=_("The four-legged animal that is kept as a pet or for work and barks, of any breed."),
-        article="Dog",
+        link=_("https://en.wikipedia.org/wiki/Dog"),
     ),
     "elephant": Wanted(
         label=_("Elephant"),
         phrase=_("an elephant"),
         definition=_("A very large grey animal with a trunk and large ears, often with tusks."),
-        article="Elephant",
+        link=_("https://en.wikipedia.org/wiki/Elephant"),
     ),
     "keyboard": Wanted(
         label=_("Keyboard"),
         phrase=_("a keyboard"),
         definition=_("A board of keys with which one types on a computer or a similar machine."),
-        article="Computer_keyboard",
+        link=_("https://en.wikipedia.org/wiki/Computer_keyboard"),
     ),
     "knife": Wanted(
         label=_("Knife"),
         phrase=_("a knife"),
         definition=_("A hand tool for cutting: a sharp blade with a handle."),
-        article="Knife",
+        link=_("https://en.wikipedia.org/wiki/Knife"),
     ),
     "oven": Wanted(
         label=_("Oven"),
         phrase=_("an oven"),
         definition=_("A closed, heated chamber in which food is baked or roasted, alone or as a part of a cooker."),
-        article="Oven",
+        link=_("https://en.wikipedia.org/wiki/Oven"),
     ),
     "truck": Wanted(
         label=_("Truck"),
         phrase=_("a truck"),
         definition=_("A large motor vehicle for carrying goods or loads on roads."),
-        article="Truck",
+        link=_("https://en.wikipedia.org/wiki/Truck"),
     ),
 }
 
@@ -148,7 +147,7 @@ def question(category: str, wording: Mapping[str, Mapping[str, str]]) -> dict[st
         "wanted": category,
         "label": str(wanted.label),
         "definition": own.get("definition") or str(wanted.definition),
-        "link": own.get("link", f"{_WIKIPEDIA}{wanted.article}"),
+        "link": own.get("link", str(wanted.link)),
         "questions": [str(_("Does the picture show %(thing)s?") % thing), str(usable % thing)],
     }
 

@@ -39,8 +39,11 @@ def enter(
     worker_id: str = "",
     scripted: bool = False,
     continue_here: bool = False,
+    language: str = "en",
 ) -> Entered:
     """Open a session, or give back the one this person has for this assignment. Twice is once.
+
+    `language` is the one in which the person has read what they agree to.
 
     The ids come from the page's address and prove nothing: they open a session, they never pay anybody.
     """
@@ -67,7 +70,7 @@ def enter(
             )
         )
         assignment = _assignment_for(campaign, person, assignment_id, continue_here)
-        session = _session_for(campaign, person, assignment, scripted)
+        session = _session_for(campaign, person, assignment, scripted, language)
         token, handoff = experiments.issue_token(session=session), experiments.issue_handoff(session=session)
     return Entered(session=session, token=token, handoff=handoff)
 
@@ -76,7 +79,7 @@ def new_handoff(*, campaign: Campaign, token: str) -> str:
     """A fresh one-time code for the window of the study, after a reload or a closed window."""
     session = experiment_selectors.session_for_token(token)
     if session.study_id != campaign.study_id:
-        raise TokenRefused
+        raise TokenRefused(reason="foreign", session_id=session.pk)
     return experiments.issue_handoff(session=session)
 
 
@@ -168,7 +171,9 @@ def _move_session(old: Assignment, new: Assignment) -> None:
         advance(old, AssignmentState.RETURNED)
 
 
-def _session_for(campaign: Campaign, person: RecruitedPerson, assignment: Assignment, scripted: bool) -> Session:
+def _session_for(
+    campaign: Campaign, person: RecruitedPerson, assignment: Assignment, scripted: bool, language: str
+) -> Session:
     session = assignment.session
     if session is not None and session.state != SessionState.WITHDRAWN:
         return session
@@ -176,7 +181,7 @@ def _session_for(campaign: Campaign, person: RecruitedPerson, assignment: Assign
         study=campaign.study,
         participant=person.participant,
         scripted=scripted,
-        consent_version=consent_of(campaign.study).version,
+        consent_version=consent_of(campaign.study, language).version,
     )
     assignment.session = session
     assignment.save(update_fields=["session"])

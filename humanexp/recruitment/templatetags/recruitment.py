@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import template
+from django.utils.formats import number_format
 
 from humanexp.recruitment import money
 
@@ -25,6 +26,12 @@ _TONES = {
 def dollars(cents: int | None) -> str:
     """Integer cents as dollars with the sign of the currency."""
     return "–" if cents is None else f"${money.dollars(cents)}"
+
+
+@register.filter
+def amount(cents: int) -> str:
+    """Integer cents as a plain number, with the decimal sign of the page's language."""
+    return number_format(money.dollars(cents), decimal_pos=2)
 
 
 @register.filter

@@ -7,6 +7,7 @@ from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_GET
@@ -29,7 +30,7 @@ def take(request: HttpRequest, entry: str) -> HttpResponseBase:
     try:
         campaign = selectors.campaign_by_entry(entry)
     except NotFound as error:
-        return render(request, "take/refused.html", {"message": error.message}, status=404)
+        return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
     if campaign.is_link:
         return _entry_page(request, campaign)
     # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
@@ -68,11 +69,11 @@ def consent(request: HttpRequest, entry: str) -> HttpResponseBase:
     try:
         campaign = selectors.campaign_by_entry(entry)
     except NotFound as error:
-        return render(request, "take/refused.html", {"message": error.message}, status=404)
+        return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
     context = {
         "campaign": campaign,
         "study": campaign.study,
-        "consent": consent_of(campaign.study),
+        "consent": consent_of(campaign.study, get_language() or "en"),
         "today": clock.now(),
     }
     return render(request, "take/consent_page.html", context)
@@ -87,17 +88,18 @@ def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         try:
             submit_address = frames.submit_address(campaign, given.get("turkSubmitTo", ""))
         except InvalidRequest as error:
-            fault = error.message
+            fault = gettext(error.message)
     context = {
         "campaign": campaign,
         "study": campaign.study,
-        "consent": consent_of(campaign.study),
+        "consent": consent_of(campaign.study, get_language() or "en"),
         "is_preview": is_preview,
         "is_over": campaign.is_link and campaign.state != CampaignState.LIVE,
         "fault": fault,
         # what the page's script needs to know; the ids came with the address and prove nothing
         "page": {
             "entry": campaign.entry,
+            "language": get_language() or "en",
             "isLink": campaign.is_link,
             "isPreview": is_preview,
             "isTimed": not campaign.study.is_validation,

@@ -50,7 +50,8 @@ export class TakeApi {
   }
 
   async #call(method, url, { token, body } = {}) {
-    const headers = { Accept: "application/json" };
+    // Refusals come as sentences: in the language of the page.
+    const headers = { Accept: "application/json", "Accept-Language": this.#page.language };
     if (token) headers.Authorization = `Bearer ${token}`;
     if (body) headers["Content-Type"] = "application/json";
     const abort = new AbortController();

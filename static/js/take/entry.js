@@ -32,8 +32,9 @@ export class Entry {
    */
   begin() {
     const { location, history } = this.view;
-    this.session = this.memory.recall(this.page, location.search);
-    if (location.search && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname);
+    const { ids, language } = partsOf(location.search);
+    this.session = this.memory.recall(this.page, ids);
+    if (ids && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname + language);
     if (this.session) this.watch({ focus: false });
     // Said before anything is accepted, agreed to or begun.
     else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
@@ -135,14 +136,21 @@ export class Entry {
     this.panels.fill({ progress: this.panels.message("progress", { answered: cursor, total }) });
   }
 
+  /** The study's page in the language of this one, with the code that opens it. */
+  address(path, handoff) {
+    const url = new URL(path, this.view.location.href);
+    url.searchParams.set("language", this.page.language);
+    url.hash = handoff;
+    return url;
+  }
+
   openWindow() {
     return this.view.open("about:blank", WINDOW);
   }
 
   /** Sends the study's window to the study; without a window, a plain link goes on in this one. */
   goTo(opened, handoff) {
-    const url = new URL(this.session.runUrl, this.view.location.href);
-    url.hash = handoff;
+    const url = this.address(this.session.runUrl, handoff);
     if (opened) opened.location.replace(url.href);
     else if (this.page.isLink) {
       this.view.location.assign(url.href);
@@ -150,7 +158,7 @@ export class Entry {
     }
     const link = this.panels.find('[data-action="reopen"]');
     // Blocked inside the frame: a link that the person clicks is never taken for a pop-up.
-    if (link) link.href = opened ? url.pathname : url.href;
+    if (link) link.href = opened ? url.pathname + url.search : url.href;
     this.isBlocked = !opened;
     this.panels.reveal("blocked", !opened);
     this.watch();
@@ -161,8 +169,7 @@ export class Entry {
     try {
       const { handoff } = await this.api.handoff(this.session.token);
       const frame = this.panels.find("[data-inside]");
-      const url = new URL(this.page.insideUrl, this.view.location.href);
-      url.hash = handoff;
+      const url = this.address(this.page.insideUrl, handoff);
       this.panels.show("inside", { focus: false });
       frame.src = url.href;
       // Keys go to the study without a click into it first.
@@ -190,10 +197,19 @@ export class Entry {
   }
 
   person(continueHere) {
-    const { isLink, assignmentId, hitId, turkSubmitTo, simulated } = this.page;
+    const { isLink, assignmentId, hitId, turkSubmitTo, simulated, language } = this.page;
     const workerId = this.page.workerId || (isLink ? this.memory.visitor(() => randomId(this.view)) : "");
-    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere };
+    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, language };
   }
+}
+
+/** An address's query, parted into who the page was opened for and the language that was chosen; each "" or with its "?". */
+function partsOf(search) {
+  const query = new URLSearchParams(search);
+  const language = query.get("language");
+  query.delete("language");
+  const ids = query.toString();
+  return { ids: ids && `?${ids}`, language: language ? `?language=${encodeURIComponent(language)}` : "" };
 }
 
 function randomId(view) {

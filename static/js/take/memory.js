@@ -23,14 +23,14 @@ export class Memory {
   }
 
   /**
-   * What was kept for this page, or null. An address without a query is a reload of the page after its ids were taken
-   * out of the address; any other address speaks for itself.
+   * What was kept for this page, or null. An address without ids is a reload of the page after they were taken out of it;
+   * any other address speaks for itself.
    */
-  recall(page, search) {
+  recall(page, ids) {
     const kept = read(this.#tab, this.#key);
     if (!kept) return null;
     const isSame = page.isLink || kept.assignmentId === page.assignmentId;
-    return isSame || (search === "" && page.isPreview) ? kept : null;
+    return isSame || (ids === "" && page.isPreview) ? kept : null;
   }
 
   keep(session) {

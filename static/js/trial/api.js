@@ -35,15 +35,18 @@ export class RunApi {
   lease = null;
   #base;
   #fetch;
+  #language;
 
   /**
    * @param {object} options
    * @param {string} options.base for example "/api/v1/run/"
    * @param {typeof fetch} options.fetch
+   * @param {string} [options.language] of the page: labels and questions come in it
    */
-  constructor({ base, fetch }) {
+  constructor({ base, fetch, language = "en" }) {
     this.#base = base;
     this.#fetch = fetch;
+    this.#language = language;
   }
 
   /** @returns {Promise<{token: string}>} */
@@ -108,7 +111,7 @@ export class RunApi {
   }
 
   async #call({ method, path, body, extra, read }) {
-    const headers = { Accept: "application/json, image/png" };
+    const headers = { Accept: "application/json, image/png", "Accept-Language": this.#language };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (this.lease) headers["X-Lease"] = this.lease;
     if (body !== undefined) headers["Content-Type"] = "application/json";

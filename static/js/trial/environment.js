@@ -55,6 +55,8 @@ export function describeEnvironment({ view, clock, refresh, selfReport, isPersis
   return {
     user_agent: view.navigator.userAgent,
     language: view.navigator.language,
+    // In which the person has read instructions and answers.
+    page_language: view.document?.documentElement.lang || null,
     screen_px: [view.screen.width, view.screen.height],
     window_px: [view.innerWidth, view.innerHeight],
     dpr: view.devicePixelRatio,

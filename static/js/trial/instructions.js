@@ -13,8 +13,8 @@ export async function instruct(run, task) {
   const { screens, session } = run;
   const { protocol } = session;
   screens.show(`instructions-${task}`, {
-    stimulus_s: seconds(protocol.stimulus_ms),
-    response_s: seconds(protocol.response_ms),
+    stimulus_s: seconds(protocol.stimulus_ms, run.document),
+    response_s: seconds(protocol.response_ms, run.document),
   });
   for (const part of screens.findAll("[data-if]")) part.hidden = !holds(part.dataset.if, protocol);
   const choices = session.choices[task] ?? [];
@@ -37,8 +37,9 @@ function holds(condition, protocol) {
   return { last: isLast, first: !isLast, cross: isCross, square: !isCross }[condition];
 }
 
-function seconds(ms) {
-  return String(Math.round(ms / 10) / 100);
+/** With the decimal sign of the page's language. */
+function seconds(ms, { documentElement }) {
+  return (Math.round(ms / 10) / 100).toLocaleString(documentElement.lang || "en");
 }
 
 function turnTo(screens, pages, at) {

@@ -13,6 +13,9 @@ import { Watch } from "./watch.js";
 const config = JSON.parse(document.getElementById("run-config")?.textContent || "{}") || {};
 const clock = () => performance.now();
 const screens = new Screens(document);
+const tab = openStorage(() => sessionStorage);
+// A switch of languages loads the page anew: not where that would lose the session.
+document.querySelector("[data-languages]").hidden = !(tab instanceof Storage);
 const progress = new ProgressLine(screens, document.querySelector("[data-progress]"));
 
 runSession({
@@ -35,8 +38,8 @@ runSession({
   },
   createBitmap: (blob, options) => createImageBitmap(blob, options),
   local: openStorage(() => localStorage),
-  tab: openStorage(() => sessionStorage),
-  api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request) }),
+  tab,
+  api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: document.documentElement.lang }),
   grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
   watch: new Watch(window),
   lowTone: () => lowTone(window),

@@ -1,0 +1,55 @@
+"""In which language a participant reads: the address says it, or the browser, never a cookie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+#: The parameter of an address by which a reader chooses.
+PARAMETER = "language"
+
+
+class Language:
+    """Participants' addresses are answered in the reader's language, all others in the console's."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        is_participants = request.path.startswith(settings.PARTICIPANT_PATHS)
+        language = language_of(request) if is_participants else settings.LANGUAGE_CODE
+        with translation.override(language):
+            response = self.get_response(request)
+        response.headers.setdefault("Content-Language", language)
+        if is_participants:
+            patch_vary_headers(response, ["Accept-Language"])
+        return response
+
+
+def language_of(request: HttpRequest) -> str:
+    """The one that was asked for, else the first of the browser's that there is, else the house's."""
+    spoken = dict(settings.LANGUAGES)
+    asked = request.GET.get(PARAMETER, "")
+    if asked in spoken:
+        return asked
+    for wanted, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "").lower()):
+        code = wanted.partition("-")[0]
+        if code in spoken:
+            return code
+    return str(settings.LANGUAGE_CODE)
+
+
+def other_languages(request: HttpRequest) -> list[dict[str, str]]:
+    """For a switch: every other language under its own name, with this page's address in it."""
+    now, links = translation.get_language(), []
+    for code, name in settings.LANGUAGES:
+        if code != now:
+            query = request.GET.copy()
+            query[PARAMETER] = code
+            links.append({"code": code, "name": name, "href": f"?{query.urlencode()}"})
+    return links
