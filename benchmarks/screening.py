@@ -6,6 +6,8 @@ Wanted: at most 3 % of honest people excluded (lapses, a favourite guess, misses
 human area of accepted and of all honest sessions at most 0.005 apart for every corruption, and 99 % of random clickers
 and of people with one key caught. The share of people who answer half of the trials at random is reported.
 
+Every kind of people is judged alone, and all of them together: of eight people two or three are careful then.
+
 Golds are pictures that imperfect classifiers find easy; those that people find hard are withdrawn. Long sessions have
 16 trials of qualification (twice), 40 corrupted ones and 8 golds; bare ones no qualification; short ones 16 and 5, and
 a person does three of them, whose golds are counted together.
@@ -32,10 +34,12 @@ from analysis.acceptance import (  # noqa: E402
     RuleSet,
     SessionRecord,
     Verdict,
-    is_otherwise_accepted,
+    gold_slack,
+    hard_golds,
     judge,
     load_rule_set,
     tally_golds,
+    withdrawal_of,
 )
 from analysis.categories import CATEGORIES  # noqa: E402
 from analysis.curves import fit_curve  # noqa: E402
@@ -176,47 +180,55 @@ def session_rows(session: Any, truth: dict[str, TruePicture], persona: Any, part
 
 
 Rows = list[dict[str, Any]]
+#: A kind of people, and everything that one of them answered, by session.
+Person = tuple[str, list[Rows]]
 
 
-def run(arguments: tuple[str, int, int, tuple[str, ...]]) -> dict[str, Outcome]:
-    """One study answered by people of each persona in turn: the outcome by persona."""
+def run(arguments: tuple[str, int, int, tuple[str, ...]]) -> dict[tuple[str, str], Outcome]:
+    """One study answered by people of each persona in turn, and by all: the outcome by (company, persona)."""
     name, seed, sessions, kinds = arguments
     setting, rules = SETTINGS[name], load_rule_set("vcr")
     slots, truth, observers = study_of(setting, seed)
-    known, result = personas(observers, seed), {}
+    known = personas(observers, seed)
+    result: dict[tuple[str, str], Outcome] = {}
+    everybody: list[Person] = []
     each = setting.sessions_per_person
     for kind in kinds:
-        people = []
+        people: list[Person] = []
         for first in range(0, min(sessions, len(slots)) // each * each, each):
             participant = f"{kind}-{seed}-{first}"
-            people.append([session_rows(slot, truth, known[kind], participant) for slot in slots[first : first + each]])
-        result[kind] = judged(people, rules)
-    return result
+            sat = slots[first : first + each]
+            people.append((kind, [session_rows(slot, truth, known[kind], participant) for slot in sat]))
+        result |= {("alone", kind): outcome for kind, outcome in judged(people, rules).items()}
+        everybody += people
+    return result | {("together", kind): outcome for kind, outcome in judged(everybody, rules).items()}
 
 
-def judged(people: list[list[Rows]], rules: RuleSet) -> Outcome:
+def judged(people: list[Person], rules: RuleSet) -> dict[str, Outcome]:
     """Judge everybody, withdraw golds that turn out to be hard, and judge everybody anew, as a study does.
 
     Who has no accepted session is excluded.
     """
-    outcome = Outcome()
     withdrawn: set[str] = set()
+    terms = withdrawal_of(rules)
     while True:
-        verdicts = [_verdicts(answered, rules, withdrawn) for answered in people]
+        verdicts = [_verdicts(answered, rules, withdrawn) for _, answered in people]
         answers = [
-            (row["original"], row["category"], row["correct"])
-            for answered, found in zip(people, verdicts, strict=True)
+            (slack, row["original"], row["category"], row["correct"])
+            for (_, answered), found in zip(people, verdicts, strict=True)
             for rows, verdict in zip(answered, found, strict=True)
-            if is_otherwise_accepted(verdict.reasons, rules)
+            for slack in [gold_slack(verdict.reasons, [o.to_dict() for o in verdict.evidence], rules)]
             for row in rows
             if row["role"] == "gold" and row["original"] not in withdrawn
         ]
-        hard = {gold.original for gold in tally_golds(answers) if gold.is_hard}
+        hard = {gold.original for gold in hard_golds(tally_golds(answers), terms)} if terms else set()
         if not hard:
             break
         withdrawn |= hard
-    outcome.withdrawn = len(withdrawn)
-    for answered, found in zip(people, verdicts, strict=True):
+    outcomes: dict[str, Outcome] = defaultdict(Outcome)
+    for (kind, answered), found in zip(people, verdicts, strict=True):
+        outcome = outcomes[kind]
+        outcome.withdrawn = len(withdrawn)
         outcome.people += 1
         outcome.excluded += not any(verdict.accepted for verdict in found)
         outcome.reasons.update({reason for verdict in found for reason in verdict.reasons})
@@ -227,7 +239,7 @@ def judged(people: list[list[Rows]], rules: RuleSet) -> Outcome:
                 for row in rows
                 if row["role"] == "main"
             ]
-    return outcome
+    return dict(outcomes)
 
 
 def _verdicts(answered: list[Rows], rules: RuleSet, withdrawn: set[str]) -> list[Verdict]:
@@ -241,29 +253,29 @@ def _verdicts(answered: list[Rows], rules: RuleSet, withdrawn: set[str]) -> list
 
 def simulate(
     setting: Setting, people: int, kinds: tuple[str, ...], *, processes: int = 1, seed: int = 0
-) -> dict[str, Outcome]:
-    """So many people of each kind, in as many studies as they fill."""
+) -> dict[tuple[str, str], Outcome]:
+    """So many people of each kind, in as many studies as they fill; outcomes by (company, kind)."""
     sessions = people * setting.sessions_per_person
     step = STUDY_SESSIONS // setting.sessions_per_person * setting.sessions_per_person
     work = [
         (setting.name, 1000 * seed + number, min(step, sessions - start), kinds)
         for number, start in enumerate(range(0, sessions, step))
     ]
-    total: dict[str, Outcome] = defaultdict(Outcome)
+    total: dict[tuple[str, str], Outcome] = defaultdict(Outcome)
     if processes == 1:
         found = map(run, work)
     else:
         with ProcessPoolExecutor(processes) as pool:
             found = iter(list(pool.map(run, work)))
     for outcomes in found:
-        for kind, outcome in outcomes.items():
-            total[kind].add(outcome)
-    return dict(total)
+        for key, outcome in outcomes.items():
+            total[key].add(outcome)
+    return dict(sorted(total.items()))
 
 
-def report(name: str, outcomes: dict[str, Outcome]) -> bool:
+def report(name: str, outcomes: dict[tuple[str, str], Outcome]) -> bool:
     met = True
-    for kind, outcome in outcomes.items():
+    for (company, kind), outcome in outcomes.items():
         if kind in HONEST:
             good = outcome.share <= MOST_HONEST
         elif kind in CAUGHT:
@@ -273,7 +285,7 @@ def report(name: str, outcomes: dict[str, Outcome]) -> bool:
         met &= good
         verdict = "" if kind in REPORTED else ", met" if good else ", MISSED"
         golds = f"{outcome.withdrawn} golds withdrawn"
-        print(f"{name}, {kind}: {outcome.people} people, {outcome.share:.2%} excluded{verdict}; {golds}")
+        print(f"{name}, {kind}, {company}: {outcome.people} people, {outcome.share:.2%} excluded{verdict}; {golds}")
         for word, counts in (("by", outcome.reasons), ("flag", outcome.flags)):
             for reason, count in counts.most_common():
                 print(f"    {word} {reason}: {count / outcome.people:.2%}")

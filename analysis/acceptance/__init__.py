@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from analysis.acceptance.golds import GOLD_FLOOR, GOLD_MINIMUM, Gold, is_otherwise_accepted, tally_golds
+from analysis.acceptance.golds import Gold, Withdrawal, gold_slack, hard_golds, tally_golds, withdrawal_of
 from analysis.acceptance.qualification import needed_of, qualification_rule, tries_of
 from analysis.acceptance.record import AnsweredTrial, SessionRecord
 from analysis.acceptance.rule_sets import RULE_SETS, Rule, RuleSet, load_rule_set
 from analysis.acceptance.verdict import RuleOutcome, Verdict, judge
 
 __all__ = [
-    "GOLD_FLOOR",
-    "GOLD_MINIMUM",
     "RULE_SETS",
     "AnsweredTrial",
     "Gold",
@@ -19,11 +17,14 @@ __all__ = [
     "RuleSet",
     "SessionRecord",
     "Verdict",
-    "is_otherwise_accepted",
+    "Withdrawal",
+    "gold_slack",
+    "hard_golds",
     "judge",
     "load_rule_set",
     "needed_of",
     "qualification_rule",
-    "tries_of",
     "tally_golds",
+    "tries_of",
+    "withdrawal_of",
 ]

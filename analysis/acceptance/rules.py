@@ -42,7 +42,7 @@ class Measured:
 
 RuleKind = Callable[[SessionRecord, Settings], Measured]
 #: Settings that a rule may leave out.
-OPTIONAL = frozenset({"task", "pool_under"})
+OPTIONAL = frozenset({"task", "pool_under", "withdraw_under", "withdraw_after"})
 #: Kind by name, with the settings it takes.
 KINDS: dict[str, tuple[RuleKind, frozenset[str]]] = {}
 
@@ -55,12 +55,13 @@ def kind(name: str, *settings: str) -> Callable[[RuleKind], RuleKind]:
     return register
 
 
-@kind("sentinels", "role", "task", "pass_of", "pool_under")
+@kind("sentinels", "role", "task", "pass_of", "pool_under", "withdraw_under", "withdraw_after")
 def sentinels(record: SessionRecord, settings: Settings) -> Measured:
     """At least m of K sentinels of a role answered rightly; `pass_of` maps K to m.
 
     Sessions under `pool_under` trials (sentinels aside) have too few of them: those of all such sessions of the person
-    count together, so that all pass or none.
+    count together, so that all pass or none. `withdraw_under` and `withdraw_after` say when a gold is no sentinel any
+    more (`analysis.acceptance.golds`).
     """
     under = settings.get("pool_under", 0)
     together = [record, *record.others] if record.asked < under else [record]
@@ -236,6 +237,8 @@ def check_settings(name: str, settings: Settings) -> None:
         )
     if missing:
         raise InvalidInput(f"A rule of kind {name!r} needs the setting {missing[0]!r}.")
+    if ("withdraw_under" in settings) != ("withdraw_after" in settings):
+        raise InvalidInput("A rule that withdraws golds needs both 'withdraw_under' (a share) and 'withdraw_after'.")
     for setting, value in settings.items():
         match setting:
             case "role" | "task":
@@ -246,6 +249,8 @@ def check_settings(name: str, settings: Settings) -> None:
                     and bool(value)
                     and all(str(k).isdecimal() and isinstance(m, int) and 0 < m <= int(k) for k, m in value.items())
                 )
+            case "withdraw_under":
+                usable = isinstance(value, float) and 0 < value <= 1
             case _:
                 usable = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
         if not usable:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from humanexp.experiments.models import Session
+from humanexp.experiments.models import Session, Study
 from humanexp.jobs.registry import Progress, handler
 from humanexp.screening import services
 from humanexp.screening.selectors import JUDGED_STATES
@@ -17,3 +17,13 @@ def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
     verdict = services.judge_session(session)
     progress(1, 1)
     return {"accepted": verdict.accepted, "reasons": verdict.reasons}
+
+
+@handler("screening.judge_study")
+def judge_all(progress: Progress, *, study_id: int) -> dict[str, Any]:
+    """Judge a study anew, after golds were withdrawn."""
+    study = Study.objects.filter(pk=study_id).first()
+    if study is None:
+        return {}
+    verdicts = services.judge_study(study, report=progress)
+    return {"accepted": sum(verdict.accepted for verdict in verdicts), "judged": len(verdicts)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.acceptance import GOLD_FLOOR, Gold
+from analysis.acceptance import Gold, RuleSet, Withdrawal, withdrawal_of
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
 from humanexp.screening import selectors
@@ -13,8 +13,9 @@ from humanexp.screening.models import Verdict
 
 #: Sessions on one page.
 PAGE_SIZE = 50
-#: From so many showings on, a gold that careful people get wrong is marked; more are needed to withdraw it.
-GOLD_NOTICED = 8
+#: From so many answers on, a gold that under this share of careful people name is marked; whether and when it is
+#: withdrawn, the rule set says.
+GOLD_NOTICED, GOLD_FLOOR = 8, 0.9
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ class Review:
     golds: list[GoldRow]
     #: how many of the golds count for nobody any more
     withdrawn: int
+    #: when the study's rules withdraw a gold, if they do
+    withdrawal: Withdrawal | None
 
     @property
     def excluded_total(self) -> int:
@@ -67,6 +70,7 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
     on_page = chosen[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
     answers = experiments.rows_of(on_page, study)
     withdrawn = selectors.withdrawn_golds(study)
+    rules = RuleSet.from_dict(study.rule_set)
     rows = []
     for session in on_page:
         verdict = verdicts.get(session.pk)
@@ -82,8 +86,9 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
         shown=shown,
         page=page,
         pages=pages,
-        golds=[GoldRow(gold, gold.original in withdrawn) for gold in selectors.gold_performance(study)],
+        golds=[GoldRow(gold, gold.original in withdrawn) for gold in selectors.gold_performance(study, rules)],
         withdrawn=len(withdrawn),
+        withdrawal=withdrawal_of(rules),
     )
 
 

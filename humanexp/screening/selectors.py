@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
-from analysis.acceptance import Gold, RuleSet, is_otherwise_accepted, tally_golds
+from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.experiments.models import Session, SessionState, Study, Trial
 from humanexp.screening.models import Verdict, WithdrawnGold
 
 #: Sessions that are judged.
@@ -47,6 +48,10 @@ def unjudged(study: Study) -> list[Session]:
     return list(Session.objects.filter(study=study, state__in=JUDGED_STATES).exclude(pk__in=judged))
 
 
+def finished_count(study: Study) -> int:
+    return Session.objects.filter(study=study, state__in=JUDGED_STATES).count()
+
+
 def other_sessions(session: Session) -> list[Session]:
     """The same person's other finished sessions of the study family."""
     mine = Session.objects.filter(participant_id=session.participant_id, state__in=JUDGED_STATES)
@@ -62,6 +67,15 @@ def gold_performance(study: Study, rules: RuleSet | None = None) -> list[Gold]:
     """Every gold picture with how many of the otherwise accepted people answered it rightly; the hardest first."""
     rules = rules or RuleSet.from_dict(study.rule_set)
     judged = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES).order_by("pk")
-    latest = dict(judged.values_list("session_id", "reasons"))
-    kept = {session for session, reasons in latest.items() if is_otherwise_accepted(reasons, rules)}
-    return tally_golds(answer[1:] for answer in experiments.gold_answers(study) if answer[0] in kept)
+    latest = {session: found for session, *found in judged.values_list("session_id", "reasons", "evidence")}
+    slack = {session: gold_slack(reasons, evidence, rules) for session, (reasons, evidence) in latest.items()}
+    answers = experiments.gold_answers(study)
+    return tally_golds(
+        (slack.get(session), original, category, right) for session, original, category, right in answers
+    )
+
+
+def people_shown(study: Study, originals: Collection[str]) -> set[int]:
+    """Participants to whom one of these originals was shown as a gold."""
+    shown = Trial.objects.filter(session__study=study, role="gold", stimulus__source_image__key__in=originals)
+    return set(shown.values_list("session__participant_id", flat=True))

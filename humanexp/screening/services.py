@@ -1,20 +1,27 @@
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 
-from analysis.acceptance import RuleSet, SessionRecord, judge
+from analysis.acceptance import RuleSet, SessionRecord, hard_golds, judge, withdrawal_of
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
+from humanexp.jobs import services as jobs
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict, WithdrawnGold
+
+#: Sessions whose answers are read together.
+AT_ONCE = 200
+#: Golds are looked at again when so many times more sessions are finished.
+GROWTH = 1.05
+Report = Callable[[int, int], None]
 
 
 def rules_of(study: Study) -> RuleSet:
@@ -26,7 +33,7 @@ def judge_session(session: Session, *, rules: RuleSet | None = None) -> Verdict:
     """Judge a complete session and append the verdict; asked again, nothing is added unless something changed.
 
     What a person has decided stands: rules never overrule it. Where a rule counts sentinels over all sessions of a
-    person, their other sessions are judged anew; where a gold turns out to be hard, all sessions of the study are.
+    person, their other sessions are judged anew; where golds turn out to be hard, a job judges the study anew.
     """
     if session.state not in selectors.JUDGED_STATES:
         raise Conflict("A session is judged when every trial is answered.")
@@ -36,34 +43,58 @@ def judge_session(session: Session, *, rules: RuleSet | None = None) -> Verdict:
     if _is_pooled(SessionRecord.from_rows(rows), rules):
         for other in selectors.other_sessions(session):
             _judge(other, rules_of(other.study))
-    if withdraw_hard_golds(study=session.study, rules=rules):
-        judge_study(session.study, rules=rules)
-        verdict = Verdict.objects.filter(session=session).latest("pk")
+    if withdrawal_of(rules) is not None and is_time_to_look(finished=selectors.finished_count(session.study)):
+        with transaction.atomic():
+            if withdraw_hard_golds(study=session.study, rules=rules):
+                study = session.study
+                jobs.submit("screening.judge_study", subject=f"study:{study.slug}", study_id=study.pk)
     return verdict
 
 
-def judge_study(study: Study, *, rules: RuleSet | None = None) -> list[Verdict]:
+def is_time_to_look(*, finished: int) -> bool:
+    """At every session of a small study, and whenever a larger one has grown by a twentieth.
+
+    A look reads all golds, so the looks of a whole study cost some twenty times its golds, however large it is.
+    """
+    if finished <= 1:
+        return finished == 1
+    return math.floor(math.log(finished, GROWTH)) > math.floor(math.log(finished - 1, GROWTH))
+
+
+def judge_study(study: Study, *, rules: RuleSet | None = None, report: Report | None = None) -> list[Verdict]:
     """Judge every complete session; returns the current verdicts. With other rules, those that change are appended.
 
-    Golds that turn out to be hard are withdrawn on the way, and the verdicts are given without them.
+    Golds that turn out to be hard are withdrawn on the way; whoever was shown one is judged anew without it.
     """
     rules = rules or rules_of(study)
     sessions = list(study.sessions.filter(state__in=selectors.JUDGED_STATES).order_by("pk"))
-    by_code: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in experiments.trial_rows(study):
-        by_code[row["session"]].append(row)
-    while True:
-        verdicts = [_judge(session, rules, rows=by_code[session.code]) for session in sessions]
-        if not withdraw_hard_golds(study=study, rules=rules):
-            return verdicts
+    found: dict[int, Verdict] = {}
+    due = sessions
+    while due:
+        for first in range(0, len(due), AT_ONCE):
+            rows = experiments.rows_of(due[first : first + AT_ONCE], study)
+            for session in due[first : first + AT_ONCE]:
+                found[session.pk] = _judge(session, rules, rows=rows[session.code])
+            if report is not None:
+                report(min(first + AT_ONCE, len(due)), len(due))
+        withdrawn = withdraw_hard_golds(study=study, rules=rules)
+        people = selectors.people_shown(study, [gold.original for gold in withdrawn]) if withdrawn else set()
+        due = [session for session in sessions if session.participant_id in people]
+    return [found[session.pk] for session in sessions]
 
 
 def withdraw_hard_golds(*, study: Study, rules: RuleSet | None = None) -> list[WithdrawnGold]:
-    """Withdraw every gold that under 90 % of otherwise accepted people name; returns those that are new.
+    """Withdraw every gold that too few of the otherwise accepted people name; returns those that are new.
 
-    It stays withdrawn, and the next verdicts do not count it.
+    What is too few, the rule set says; most say nothing, and nothing is withdrawn. A gold stays withdrawn, and the next
+    verdicts do not count it.
     """
+    rules = rules or rules_of(study)
+    terms = withdrawal_of(rules)
+    if terms is None:
+        return []
     known = selectors.withdrawn_golds(study)
+    standing = [gold for gold in selectors.gold_performance(study, rules) if gold.original not in known]
     now = clock.now()
     hard = [
         WithdrawnGold(
@@ -74,8 +105,7 @@ def withdraw_hard_golds(*, study: Study, rules: RuleSet | None = None) -> list[W
             right=gold.right,
             withdrawn_at=now,
         )
-        for gold in selectors.gold_performance(study, rules)
-        if gold.is_hard and gold.original not in known
+        for gold in hard_golds(standing, terms)
     ]
     # Two may judge at once: the constraint lets one enter it.
     return WithdrawnGold.objects.bulk_create(hard, ignore_conflicts=True)

@@ -12,10 +12,13 @@ from analysis.acceptance import (
     Gold,
     RuleSet,
     SessionRecord,
-    is_otherwise_accepted,
+    Withdrawal,
+    gold_slack,
+    hard_golds,
     judge,
     load_rule_set,
     tally_golds,
+    withdrawal_of,
 )
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import InvalidInput, UnknownName
@@ -97,7 +100,7 @@ def test_six_of_eight_golds(wrong, accepted):
 @pytest.mark.parametrize(("golds", "right", "accepted"), [(5, 4, True), (5, 3, False), (16, 13, True), (16, 12, False),
                                                           (6, 4, True), (6, 3, False), (7, 5, True), (7, 4, False),
                                                           (15, 12, True), (15, 11, False), (4, 3, True), (4, 2, False),
-                                                          (3, 0, True)])  # fmt: skip
+                                                          (3, 2, True), (3, 1, False), (2, 0, True)])  # fmt: skip
 def test_other_numbers_of_golds(golds, right, accepted):
     rows = [entry for entry in session() if entry["role"] != "gold"]
     for number in range(golds):
@@ -169,17 +172,85 @@ def test_a_withdrawn_gold_is_a_clean_trial_like_others():
     assert outcome(after, "many misses").trials == outcome(before, "many misses").trials
 
 
-def test_a_gold_is_hard_when_careful_people_name_it_in_under_nine_of_ten_cases():
-    assert not Gold("a", "cat", shown=20, right=18).is_hard
-    assert Gold("a", "cat", shown=20, right=17).is_hard
-    assert not Gold("a", "cat", shown=19, right=0).is_hard, "too few showings"
-    tallied = tally_golds([("a", "cat", True), ("b", "dog", False), ("a", "cat", False), ("c", "car", True)])
-    assert [(gold.original, gold.shown, gold.right) for gold in tallied] == [("b", 1, 0), ("a", 2, 1), ("c", 1, 1)]
+def golds_with(*shares, shown=20):
+    return [Gold(f"o{n}", "cat", shown=shown, right=round(shown * share)) for n, share in enumerate(shares)]
 
 
-def test_only_golds_may_speak_against_who_decides_on_golds():
-    assert is_otherwise_accepted([], VCR) and is_otherwise_accepted(["gold trials failed"], VCR)
-    assert not is_otherwise_accepted(["gold trials failed", "timing"], VCR)
+EASY, TERMS = [0.97] * 8, Withdrawal(under=0.9, after=20)
+
+
+@pytest.mark.parametrize(
+    ("right", "shown", "is_hard"),
+    [(18, 20, False), (17, 20, False), (16, 20, True), (0, 19, False), (179, 200, True), (180, 200, False)],
+)
+def test_a_gold_is_hard_when_too_few_name_it_and_it_is_no_chance(right, shown, is_hard):
+    # At 3 % wrong elsewhere, three of 20 wrong come about in 2 % of cases, four in 0.3 %.
+    gold = Gold("hard", "dog", shown=shown, right=right)
+    assert hard_golds([*golds_with(*EASY, shown=100), gold], TERMS) == ([gold] if is_hard else [])
+
+
+def test_where_all_golds_look_hard_the_pictures_are_not_to_blame():
+    careless = golds_with(*[0.8] * 8, shown=200)
+    assert hard_golds(careless, TERMS) == []
+    assert hard_golds([*careless, Gold("hard", "dog", shown=200, right=120)], TERMS)[0].original == "hard"
+    assert hard_golds([Gold("only", "dog", shown=200, right=0)], TERMS) == []
+
+
+def test_the_chance_of_a_gold_as_bad_is_that_of_the_binomial():
+    scipy_stats = pytest.importorskip("scipy.stats")
+    for others, shown in ((0.9, 60), (0.95, 60), (0.95, 400)):
+        rest = golds_with(others, others, shown=1000)
+        hard = [
+            right
+            for right in range(shown)
+            if right / shown < 0.9 and hard_golds([*rest, Gold("x", "cat", shown=shown, right=right)], TERMS)
+        ]
+        expected = [
+            right
+            for right in range(shown)
+            if right / shown < 0.9 and scipy_stats.binom.sf(shown - right - 1, shown, 1 - others) < 0.01
+        ]
+        assert [right for right in hard if right <= max(expected)] == expected
+        assert len(hard) == len(expected)
+
+
+def test_golds_are_counted_over_those_who_would_pass_without_this_one():
+    tallied = tally_golds(
+        [
+            (2, "a", "cat", True), (0, "b", "dog", True), (0, "b", "dog", False), (-1, "b", "dog", False),
+            (-1, "a", "cat", True), (-2, "b", "dog", False), (None, "a", "cat", False), (1, "c", "car", True),
+        ]
+    )  # fmt: skip
+    assert [(gold.original, gold.shown, gold.right) for gold in tallied] == [("b", 3, 1), ("a", 1, 1), ("c", 1, 1)]
+
+
+def test_who_fails_elsewhere_says_nothing_about_golds():
+    evidence = [{"reason": "gold trials failed", "passed": False, "value": 5, "threshold": 6}]
+    assert gold_slack(["gold trials failed"], evidence, VCR) == -1
+    assert gold_slack(["gold trials failed", "timing"], evidence, VCR) is None
+    assert gold_slack([], [{**evidence[0], "passed": None, "threshold": 0}], VCR) == float("inf")
+    rows = session()
+    for entry in of_role(rows, "gold")[:2]:
+        answer(entry, "oven" if entry["category"] != "oven" else "knife")
+    judged = verdict(rows)
+    assert gold_slack(judged.reasons, [outcome.to_dict() for outcome in judged.evidence], VCR) == 0
+
+
+def test_only_rules_that_say_so_withdraw_golds():
+    assert withdrawal_of(VCR) == TERMS
+    assert withdrawal_of(load_rule_set("imagenet-d")) is None and withdrawal_of(load_rule_set("none")) is None
+
+
+@pytest.mark.parametrize(
+    "terms", [{"withdraw_under": 0.9}, {"withdraw_after": 20}, {"withdraw_under": 90, "withdraw_after": 9}]
+)
+def test_unusable_terms_of_withdrawal_are_refused(terms):
+    content = VCR.to_dict()
+    golds = next(rule for rule in content["rule"] if rule["settings"].get("role") == "gold")
+    kept = {name: value for name, value in golds["settings"].items() if not name.startswith("withdraw")}
+    golds["settings"] = {**kept, **terms}
+    with pytest.raises(InvalidInput, match="withdraw_under"):
+        RuleSet.from_dict(content)
 
 
 def test_two_wrong_but_equal_answers_are_consistent():

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from analysis.acceptance import load_rule_set
 from humanexp.core import clock
@@ -131,35 +132,73 @@ def golds_of(session):
     return [trial.stimulus.source_image.key for trial in session.trials.filter(role="gold")]
 
 
-def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appended_anew(
-    client, study, anna, monkeypatch
-):
-    # Six people are few: here a gold is hard that nobody names.
-    monkeypatch.setattr("analysis.acceptance.golds.GOLD_MINIMUM", 2)
-    monkeypatch.setattr("analysis.acceptance.golds.GOLD_FLOOR", 0.3)
-    first = finished(client, study, "P-1", always_dog)
+@pytest.fixture
+def eager(study):
+    """The study with rules that withdraw a gold after two answers, where under a third of them are right."""
+    for rule in study.rule_set["rule"]:
+        if rule["settings"].get("role") == "gold":
+            rule["settings"] |= {"withdraw_under": 0.3, "withdraw_after": 2}
+    study.save()
+    return study
+
+
+def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appended_anew(client, eager, anna):
+    first = finished(client, eager, "P-1", always_dog)
     hard, other = golds_of(first)[:2]
-    services.judge_study(study)
-    assert not WithdrawnGold.objects.exists(), "who fails elsewhere says nothing about golds"
+    services.judge_study(eager)
+    assert not WithdrawnGold.objects.exists(), "who fails all the others says nothing about this one"
     experiments.withdraw_session(session=first)
 
-    unlucky = finished(client, study, "P-2", right_but(hard, other))
+    unlucky = finished(client, eager, "P-2", right_but(hard, other))
     assert services.judge_session(unlucky).reasons == ["gold trials failed"]
     by_hand = None
     for number in range(3, 8):
-        session = finished(client, study, f"P-{number}", right_but(hard))
+        session = finished(client, eager, f"P-{number}", right_but(hard))
         services.judge_session(session)
         if by_hand is None:
             by_hand = services.decide(session=session, accepted=True, written_reason="I know this person.", by=anna)
     withdrawn = WithdrawnGold.objects.get()
     assert (withdrawn.original, withdrawn.right) == (hard, 0) and withdrawn.shown == 2
+    assert not selectors.current_verdicts(eager)[unlucky.pk].accepted, "a job judges the others"
+    assert runner.run_waiting(kinds=["screening.judge_study"]) == 1
     assert [verdict.accepted for verdict in selectors.history(unlucky)] == [True, False]
-    assert selectors.current_verdicts(study)[unlucky.pk].evidence[1]["trials"] == 4
-    assert selectors.current_verdicts(study)[by_hand.session_id] == by_hand, "a person's decision stands"
+    assert selectors.current_verdicts(eager)[unlucky.pk].evidence[1]["trials"] == 4
+    assert selectors.current_verdicts(eager)[by_hand.session_id] == by_hand, "a person's decision stands"
     count = Verdict.objects.count()
-    services.judge_study(study)
+    services.judge_study(eager)
     assert Verdict.objects.count() == count and WithdrawnGold.objects.count() == 1
     assert services.return_to_rules(session=unlucky).accepted
+
+
+def test_judging_the_study_withdraws_and_judges_anew_at_once(client, eager):
+    unlucky = finished(client, eager, "P-1", always_dog)
+    hard, other = golds_of(unlucky)[:2]
+    experiments.withdraw_session(session=unlucky)
+    unlucky = finished(client, eager, "P-2", right_but(hard, other))
+    for number in range(3, 8):
+        finished(client, eager, f"P-{number}", right_but(hard))
+    seen = []
+    verdicts = services.judge_study(eager, report=lambda done, total: seen.append((done, total)))
+    assert WithdrawnGold.objects.get().original == hard
+    assert all(verdict.accepted for verdict in verdicts) and len(verdicts) == 6
+    assert [verdict.accepted for verdict in selectors.history(unlucky)] == [True, False]
+    assert len(seen) == 2 and seen[0] == (6, 6), "whoever was shown it was judged twice"
+    assert not Job.objects.filter(kind="screening.judge_study").exists()
+
+
+@pytest.mark.parametrize(("rules", "looks"), [("vcr", True), ("imagenet-d", False), ("none", False)])
+def test_only_rules_that_withdraw_golds_look_at_those_of_the_study(client, study, rules, looks):
+    session = finished(client, study, "P-1")
+    with CaptureQueriesContext(connection) as queries:
+        services.judge_session(session, rules=load_rule_set(rules))
+    assert any("'gold'" in query["sql"] for query in queries) is looks
+
+
+def test_a_large_study_is_looked_at_whenever_it_has_grown_by_a_twentieth():
+    looks = [finished for finished in range(1, 10_001) if services.is_time_to_look(finished=finished)]
+    assert looks[:20] == list(range(1, 21))
+    assert all(after - before <= max(1, before / 20) + 1 for before, after in zip(looks, looks[1:], strict=False))
+    assert sum(looks) < 25 * 10_000, "answers read in all, as multiples of a session's"
 
 
 @pytest.fixture

@@ -102,18 +102,20 @@ def test_gold_performance_counts_people_against_whom_nothing_else_speaks(client,
 def test_a_gold_is_marked_before_it_is_withdrawn():
     doubtful = review.GoldRow(Gold("cat-1", "cat", shown=10, right=8), is_withdrawn=False)
     early = review.GoldRow(Gold("cat-1", "cat", shown=4, right=0), is_withdrawn=False)
-    assert doubtful.is_doubtful and not doubtful.gold.is_hard and not early.is_doubtful
+    assert doubtful.is_doubtful and not early.is_doubtful
+    assert not review.GoldRow(doubtful.gold, is_withdrawn=True).is_doubtful
 
 
 def test_the_page_says_in_a_sentence_which_golds_are_withdrawn(client, study, judged, anna):
     gold = judged[0].trials.filter(role="gold").first().stimulus.source_image
     url = f"/studies/{study.slug}/review/"
-    assert "withdrawn, for under" not in client.get(url).content.decode()
+    assert "withdrawn, for too few" not in client.get(url).content.decode()
     WithdrawnGold.objects.create(
         study=study, original=gold.key, category=gold.category, shown=20, right=12, withdrawn_at=clock.now()
     )
     text = client.get(url).content.decode()
-    assert "1 gold is withdrawn, for under 90 % of otherwise accepted people named it" in text
+    assert "1 gold is withdrawn, for too few of the otherwise accepted people named it" in text
+    assert "After 20 showings a gold is withdrawn that under 90" in text
     assert '<span class="tag">withdrawn</span>' in text
 
 
