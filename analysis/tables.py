@@ -403,7 +403,7 @@ TRIALS = TableSchema(
             name="task",
             kind="text",
             description="what was asked",
-            levels=("categorisation", "discrimination", "validation"),
+            levels=("categorisation", "discrimination", "abx", "validation"),
         ),
         Column(
             name="role",
@@ -431,6 +431,15 @@ TRIALS = TableSchema(
         Column(name="second_original", kind="text", description="original of the pair's second picture", nullable=True),
         Column(name="second_stimulus", kind="text", description="the pair's second picture", nullable=True),
         Column(name="second_corruption", kind="text", description="corruption of the second picture", nullable=True),
+        Column(name="third_original", kind="text", description="ABX: original of X", nullable=True, optional=True),
+        Column(name="third_stimulus", kind="text", description="ABX: picture X", nullable=True, optional=True),
+        Column(
+            name="third_corruption",
+            kind="text",
+            description="ABX: corruption of X",
+            nullable=True,
+            optional=True,
+        ),
         Column(
             name="wanted",
             kind="text",
@@ -441,7 +450,7 @@ TRIALS = TableSchema(
         Column(
             name="response",
             kind="text",
-            description="the answer; na = none in time; validation: shows one? and could be used as one?, as yes-no",
+            description="the answer; na = none in time; ABX: a, b; validation: shows one? usable as one?, as yes-no",
         ),
         Column(
             name="correct",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from analysis.errors import InvalidInput
+from analysis.similarity.discrimination import DiscriminationForm
 
 CorruptionOrder = Literal["interleaved", "blocked"]
 
@@ -26,34 +27,54 @@ def _known(kind: type, values: Mapping[str, Any], what: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class DiscriminationDesign:
-    """The optional block "same corruption or not?".
+    """The optional block in which corruptions are compared, at equal visual change.
 
     Parameters
     ----------
+    form : {"same-different", "abx"}
+        Two pictures, "same corruption or not?"; or three, A and B of two corruptions and X of one of them: "whose?"
     trials : int
-        Pairs a session, half of them with the same corruption.
+        Comparisons a session. Either answer is right in half of them.
     sentinels : int
-        Pairs that differ plainly or are identical, in equal parts. A session with nothing else should have 16.
+        Plain comparisons: pairs that differ plainly or are identical, in equal parts; for ABX a plain pair, and X
+        identical to A or to B. A session with nothing else should have 16.
     practice : int
-        Plain pairs with feedback before the block.
+        Plain comparisons with feedback before the block.
     pairs : tuple of (str, str)
         Which corruptions are compared; empty = every pair of the study's corruptions.
     """
 
+    form: DiscriminationForm = "same-different"
     trials: int = 20
     sentinels: int = 4
     practice: int = 4
     pairs: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        if self.form not in get_args(DiscriminationForm):
+            raise InvalidInput(
+                f"discrimination.form must be one of {', '.join(get_args(DiscriminationForm))}, not {self.form!r}."
+            )
         _whole("discrimination.trials", self.trials, 2, 1000)
         _whole("discrimination.sentinels", self.sentinels, 0, 100)
         _whole("discrimination.practice", self.practice, 0, 100)
         if self.trials % 2:
-            raise InvalidInput(f"discrimination.trials must be even (half same, half different), not {self.trials}.")
+            raise InvalidInput(
+                f"discrimination.trials must be even (either answer is right in half of them), not {self.trials}."
+            )
         for pair in self.pairs:
             if pair[0] == pair[1]:
                 raise InvalidInput(f"discrimination.pairs takes pairs of two different corruptions, not {list(pair)}.")
+
+    @property
+    def task(self) -> str:
+        """Name of the task as trials carry it."""
+        return "abx" if self.form == "abx" else "discrimination"
+
+    @property
+    def pictures(self) -> int:
+        """Pictures of one trial, each of an original of its own."""
+        return 3 if self.form == "abx" else 2
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> DiscriminationDesign:

@@ -74,7 +74,8 @@ def _pair_share(config: DesignConfig, demand: Demand, catalogue: Catalogue) -> f
         {c: sum(c in pair for pair in compared) / len(compared) for c in catalogue.corruptions} if compared else {}
     )
     share = max(partners.values()) if partners else 2 / len(catalogue.corruptions)
-    return demand.pairs * share * 1.1  # a tenth stays unmatched at the ends of the range
+    each = demand.pair_pictures / 2  # a trial takes this many of each of its two corruptions, on average
+    return demand.pairs * each * share * 1.1  # a tenth stays unmatched at the ends of the range
 
 
 def _by_corruption(catalogue: Catalogue, pool: Sequence[str]) -> dict[str, list[StimulusRow]]:
@@ -134,7 +135,7 @@ def _attempt(
     stimuli = _by_corruption(catalogue, ledger.originals)
     pairs: list[list[Pair]] = [[] for _ in range(ledger.sessions)]
     if demand.pairs and config.discrimination:
-        dealer = PairDealer(stimuli, config.discrimination.pairs, rng)
+        dealer = PairDealer(stimuli, config.discrimination.pairs, rng, form=config.discrimination.form)
         for session in range(ledger.sessions):
             dealt = dealer.deal(ledger, session, demand.pairs)
             if dealt is None:

@@ -22,7 +22,8 @@ SHORT_PRACTICE, SHORT_PAIRS = 4, 2
 class Demand:
     """Trials of one session by role.
 
-    `plain_pairs` are discrimination sentinels, `practice_pairs` those with feedback; both take two originals each.
+    `plain_pairs` are discrimination sentinels, `practice_pairs` those with feedback; both take two originals each, one
+    of the `pairs` takes `pair_pictures`.
     """
 
     practice: int
@@ -37,6 +38,7 @@ class Demand:
     practice_pairs: int
     sessions_per_participant: int
     qualification_tries: int = 1
+    pair_pictures: int = 2
 
     @property
     def practice_originals(self) -> int:
@@ -62,7 +64,7 @@ class Demand:
     @property
     def main_originals(self) -> int:
         """Fewest main originals with which assignments stay free."""
-        taken = (self.main + self.clean + 2 * self.pairs) * self.sessions_per_participant
+        taken = (self.main + self.clean + self.pair_pictures * self.pairs) * self.sessions_per_participant
         return math.ceil(taken / LARGEST_SHARE_OF_MAIN)
 
     @property
@@ -148,6 +150,7 @@ def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
         practice_pairs=block.practice if block else 0,
         sessions_per_participant=config.sessions_per_participant,
         qualification_tries=config.qualification_tries,
+        pair_pictures=block.pictures if block else 2,
     )
 
 

@@ -38,6 +38,7 @@ def numbered(
                     correct_response=entry.correct,
                     mask_seed=int(masks.integers(2**31)),
                     wanted=entry.wanted,
+                    third_stimulus=entry.third.stimulus if entry.third else None,
                 )
             )
     return SessionPlan(slot=slot, trials=tuple(trials))

@@ -20,6 +20,8 @@ class Entry(NamedTuple):
     correct: str
     #: validation: the category that the picture is compared with
     wanted: str = ""
+    #: ABX: the picture X
+    third: StimulusRow | None = None
 
 
 def choice(role: str, row: StimulusRow) -> Entry:

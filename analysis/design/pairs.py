@@ -1,4 +1,4 @@
-"""Pairs of stimuli for "same corruption or not?", matched in visual change."""
+"""Pictures to compare, matched in visual change: pairs for "same corruption or not?", triplets for ABX."""
 
 from __future__ import annotations
 
@@ -11,80 +11,128 @@ import numpy as np
 
 from analysis.design.allocation import Ledger
 from analysis.design.catalogue import StimulusRow
+from analysis.similarity.discrimination import DiscriminationForm
 
-#: The two pictures of a pair lie in one bin of visual change, 1 / BINS wide, or in the nearest one that has a partner.
+#: The pictures of a trial lie in one bin of visual change, 1 / BINS wide, or in neighbouring ones.
 BINS = 40
 #: From here on a corrupted picture differs plainly from a clean one.
 PLAIN_VISUAL_CHANGE = 0.5
 
 
 class Pair(NamedTuple):
-    """Two pictures and the right answer."""
+    """Two pictures and the right answer; in ABX the picture X is the third."""
 
     first: StimulusRow
     second: StimulusRow
     correct: str
+    third: StimulusRow | None = None
 
 
 class PairDealer:
-    """Deals pairs from the stimuli of the main pool; a stimulus stands in one pair of the whole study."""
+    """Deals comparisons from the stimuli of the main pool; a stimulus stands in one of the whole study."""
 
     def __init__(
-        self, stimuli: Mapping[str, Sequence[StimulusRow]], pairs: Sequence[tuple[str, str]], rng: np.random.Generator
+        self,
+        stimuli: Mapping[str, Sequence[StimulusRow]],
+        pairs: Sequence[tuple[str, str]],
+        rng: np.random.Generator,
+        *,
+        form: DiscriminationForm = "same-different",
     ) -> None:
         self.rng = rng
+        self.form = form
         self.compared = tuple(pairs) or tuple(itertools.combinations(sorted(stimuli), 2))
         #: (corruption, bin) -> stimuli not yet dealt
         self.free: dict[tuple[str, int], list[StimulusRow]] = defaultdict(list)
         for corruption, rows in stimuli.items():
             for row in (rows[int(k)] for k in rng.permutation(len(rows))):
                 self.free[corruption, bin_of(row.visual_change)].append(row)
-        #: showings in same pairs less showings in different pairs, by original
+        #: showings where the one answer is right less showings where the other is, by original
         self.balance: dict[str, int] = defaultdict(int)
         self._turn = 0
 
     def deal(self, ledger: Ledger, session: int, trials: int) -> list[Pair] | None:
-        """`trials` pairs for one session, half of them same; None when the stimuli are used up."""
+        """`trials` comparisons for one session, either answer right in half; None when the stimuli are used up."""
         dealt: list[Pair] = []
         for _ in range(trials // 2):
             first, second = self.compared[self._turn % len(self.compared)]
-            # Both corruptions of a comparison stand in its same pairs equally often.
-            alike = (first, second)[(self._turn // len(self.compared)) % 2]
+            # Both corruptions of a comparison take either part equally often.
+            one, other = (first, second) if (self._turn // len(self.compared)) % 2 == 0 else (second, first)
             self._turn += 1
-            for kinds in ((alike, alike), (first, second)):
-                pair = self._pair(ledger, session, *kinds)
-                if pair is None:
-                    return None
-                dealt.append(pair)
+            two = (
+                self._abx(ledger, session, one, other)
+                if self.form == "abx"
+                else (self._same_different(ledger, session, one, first, second))
+            )
+            if two is None:
+                return None
+            dealt += two
         return dealt
 
-    def _pair(self, ledger: Ledger, session: int, first: str, second: str) -> Pair | None:
-        sign = 1 if first == second else -1
-        bins = [b for b in range(BINS) if self._usable(ledger, session, first, b)]
+    def _same_different(
+        self, ledger: Ledger, session: int, alike: str, first: str, second: str
+    ) -> tuple[Pair, Pair] | None:
+        pairs = []
+        for kinds, correct, sign in (((alike, alike), "same", 1), ((first, second), "different", -1)):
+            rows = self._matched(ledger, session, kinds, sign)
+            if rows is None:
+                return None
+            if self.rng.random() < 0.5:
+                rows.reverse()
+            pairs.append(Pair(rows[0], rows[1], correct))
+        return pairs[0], pairs[1]
+
+    def _abx(self, ledger: Ledger, session: int, one: str, other: str) -> tuple[Pair, Pair] | None:
+        """Two trials with one order of A and B: X goes with A in the first and with B in the second."""
+        pairs = []
+        for kinds, correct, sign in (((one, other, one), "a", 1), ((one, other, other), "b", -1)):
+            rows = self._matched(ledger, session, kinds, sign)
+            if rows is None:
+                return None
+            pairs.append(Pair(rows[0], rows[1], correct, rows[2]))
+        return pairs[0], pairs[1]
+
+    def _matched(self, ledger: Ledger, session: int, kinds: Sequence[str], sign: int) -> list[StimulusRow] | None:
+        """Stimuli of these corruptions, of different originals, all in one bin or in two neighbouring ones."""
+        bins = [b for b in range(BINS) if self._usable(ledger, session, kinds[0], b)]
         for b in (bins[int(k)] for k in self.rng.permutation(len(bins))):
-            for one in sorted(
-                self._usable(ledger, session, first, b), key=lambda row: sign * self.balance[row.original]
-            ):
-                for near in sorted(range(BINS), key=lambda other: (abs(other - b), other)):
-                    if abs(near - b) > 1:
-                        break
-                    partners = [
-                        row for row in self._usable(ledger, session, second, near) if row.original != one.original
-                    ]
-                    if partners:
-                        other = min(partners, key=lambda row: sign * self.balance[row.original])
-                        return self._take(ledger, session, one, other, sign)
+            for one in self._by_balance(self._usable(ledger, session, kinds[0], b), sign):
+                rows = self._joined(ledger, session, [one], kinds[1:], sign)
+                if rows is not None:
+                    self._take(ledger, session, rows, sign)
+                    return rows
         return None
 
-    def _take(self, ledger: Ledger, session: int, one: StimulusRow, other: StimulusRow, sign: int) -> Pair:
-        for row in (one, other):
+    def _joined(
+        self, ledger: Ledger, session: int, rows: list[StimulusRow], kinds: Sequence[str], sign: int
+    ) -> list[StimulusRow] | None:
+        """`rows` and partners of the other corruptions."""
+        if not kinds:
+            return rows
+        held = [bin_of(row.visual_change) for row in rows]
+        shown = {row.original for row in rows}
+        for near in sorted(range(BINS), key=lambda other: (abs(other - held[0]), other)):
+            if abs(near - held[0]) > 1:
+                break
+            if max(abs(near - other) for other in held) > 1:
+                continue
+            partners = [row for row in self._usable(ledger, session, kinds[0], near) if row.original not in shown]
+            for partner in self._by_balance(partners, sign):
+                found = self._joined(ledger, session, [*rows, partner], kinds[1:], sign)
+                if found is not None:
+                    return found
+        return None
+
+    def _by_balance(self, rows: Iterable[StimulusRow], sign: int) -> list[StimulusRow]:
+        """Those first whose original has stood in fewest trials with this right answer."""
+        return sorted(rows, key=lambda row: sign * self.balance[row.original])
+
+    def _take(self, ledger: Ledger, session: int, rows: Iterable[StimulusRow], sign: int) -> None:
+        for row in rows:
             self.free[row.corruption, bin_of(row.visual_change)].remove(row)
             self.balance[row.original] += sign
             ledger.enter(session, row.original)
             ledger.spent.add(row.stimulus)
-        if self.rng.random() < 0.5:
-            one, other = other, one
-        return Pair(one, other, "same" if sign > 0 else "different")
 
     def _usable(self, ledger: Ledger, session: int, corruption: str, b: int) -> list[StimulusRow]:
         return [
@@ -119,11 +167,39 @@ def plain_pairs(
         if number % 2 or not choices:
             pairs.append(Pair(clean[other], clean[other], "same"))
             continue
-        shown = [choices[int(rng.integers(len(choices)))], clean[other]]
-        if rng.random() < 0.5:
-            shown.reverse()
-        pairs.append(Pair(shown[0], shown[1], "different"))
+        first, second = _plainly_different(choices, clean[other], rng)
+        pairs.append(Pair(first, second, "different"))
     return pairs
+
+
+def plain_triplets(
+    originals: Sequence[str],
+    clean: Mapping[str, StimulusRow],
+    strong: Mapping[str, Sequence[StimulusRow]],
+    rng: np.random.Generator,
+) -> list[Pair]:
+    """One ABX trial for every two originals: A and B differ plainly, X is identical to A and to B in turn.
+
+    Parameters
+    ----------
+    originals, clean, strong
+        As for `plain_pairs`. Where neither original has a strong stimulus, A and B are both clean: what they show
+        differs, and X still repeats one of them.
+    """
+    triplets = []
+    for number, (one, other) in enumerate(_in_twos(originals)):
+        if not strong.get(one):
+            one, other = other, one
+        first, second = _plainly_different(strong.get(one, ()) or [clean[one]], clean[other], rng)
+        triplets.append(Pair(first, second, "b", second) if number % 2 else Pair(first, second, "a", first))
+    return triplets
+
+
+def _plainly_different(
+    choices: Sequence[StimulusRow], plain: StimulusRow, rng: np.random.Generator
+) -> tuple[StimulusRow, StimulusRow]:
+    shown = (choices[int(rng.integers(len(choices)))], plain)
+    return shown if rng.random() >= 0.5 else (shown[1], shown[0])
 
 
 def bin_of(visual_change: float) -> int:

@@ -29,6 +29,13 @@ class PlannedTrial(NamedTuple):
     mask_seed: int
     #: validation: the category that the picture is compared with; known to the participant
     wanted: str = ""
+    #: ABX: the picture X
+    third_stimulus: str | None = None
+
+    @property
+    def stimuli(self) -> tuple[str, ...]:
+        """Its pictures in the order of their showings."""
+        return tuple(name for name in (self.stimulus, self.second_stimulus, self.third_stimulus) if name is not None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from analysis.design.dealing import Dealt, deal_main, fit_to_stimuli
 from analysis.design.demand import demand_of
 from analysis.design.numbering import numbered
 from analysis.design.ordering import Entry, choice, equal_blocks, spread, spread_blocked
-from analysis.design.pairs import PLAIN_VISUAL_CHANGE, Pair, plain_pairs
+from analysis.design.pairs import PLAIN_VISUAL_CHANGE, Pair, plain_pairs, plain_triplets
 from analysis.design.plan import BlockKind, SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
 from analysis.design.sentinels import Rota, deal_consistency
@@ -125,6 +125,7 @@ def _compose(
     for row in catalogue.corrupted:
         if row.visual_change >= PLAIN_VISUAL_CHANGE:
             strong.setdefault(row.original, []).append(row)
+    block = config.discrimination if demand.pairs else None
     plans = []
     for slot in range(len(main)):
         order = _stream(seed, _ORDER, slot)
@@ -149,15 +150,19 @@ def _compose(
                 [choice("negative", catalogue.clean[o]) for o in negative],
             ]
             stretches += _main_blocks(config, main[slot], groups, repeated[slot], order)
-        if demand.pairs:
+        if block is not None:
             warm_up = rotas["practice"].pick(2 * demand.practice_pairs, without=set(practice))
+            make_plain = plain_triplets if block.form == "abx" else plain_pairs
             stretches.append(
-                ("practice", _pair_entries(plain_pairs(warm_up, catalogue.clean, strong, order), "practice"))
+                ("practice", _pair_entries(make_plain(warm_up, catalogue.clean, strong, order), "practice", block.task))
             )
-            sentinels = _pair_entries(plain_pairs(plain, catalogue.clean, strong, order), "negative")
-            same = _pair_entries([pair for pair in pairs[slot] if pair.correct == "same"], "main")
-            different = _pair_entries([pair for pair in pairs[slot] if pair.correct == "different"], "main")
-            sequence = spread([same, different, sentinels], [], order)
+            sentinels = _pair_entries(make_plain(plain, catalogue.clean, strong, order), "negative", block.task)
+            answers = sorted({pair.correct for pair in pairs[slot]}, reverse=True)
+            groups = [
+                _pair_entries([pair for pair in pairs[slot] if pair.correct == answer], "main", block.task)
+                for answer in answers
+            ]
+            sequence = spread([*groups, sentinels], [], order)
             stretches += _cut("main", sequence, equal_blocks(len(sequence), config.block_trials))
         plans.append(numbered(slot, stretches, _stream(seed, _MASKS, slot)))
     return tuple(plans)
@@ -182,8 +187,8 @@ def _main_blocks(
     return _cut("main", sequence, lengths)
 
 
-def _pair_entries(pairs: Iterable[Pair], role: str) -> list[Entry]:
-    return [Entry("discrimination", role, pair.first, pair.second, pair.correct) for pair in pairs]
+def _pair_entries(pairs: Iterable[Pair], role: str, task: str) -> list[Entry]:
+    return [Entry(task, role, pair.first, pair.second, pair.correct, third=pair.third) for pair in pairs]
 
 
 def _shuffled(entries: Sequence[Entry], rng: np.random.Generator) -> list[Entry]:

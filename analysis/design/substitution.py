@@ -48,15 +48,15 @@ def without_seen(
     """
     rows = catalogue.by_stimulus()
     seen = set(seen)
-    if not any(rows[name].original in seen for trial in session.trials for name in _names(trial)):
+    if not any(rows[name].original in seen for trial in session.trials for name in trial.stimuli):
         return session
-    used = seen | {rows[name].original for trial in session.trials for name in _names(trial)}
+    used = seen | {rows[name].original for trial in session.trials for name in trial.stimuli}
     spent = set(taken)
     pool_of = {original: role for role, originals in pools.items() for original in originals}
     swapped: dict[str, StimulusRow | None] = {}
     kept: list[PlannedTrial] = []
     for trial in session.trials:
-        names = _names(trial)
+        names = trial.stimuli
         # A picture that must lack the wanted category is replaced by one of its own group.
         keep_group = bool(trial.wanted) and rows[trial.stimulus].category != trial.wanted
         for name in names:
@@ -68,19 +68,18 @@ def without_seen(
                     swapped[name] = None
                 else:
                     swapped[name] = _replacement(row, catalogue, pools, pool_of, used, spent, keep_group=keep_group)
-        shown = [swapped[name] for name in names]
-        if any(row is None for row in shown):
+        shown = [found for name in names if (found := swapped[name]) is not None]
+        if len(shown) < len(names):
             continue
-        first, second = shown[0], shown[1] if len(shown) > 1 else None
-        if first is None:
-            continue
+        second, third = (*(row.stimulus for row in shown[1:]), None, None)[:2]
         kept.append(
             trial._replace(
                 position=len(kept),
-                stimulus=first.stimulus,
-                second_stimulus=second.stimulus if second else None,
-                correct_response=first.category if trial.task == "categorisation" else trial.correct_response,
-                wanted=trial.wanted if keep_group or not trial.wanted else first.category,
+                stimulus=shown[0].stimulus,
+                second_stimulus=second,
+                third_stimulus=third,
+                correct_response=shown[0].category if trial.task == "categorisation" else trial.correct_response,
+                wanted=trial.wanted if keep_group or not trial.wanted else shown[0].category,
             )
         )
     _check(session.trials, kept)
@@ -90,10 +89,6 @@ def without_seen(
 def _has_planned_count(trial: PlannedTrial) -> bool:
     """Whether another picture in this place would have an answer too many, and this one an answer too few."""
     return trial.task == "validation" and trial.role not in ("practice", "gold", "negative")
-
-
-def _names(trial: PlannedTrial) -> tuple[str, ...]:
-    return (trial.stimulus,) if trial.second_stimulus is None else (trial.stimulus, trial.second_stimulus)
 
 
 def _replacement(

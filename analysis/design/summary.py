@@ -27,9 +27,8 @@ def summarise(plan: StudyPlan, catalogue: Catalogue) -> dict[str, Any]:
         for trial in session.trials:
             roles[_kind_of(trial.task, trial.role)] += 1
             row = by_stimulus[trial.stimulus]
-            used.add(trial.stimulus)
+            used |= set(trial.stimuli)
             if trial.second_stimulus:
-                used.add(trial.second_stimulus)
                 if trial.role == "main":
                     second = by_stimulus[trial.second_stimulus].corruption
                     comparisons[" / ".join(sorted((row.corruption, second)))] += 1

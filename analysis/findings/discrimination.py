@@ -1,18 +1,21 @@
-"""Same/different trials sorted into the pairs of corruptions that they compare."""
+"""Same/different and ABX trials sorted into the pairs of corruptions that they compare."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis.errors import TableRefused
-from analysis.similarity import DiscriminationTest, discrimination_test, holm, verdict_of
+from analysis.similarity import DiscriminationForm, DiscriminationTest, discrimination_test, holm, verdict_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+#: Tasks in which corruptions are compared, and how.
+_FORMS: Mapping[str, DiscriminationForm] = {"discrimination": "same-different", "abx": "abx"}
 _COLUMNS = ("participant", "task", "role", "corruption", "second_corruption", "response", "correct", "accepted")
 
 
@@ -22,15 +25,15 @@ def discrimination_entries(frame: pd.DataFrame, *, margin: float, level: float) 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`; other tasks than discrimination, other roles than main and sessions that
-        were not accepted are left out.
+        Columns of `analysis.tables.TRIALS`; other tasks than discrimination and abx, other roles than main and sessions
+        that were not accepted are left out.
     margin, level : float
         As in `discrimination_test`.
 
     Returns
     -------
     list of dict
-        One entry a pair, by name; tests are corrected by Holm's rule over pairs.
+        One entry a form and pair, same/different first, by name; tests are corrected by Holm's rule over all.
 
     Raises
     ------
@@ -41,32 +44,49 @@ def discrimination_entries(frame: pd.DataFrame, *, margin: float, level: float) 
     -----
     A different pair names its comparison. A same pair belongs to any comparison with its corruption: it goes to the
     one that has the fewest same pairs for its different ones, so that each trial counts once and guessing scores 1/2.
+    An ABX trial names its comparison by A and B.
     """
-    if "task" not in frame.columns or not (frame["task"] == "discrimination").any():
+    if "task" not in frame.columns or not frame["task"].isin(list(_FORMS)).any():
         return []
-    missing = [name for name in _COLUMNS if name not in frame.columns]
+    needed = (*_COLUMNS, "third_corruption") if (frame["task"] == "abx").any() else _COLUMNS
+    missing = [name for name in needed if name not in frame.columns]
     if missing:
         raise TableRefused(f"discrimination trials: column {missing[0]!r} is missing.")
-    keep = (frame["task"] == "discrimination") & (frame["role"] == "main") & frame["accepted"].astype("boolean")
+    keep = (frame["role"] == "main") & frame["accepted"].astype("boolean")
     rows = frame.loc[keep.fillna(False).to_numpy(dtype=bool)]
     order = [name for name in ("participant", "session", "position") if name in rows.columns]
     rows = rows.sort_values(order, kind="stable")
-    if rows.empty:
-        return []
+    asked = [task for task in _FORMS if (rows["task"] == task).any()]
+    results = [found for task in asked for found in _tested(rows[rows["task"] == task], task, margin, level)]
+    adjusted = holm([test.p for _, test, _ in results])
+    return [_entry(pair, test, p, misses) for (pair, test, misses), p in zip(results, adjusted, strict=True)]
+
+
+def _tested(
+    rows: pd.DataFrame, task: str, margin: float, level: float
+) -> list[tuple[tuple[str, str], DiscriminationTest, int]]:
+    """Pair, test and missed trials for every comparison of one form."""
     first = rows["corruption"].astype(str).tolist()
     second = rows["second_corruption"].astype(str).tolist()
     correct = rows["correct"].astype("boolean").fillna(False).to_numpy(dtype=bool)
     people = np.asarray(rows["participant"].astype(str).tolist())
     response = np.asarray(rows["response"].astype(str).tolist())
     pairs = _compared(first, second)
+    compared_with = rows["third_corruption"].astype(str).tolist() if task == "abx" else second
+    same = np.asarray(first) == np.asarray(compared_with)
     results: list[tuple[tuple[str, str], DiscriminationTest, int]] = []
     for pair in sorted({pair for pair in pairs if pair is not None}):
         chosen = np.array([other == pair for other in pairs])
-        same = np.array([a == b for a, b in zip(first, second, strict=True)])[chosen]
-        test = discrimination_test(correct[chosen], same=same, participants=people[chosen], margin=margin, level=level)
+        test = discrimination_test(
+            correct[chosen],
+            form=_FORMS[task],
+            same=same[chosen],
+            participants=people[chosen],
+            margin=margin,
+            level=level,
+        )
         results.append((pair, test, int(np.sum(response[chosen] == "na"))))
-    adjusted = holm([test.p for _, test, _ in results])
-    return [_entry(pair, test, p, misses) for (pair, test, misses), p in zip(results, adjusted, strict=True)]
+    return results
 
 
 def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | None]:
@@ -93,6 +113,7 @@ def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, m
     different = p_adjusted < 0.05
     return {
         "pair": list(pair),
+        "form": test.form,
         "trials": test.trials,
         "correct": test.correct,
         "accuracy": test.accuracy,

@@ -1,4 +1,4 @@
-"""Which corruptions are alike: curves compared for equivalence and difference, and same/different trials."""
+"""Which corruptions are alike: curves compared for equivalence and difference, and same/different or ABX trials."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from analysis.similarity.curves import (
 )
 from analysis.similarity.discrimination import (
     DISCRIMINATION_MARGIN,
+    DiscriminationForm,
     DiscriminationTest,
     d_prime_of,
     discrimination_test,
@@ -25,6 +26,7 @@ __all__ = [
     "MARGIN",
     "CurveSimilarity",
     "CurveTrials",
+    "DiscriminationForm",
     "DiscriminationTest",
     "PermutationTest",
     "Verdict",

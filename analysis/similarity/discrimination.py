@@ -1,9 +1,10 @@
-"""Can people tell two corruptions apart? The same/different test against guessing."""
+"""Can people tell two corruptions apart? The test of same/different and of ABX answers against guessing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,14 +14,18 @@ from analysis.similarity.verdicts import Verdict, verdict_of
 
 #: Largest accuracy above guessing that still counts as indistinguishable.
 DISCRIMINATION_MARGIN = 0.10
+DiscriminationForm = Literal["same-different", "abx"]
+#: Beyond it no accuracy below 1 is told from 1 in double precision.
+_LARGEST_D_PRIME = 16.0
 
 
 @dataclass(frozen=True)
 class DiscriminationTest:
-    """Outcome of same/different trials on one pair of corruptions.
+    """Outcome of same/different or ABX trials on one pair of corruptions.
 
     Parameters
     ----------
+    form : {"same-different", "abx"}
     trials, correct : int
     accuracy : float
     interval : tuple of float
@@ -37,14 +42,15 @@ class DiscriminationTest:
     design_effect : float
         Variance of the accuracy over that of independent trials, at least 1; 1 without participants.
     d_prime : float
-        Sensitivity of an unbiased observer of this accuracy who judges both pictures on their own, at least 0.
+        Sensitivity of an unbiased observer of this accuracy who judges every picture on its own, at least 0.
     d_prime_upper : float
         d' at the upper bound: what cannot be excluded.
     hit_rate, false_alarm_rate, criterion : float or None
-        "Different" answers to different and to same pairs, and the bias towards "same" (0 = none); None without
-        ``same``.
+        "Different" answers to different and to same pairs, and the bias towards "same" (0 = none); in ABX "B" answers
+        where X is B and where it is A, and the bias towards "A". None without ``same``.
     """
 
+    form: DiscriminationForm
     trials: int
     correct: int
     accuracy: float
@@ -67,20 +73,23 @@ class DiscriminationTest:
 def discrimination_test(
     correct: ArrayLike,
     *,
+    form: DiscriminationForm = "same-different",
     same: ArrayLike | None = None,
     participants: Sequence[object] | NDArray[np.generic] | None = None,
     margin: float = DISCRIMINATION_MARGIN,
     level: float = 0.95,
     alpha: float = 0.05,
 ) -> DiscriminationTest:
-    """Test same/different answers against guessing (1/2).
+    """Test same/different or ABX answers against guessing (1/2).
 
     Parameters
     ----------
     correct : array-like of bool, shape (n,)
         Was the answer right?
+    form : {"same-different", "abx"}
+        What was asked; the accuracy and its test are the same for both, d' is not.
     same : array-like of bool, shape (n,), optional
-        Were both pictures of the trial made by the same corruption?
+        Was "same" the right answer; in ABX, was "A"?
     participants : sequence, shape (n,), optional
         Ids; answers of one person count as a cluster.
     margin : float
@@ -104,13 +113,14 @@ def discrimination_test(
     Notes
     -----
     Clopper and Pearson (1934); with participants on the effective number of trials (Korn and Graubard 1998, Survey
-    Methodology 24, 193-201). d' inverts ``p = Phi(d'/2)^2 + (1 - Phi(d'/2))^2`` (Macmillan and Creelman 2005,
-    eq. 9.3: independent observations); with ``same``, p is that of the observer freed of bias, with rates kept off 0
-    and 1 by half an answer.
+    Methodology 24, 193-201). d' is that of independent observations, see `d_prime_of`; with ``same``, p is that of the
+    observer freed of bias, with rates kept off 0 and 1 by half an answer.
     """
+    if form not in get_args(DiscriminationForm):
+        raise InvalidInput(f"form must be one of {', '.join(get_args(DiscriminationForm))}, not {form!r}.")
     right = _column(correct, "correct")
     if not len(right):
-        raise TooFewResponses("There is no same/different trial.")
+        raise TooFewResponses("There is no trial in which corruptions are compared.")
     if not 0.0 < margin < 0.5 or not 0.0 < level < 1.0 or not 0.0 < alpha < 1.0:
         raise InvalidInput("The margin lies between 0 and 1/2, levels between 0 and 1.")
     n, k = len(right), int(right.sum())
@@ -129,6 +139,7 @@ def discrimination_test(
         if alike.any() and not alike.all():
             hits, alarms, criterion, unbiased = _without_bias(right, alike)
     return DiscriminationTest(
+        form=form,
         trials=n,
         correct=k,
         accuracy=k / n,
@@ -136,30 +147,51 @@ def discrimination_test(
         upper_bound=bound,
         p=p,
         margin=margin,
-        margin_d_prime=d_prime_of(0.5 + margin),
+        margin_d_prime=d_prime_of(0.5 + margin, form),
         equivalent=equivalent,
         different=different,
         verdict=verdict_of(equivalent=equivalent, different=different),
         design_effect=effect,
-        d_prime=d_prime_of(unbiased),
-        d_prime_upper=d_prime_of(bound),
+        d_prime=d_prime_of(unbiased, form),
+        d_prime_upper=d_prime_of(bound, form),
         hit_rate=hits,
         false_alarm_rate=alarms,
         criterion=criterion,
     )
 
 
-def d_prime_of(accuracy: float) -> float:
-    """Sensitivity d' of an unbiased same/different observer (independent observations) of this accuracy.
+def d_prime_of(accuracy: float, form: DiscriminationForm = "same-different") -> float:
+    """Sensitivity d' of an unbiased observer of this accuracy who judges every picture on its own.
 
     Parameters
     ----------
     accuracy : float
         In [0, 1]; 1/2 or less gives 0, 1 gives infinity.
-    """
-    from scipy.special import ndtri
+    form : {"same-different", "abx"}
 
+    Notes
+    -----
+    Independent observations (Macmillan and Creelman 2005, chapter 9): same/different inverts
+    ``p = Phi(d'/2)^2 + Phi(-d'/2)^2``, ABX ``p = Phi(d'/sqrt 2) Phi(d'/2) + Phi(-d'/sqrt 2) Phi(-d'/2)``. An observer
+    who compares differences instead needs a larger d' for the same accuracy.
+    """
+    from scipy.special import ndtr, ndtri
+
+    if form == "abx":
+        from scipy.optimize import brentq
+
+        if accuracy <= 0.5:
+            return 0.0
+        if accuracy >= _abx_accuracy(_LARGEST_D_PRIME, ndtr):
+            return float("inf")
+        return float(brentq(lambda d: _abx_accuracy(d, ndtr) - accuracy, 0.0, _LARGEST_D_PRIME, xtol=1e-12))
     return float(2.0 * ndtri(0.5 * (1.0 + np.sqrt(max(2.0 * accuracy - 1.0, 0.0)))))
+
+
+def _abx_accuracy(d_prime: float, ndtr: Callable[[float], float]) -> float:
+    """Right answers: which of A and B is which, and what X is, both right or both wrong."""
+    order, x = d_prime / np.sqrt(2.0), d_prime / 2.0
+    return float(ndtr(order) * ndtr(x) + ndtr(-order) * ndtr(-x))
 
 
 def _exact_bound(successes: float, trials: float, tail: float) -> tuple[float, float]:

@@ -79,3 +79,28 @@ def test_without_a_wrong_answer_the_sensitivity_has_no_upper_bound_and_json_no_i
     json.dumps(found, allow_nan=False)
     only_different = discrimination_entries(pairs([("a", "b", True)] * 8), margin=0.1, level=0.95)[0]
     assert only_different["d_prime"] is None
+
+
+def triplets(rows: list[tuple[str, str, str, bool]], **columns: object) -> pd.DataFrame:
+    frame = pairs([(a, b, right) for a, b, _, right in rows], **{"task": "abx", **columns})
+    return frame.assign(third_corruption=[x for _, _, x, _ in rows])
+
+
+def test_abx_trials_name_their_comparison_by_a_and_b() -> None:
+    rows = [("a", "b", "a", True), ("a", "b", "b", True), ("b", "a", "b", True), ("b", "a", "a", False)] * 10
+    found = discrimination_entries(triplets(rows), margin=0.1, level=0.95)
+    assert [(entry["pair"], entry["form"], entry["trials"], entry["correct"]) for entry in found] == [
+        (["a", "b"], "abx", 40, 30)
+    ]
+    # "B" where X goes with B: 10 of 20; where X goes with A: none of 20.
+    assert (found[0]["hit_rate"], found[0]["false_alarm_rate"]) == (0.5, 0.0)
+    assert found[0]["margin_d_prime"] < 1.1 < found[0]["d_prime"]
+
+
+def test_both_forms_stand_beside_each_other() -> None:
+    same_different = pairs([("a", "b", True), ("a", "a", False)] * 10)
+    frame = pd.concat([same_different, triplets([("a", "b", "a", True)] * 10)])
+    found = discrimination_entries(frame, margin=0.1, level=0.95)
+    assert [(entry["form"], entry["trials"]) for entry in found] == [("same-different", 20), ("abx", 10)]
+    with pytest.raises(TableRefused, match="third_corruption"):
+        discrimination_entries(frame.drop(columns="third_corruption"), margin=0.1, level=0.95)

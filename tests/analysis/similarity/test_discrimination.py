@@ -76,6 +76,43 @@ def test_bias_is_told_from_sensitivity() -> None:
     assert found.d_prime == pytest.approx(d_prime_of(stats.norm.cdf((z[0] - z[1]) / 2)))
 
 
+def test_sensitivity_of_the_unbiased_abx_observer() -> None:
+    """By hand for d' = 2: Phi(sqrt 2) Phi(1) + Phi(-sqrt 2) Phi(-1) = 0.9214 * 0.8413 + 0.0786 * 0.1587 = 0.7876."""
+    assert d_prime_of(0.7876, "abx") == pytest.approx(2.0, abs=1e-3)
+    phi = stats.norm.cdf
+    for d_prime in (0.3, 1.0, 3.0):
+        exact = phi(d_prime / 2**0.5) * phi(d_prime / 2) + phi(-d_prime / 2**0.5) * phi(-d_prime / 2)
+        assert d_prime_of(exact, "abx") == pytest.approx(d_prime, abs=1e-8)
+    assert [d_prime_of(accuracy, "abx") for accuracy in (0.3, 0.5, 1.0)] == [0.0, 0.0, float("inf")]
+    # Three looks tell more than two: the same accuracy takes less.
+    assert d_prime_of(0.6, "abx") < d_prime_of(0.6)
+    found = discrimination_test(answers(300, 150), form="abx")
+    assert found.margin_d_prime == d_prime_of(0.6, "abx") and found.p == discrimination_test(answers(300, 150)).p
+
+
+def test_an_abx_observer_who_judges_every_picture_on_its_own_is_recovered() -> None:
+    """Which of A and B has more of it, and whether X has more than the middle: the answer joins the two."""
+    rng = np.random.default_rng(8)
+    n, d_prime = 40_000, 1.5
+    a_has, x_is_a = rng.random(n) < 0.5, rng.random(n) < 0.5
+    x_has = a_has == x_is_a
+    a, b, x = (rng.standard_normal(n) + d_prime * has for has in (a_has, ~a_has, x_has))
+    says_a = (a > b) == (x > d_prime / 2)
+    found = discrimination_test(says_a == x_is_a, form="abx", same=x_is_a)
+    assert found.d_prime == pytest.approx(d_prime, abs=0.05)
+    assert found.criterion == pytest.approx(0.0, abs=0.03)
+    # The same observer with a liking for "b": the accuracy falls, and the criterion tells why.
+    likes_b = says_a & (rng.random(n) < 0.7)
+    biased = discrimination_test(likes_b == x_is_a, form="abx", same=x_is_a)
+    assert biased.accuracy < found.accuracy and biased.criterion is not None and biased.criterion < -0.3
+    assert d_prime_of(biased.accuracy, "abx") < biased.d_prime <= d_prime + 0.1
+
+
+def test_a_form_that_there_is_not_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="same-different, abx"):
+        discrimination_test([1, 0], form="oddity")  # type: ignore[arg-type]
+
+
 def test_clusters_widen_the_interval_and_independent_people_do_not() -> None:
     rng = np.random.default_rng(1)
     person = np.repeat(np.arange(30), 20)
