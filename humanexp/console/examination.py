@@ -181,3 +181,17 @@ def money() -> Finding:
             detail="can move: AWS keys are set. Amazon announced that Mechanical Turk closed on 30 September 2026.",
         )
     return Finding(subject="Real money", state="ok", detail="cannot move: no AWS keys, or PUBLIC_URL is not https")
+
+
+@question
+def refused_calls() -> Finding:
+    """Forged and repeated tokens that belong to no study; those of a study stand on its monitor."""
+    from humanexp.experiments import selectors
+
+    try:
+        kinds = selectors.refused_calls(None)
+    except DatabaseError:
+        return Finding(subject="Refused calls", state="note", detail="unknown: the database is not ready")
+    told = ", ".join(f"{kind.count} {kind.reason.label}" for kind in kinds)
+    latest = f", the latest {max(kind.latest for kind in kinds):%Y-%m-%d %H:%M} UTC" if kinds else ""
+    return Finding(subject="Refused calls", state="note" if kinds else "ok", detail=(told or "none kept") + latest)

@@ -71,7 +71,7 @@ class TokenRefused(ApplicationError):
 
     def __init__(self, message: str = "", *, reason: str = "forged", session_id: int | None = None) -> None:
         super().__init__(message)
-        #: for the audit: forged, expired, revoked or replayed; the reply tells none of it
+        #: for the audit: forged, expired, revoked, foreign or replayed; the reply tells none of it
         self.reason = reason
         #: known where the signature was good
         self.session_id = session_id

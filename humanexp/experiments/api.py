@@ -11,14 +11,14 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from analysis.protocols import ProtocolConfig
 from humanexp.core.errors import NotFound
 from humanexp.experiments import credentials, selectors, services
+from humanexp.experiments.audited import AuditedView
 from humanexp.experiments.authentication import HoldsSession, SessionTokenAuthentication
 from humanexp.experiments.credentials import SessionClaim
-from humanexp.experiments.models import Session, SessionState
+from humanexp.experiments.models import RefusalReason, Session, SessionState
 from humanexp.experiments.pictures import mask_png, stimulus_png
 from humanexp.experiments.serializers import (
     CompleteIn,
@@ -36,6 +36,7 @@ from humanexp.experiments.serializers import (
     StatusOut,
     TokenOut,
 )
+from humanexp.experiments.services import auditing
 from humanexp.experiments.services.answering import check_lease, picture_trial
 from humanexp.experiments.tasks import TASKS
 
@@ -46,12 +47,15 @@ _REFUSALS = {
     401: OpenApiResponse(ProblemOut, description="the token is forged, expired or revoked"),
     409: OpenApiResponse(ProblemOut, description="lease-lost, out-of-order or session-closed"),
     422: OpenApiResponse(ProblemOut, description="a field has a value that cannot be used"),
+    429: OpenApiResponse(ProblemOut, description="too-fast or too-many-calls; Retry-After says when to try again"),
 }
+_CODE_REFUSALS = {status: _REFUSALS[status] for status in (401, 422, 429)}
 _PICTURE = {
     (200, "image/png"): OpenApiTypes.BINARY,
     401: _REFUSALS[401],
     404: OpenApiResponse(ProblemOut, description="no picture may be fetched here now"),
     409: _REFUSALS[409],
+    429: _REFUSALS[429],
 }
 
 
@@ -65,7 +69,7 @@ class AlwaysJson(BaseContentNegotiation):
         return JSONRenderer(), JSONRenderer.media_type
 
 
-class RunView(APIView):
+class RunView(AuditedView):
     """A call with a session's token; its replies are kept by no cache."""
 
     authentication_classes = [SessionTokenAuthentication]
@@ -76,6 +80,11 @@ class RunView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         response["Cache-Control"] = "no-store"
         return response
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if isinstance(request.auth, SessionClaim):
+            auditing.check_rate(claim=request.auth)
 
     @property
     def claim(self) -> SessionClaim:
@@ -90,7 +99,7 @@ class HandoffView(RunView):
     authentication_classes = []
     permission_classes = []
 
-    @extend_schema(request=HandoffIn, responses={200: TokenOut, 401: _REFUSALS[401], 422: _REFUSALS[422]}, auth=[])
+    @extend_schema(request=HandoffIn, responses={200: TokenOut, **_CODE_REFUSALS}, auth=[])
     def post(self, request: Request) -> Response:
         """Exchange a one-time code (60 s) for a bearer token."""
         given = _valid(HandoffIn, request)
@@ -101,7 +110,7 @@ class LookView(RunView):
     authentication_classes = []
     permission_classes = []
 
-    @extend_schema(request=HandoffIn, responses={200: LookOut, 401: _REFUSALS[401], 422: _REFUSALS[422]}, auth=[])
+    @extend_schema(request=HandoffIn, responses={200: LookOut, **_CODE_REFUSALS}, auth=[])
     def post(self, request: Request) -> Response:
         """What a one-time code opens, without using it up: a phone asks before it is refused."""
         given = _valid(HandoffIn, request)
@@ -109,7 +118,7 @@ class LookView(RunView):
 
 
 class SessionView(RunView):
-    @extend_schema(responses={200: SessionOut, 401: _REFUSALS[401], 409: _REFUSALS[409]})
+    @extend_schema(responses={200: SessionOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]})
     def get(self, request: Request) -> Response:
         """What the page needs to know before the first picture."""
         session = selectors.session_of(self.claim)
@@ -154,6 +163,7 @@ class QuestionView(RunView):
             401: _REFUSALS[401],
             404: OpenApiResponse(ProblemOut, description="this trial has no question of its own, or not now"),
             409: _REFUSALS[409],
+            429: _REFUSALS[429],
         },
     )
     def get(self, request: Request, position: int) -> Response:
@@ -174,6 +184,8 @@ class ResponsesView(RunView):
         """Store the answer to the next trial. The same position again changes nothing: the stored answer wins."""
         given: dict[str, Any] = _RESPONSE_IN.run_validation(request.data)
         stored = services.store_response(claim=self.claim, lease=self.lease, **given)
+        if stored.response != given["response"]:
+            auditing.record(reason=RefusalReason.ALTERED, **self.caller())
         reply: dict[str, Any] = {"position": stored.position, "cursor": stored.cursor}
         if stored.has_feedback:
             reply["feedback"] = {"correct": stored.correct, "category": stored.correct_response}
@@ -197,14 +209,16 @@ class CompleteView(RunView):
 
 
 class WithdrawView(RunView):
-    @extend_schema(request=None, responses={200: StateOut, 401: _REFUSALS[401], 409: _REFUSALS[409]})
+    @extend_schema(
+        request=None, responses={200: StateOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]}
+    )
     def post(self, request: Request) -> Response:
         """Stop and leave: the session's answers are deleted. Needs no lease: any window of it may decide this."""
         return Response({"state": services.leave_session(claim=self.claim).state})
 
 
 class StatusView(RunView):
-    @extend_schema(responses={200: StatusOut, 401: _REFUSALS[401]})
+    @extend_schema(responses={200: StatusOut, 401: _REFUSALS[401], 429: _REFUSALS[429]})
     def get(self, request: Request) -> Response:
         """How far the session is; needs no lease, so that the page that opened it can ask."""
         session = selectors.session_of(self.claim)
@@ -212,7 +226,7 @@ class StatusView(RunView):
         return Response({**progress, **_proofs(session)})
 
 
-#: Made once: making its thirty fields anew takes longer than everything else about an answer. It keeps nothing of a call.
+#: Made once: making its thirty fields anew takes longer than all else about an answer. It keeps nothing of a call.
 _RESPONSE_IN = ResponseIn()
 
 

@@ -239,6 +239,7 @@ class RefusalReason(models.TextChoices):
     FORGED = "forged", _("forged or damaged token")
     EXPIRED = "expired", _("expired token")
     REVOKED = "revoked", _("token that was revoked, or of a session that is gone")
+    FOREIGN = "foreign", _("token of a session of another study")
     REPLAYED = "replayed", _("one-time code used again")
     ALTERED = "altered", _("another answer to an answered trial")
     TOO_FAST = "too-fast", _("answers faster than pictures are shown")

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet
 
 from analysis.tables import TIMING_COLUMNS
 from humanexp.core.errors import NotFound, TokenRefused
@@ -18,7 +18,7 @@ from humanexp.core.models import User
 from humanexp.experiments import credentials
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.credentials import SessionClaim
-from humanexp.experiments.models import Response, Session, SessionState, Study, Trial
+from humanexp.experiments.models import RefusalReason, RefusedCall, Response, Session, SessionState, Study, Trial
 from humanexp.experiments.plans import plan_head
 from humanexp.stimuli.models import Stimulus, StimulusSet
 
@@ -270,3 +270,26 @@ def gold_answers(study: Study) -> list[tuple[int, str, str, bool]]:
         (session, original, category, bool(right))
         for session, original, category, right in answered.values_list(*columns)
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusedCalls:
+    """Refusals of one kind, as far as they are kept."""
+
+    reason: RefusalReason
+    count: int
+    sessions: int
+    latest: datetime
+
+
+def refused_calls(study: Study | None) -> list[RefusedCalls]:
+    """What the participant API refused to the study's sessions; without a study, calls that belong to no session."""
+    kept = RefusedCall.objects.filter(session__study=study) if study else RefusedCall.objects.filter(session=None)
+    counted = kept.order_by().values_list("reason").annotate(Count("pk"), Count("session", distinct=True), Max("at"))
+    return sorted(
+        (
+            RefusedCalls(reason=RefusalReason(reason), count=count, sessions=sessions, latest=latest)
+            for reason, count, sessions, latest in counted
+        ),
+        key=lambda refused: (-refused.count, refused.reason),
+    )

@@ -10,9 +10,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from humanexp.core.errors import TokenRefused
+from humanexp.experiments.audited import AuditedView
 from humanexp.recruitment import frames, selectors, services
 
 
@@ -40,7 +40,7 @@ class HandoffReply(serializers.Serializer[Any]):
     handoff = serializers.CharField()
 
 
-class EntryView(APIView):
+class EntryView(AuditedView):
     """No cookies and no account: what a caller may do follows from its bearer alone."""
 
     authentication_classes = ()

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.experiments.models import Participant, Session, SessionState, Study
+from humanexp.experiments.models import Participant, RefusedCall, Session, SessionState, Study
 from humanexp.recruitment import services
 from humanexp.recruitment.frames import origin
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
@@ -244,6 +244,8 @@ class TestOpening:
         assert Client().post(path).status_code == 401
         other = services.publish(study=make_study("blur"), to="marketplace", assignments=1, reward_cents=1)
         assert someone.call("POST", f"/take/{other.entry}/handoff/").status_code == 401
+        entry = RefusedCall.objects.order_by("-at", "-pk")[0]
+        assert (entry.reason, entry.call, entry.session) == ("foreign", "handoff", someone.session)
 
     def test_the_same_person_has_one_code_in_sandbox_and_production(self, study: Study) -> None:
         codes = {

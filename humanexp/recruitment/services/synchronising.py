@@ -187,10 +187,10 @@ def finish_link(*, campaign: Campaign, token: str) -> None:
     """Somebody who came by a plain link has finished; `sync` finds the same a little later."""
     session = experiment_selectors.session_for_token(token)
     if not campaign.is_link or session.study_id != campaign.study_id:
-        raise TokenRefused
+        raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("hit").first()
     if assignment is None or assignment.hit is None:
-        raise TokenRefused
+        raise TokenRefused(reason="foreign", session_id=session.pk)
     found = recruiter_for(campaign.environment).assignment(assignment.assignment_id)
     if found is None:
         raise Conflict("The study is not finished yet: some trials have no answer.")

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.models import User
+from humanexp.experiments import selectors as experiment_selectors
 from humanexp.experiments.models import Study
 from humanexp.jobs import services as jobs
 from humanexp.recruitment import money, selectors, services
@@ -83,6 +84,7 @@ def _figures(study: Study) -> dict[str, object]:
         "waiting": selectors.waiting_payments(study)[:50],
         "recent": selectors.ledger(study)[:10],
         "chart": columns(selectors.sessions_over_time(study)),
+        "refused_calls": experiment_selectors.refused_calls(study),
         **_payable(study),
     }
 
