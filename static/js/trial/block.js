@@ -1,4 +1,5 @@
 /** A block: its pictures made ready, its trials run one by one, its answers saved. */
+import { cutOff } from "./begun.js";
 import { PictureStore } from "./pictures.js";
 import { openPositions } from "./plan.js";
 import { getReady } from "./ready.js";
@@ -9,14 +10,21 @@ export async function runBlock(run, step) {
   const { session, outbox, screens } = run;
   const { block } = step;
   const task = taskOf(block.task);
-  const positions = openPositions(block, session.cursor, outbox.positions);
+  const open = openPositions(block, session.cursor, outbox.positions);
+  const lost = open.includes(run.begun.position) ? run.begun.position : null;
+  const positions = open.filter((position) => position !== lost);
   const pictures = new PictureStore({
     api: run.api,
     createBitmap: run.createBitmap,
     sleep: run.sleep,
     sizePx: session.protocol.size_px,
   });
-  await getReady(run, step, pictures, positions);
+  if (positions.length > 0) await getReady(run, step, pictures, positions);
+  // Not before the person goes on here: the window in which the trial began may still be answering it.
+  if (lost !== null) {
+    outbox.add(cutOff(lost));
+    run.begun.clear();
+  }
   const stage = await task.open(run, block);
   for (const position of positions) {
     await run.leaving.considered();
@@ -24,6 +32,7 @@ export async function runBlock(run, step) {
     run.progress.reach(position, session.total);
     const answer = await stage.ask({ position, pictures: pictures.of(position) });
     outbox.add({ position, ...answer, simulated: false });
+    run.begun.clear();
     await stage.leave({ position, response: answer.response, hasFeedback: block.feedback });
     if (outbox.fault) throw outbox.fault;
     pictures.release(position);

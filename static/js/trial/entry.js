@@ -1,4 +1,5 @@
 /** The way in: device, bearer, lease, and answers left over from before a reload. */
+import { Begun } from "./begun.js";
 import { deviceFault } from "./environment.js";
 import { Outbox } from "./outbox.js";
 import { patiently } from "./pause.js";
@@ -8,7 +9,7 @@ import { areTimed } from "./tasks/index.js";
 
 const TOKEN_KEY = "humanexp.run.token";
 
-/** Fills run.session, run.key and run.outbox, or stops with the page that says why not. */
+/** Fills run.session, run.key, run.begun and run.outbox, or stops with the page that says why not. */
 export async function enter(run) {
   const fault = deviceFault(run.view);
   if (fault === "browser") throw new Stop(fault);
@@ -24,6 +25,7 @@ export async function enter(run) {
   if (fault && areTimed(run.session.blocks.map(({ task }) => task))) throw new Stop(fault);
   // The first part of a bearer is the same in every bearer of a session: answers left by an earlier window are found again.
   run.key = nameOf(run.api.token.split(":")[0]);
+  run.begun = new Begun({ storage: run.local, session: run.key });
   if (run.session.state === "submitted" || run.session.state === "withdrawn") return;
   // A new lease for every page: a duplicated tab copies sessionStorage and must not share one.
   const lease = randomId(run.view);

@@ -54,6 +54,7 @@ export class Leaving {
           return;
         }
         this.#run.outbox?.forgetBefore(Number.POSITIVE_INFINITY);
+        this.#run.begun.clear();
         this.#run.isReloading = true;
         this.#run.view.location.reload();
       };

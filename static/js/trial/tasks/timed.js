@@ -45,7 +45,8 @@ async function openStage(run, block) {
       surface.fit();
     },
 
-    async ask({ pictures }) {
+    async ask({ position, pictures }) {
+      run.begun.mark(position);
       // Nothing is sent, and nothing written on the page, while a trial is on the screen.
       outbox.hold();
       progress.hold();
