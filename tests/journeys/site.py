@@ -75,11 +75,11 @@ class Site:
         stack.close()
 
     def end(self, process: subprocess.Popen[Any]) -> None:
-        process.send_signal(signal.SIGKILL)
-        process.wait(20)
-        self.dead.append(process.pid)
-        held = self.platform("SELECT 1 FROM recruitment_senderlease WHERE holder LIKE ?", _holder(process.pid))
-        self.senders_killed += len(held)
+        killed = kill_all_of(process)
+        self.dead += killed
+        for pid in killed:
+            held = self.platform("SELECT 1 FROM recruitment_senderlease WHERE holder LIKE ?", _holder(pid))
+            self.senders_killed += len(held)
 
     def crash(self, name: str) -> None:
         """Kill it and start it again, on the same port."""
@@ -163,6 +163,17 @@ class Site:
             self.change_platform(
                 "UPDATE jobs_job SET lease_until = ? WHERE runner LIKE ? AND state = 'running'", over, holder
             )
+
+
+def kill_all_of(process: subprocess.Popen[Any]) -> list[int]:
+    """A process and those that it started, as the web server starts workers; returns their ids."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    family = [process.pid, *(int(pid) for pid in children.read_text().split())] if children.exists() else [process.pid]
+    for pid in family:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.wait(20)
+    return family
 
 
 def _holder(pid: int) -> str:

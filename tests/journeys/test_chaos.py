@@ -25,7 +25,7 @@ from humanexp.simulation.observers import random_stream
 from humanexp.simulation.participant import ScriptedParticipant
 from humanexp.simulation.personas import RandomClicker, TruePicture
 from tests.journeys.people import session_of
-from tests.journeys.site import Site, wait_for
+from tests.journeys.site import Site, kill_all_of, wait_for
 from tests.postgres import postgres_cluster  # noqa: F401  (a fixture)
 
 HERE = Path(__file__).parent
@@ -48,8 +48,7 @@ class WebSite(Site):
         return self
 
     def end(self, process: Any) -> None:
-        process.kill()
-        process.wait(20)
+        kill_all_of(process)
 
     @property
     def _changes(self) -> dict[str, str]:
@@ -105,6 +104,9 @@ class Crowd:
                     f"{number} answers",
                     patience_s=300,
                 )
+                for each in under_way:
+                    if each.done():
+                        each.result()  # what they failed with comes first
                 assert not all(each.done() for each in under_way), "the server was killed too late"
                 site.crash("web")
             wait(under_way)

@@ -162,7 +162,9 @@ class SaysDog:
     name: str = "says dog"
     is_honest: bool = False
 
-    def answer(self, pictures: Sequence[TruePicture], *, participant: str, position: int) -> Answer:
+    def answer(
+        self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
+    ) -> Answer:
         return Answer(response="dog", rt_ms=700.0)
 
 
