@@ -126,13 +126,25 @@ class Participant:
 
     def judges(self, response: str, *, has_feedback: bool) -> None:
         self.sees("validation")
-        self.place.wait_for_selector('[data-judge] fieldset[data-question="shows"]:enabled', timeout=PATIENCE_MS)
+        unanswered = '[data-judge] fieldset[data-question="shows"]:enabled:not(:has(:checked))'
+        self.place.wait_for_selector(unanswered, timeout=PATIENCE_MS)
         for question, answer in zip(("shows", "usable"), response.split("-"), strict=True):
-            self.place.check(f'[data-judge] input[name="{question}"][value="{answer}"]')
+            if self.by_keyboard:
+                while self.place.evaluate("document.activeElement.name || ''") != question:
+                    self.keys.press("Tab")
+                self.keys.press("Space" if answer == "yes" else "ArrowDown")
+            else:
+                self.place.check(f'[data-judge] input[name="{question}"][value="{answer}"]')
         self.place.wait_for_timeout(350)  # sooner is the second half of a double click
-        self.place.click('[data-action="judged"]')
+        self.goes_on()
         if has_feedback:
             self.place.wait_for_selector('[data-verdict]:has-text(":")', timeout=PATIENCE_MS)
+            self.goes_on()
+
+    def goes_on(self) -> None:
+        if self.by_keyboard:
+            self.keys.press("Enter")
+        else:
             self.place.click('[data-action="judged"]')
 
 

@@ -165,26 +165,6 @@ def test_a_plain_link_to_a_timed_study_on_a_small_screen(page: Any, platform: st
     assert not Session.objects.exists()
 
 
-@pytest.mark.slow
-def test_a_plain_link_from_consent_to_the_code(page: Any, platform: str, study: Study) -> None:
-    campaign = services.publish(study=study, to="link", assignments=2)
-    page.goto(f"{platform}/take/{campaign.entry}/?p=panel-7")
-    page.get_by_role("heading", name="Before you decide").wait_for()
-    assert "panel-7" not in page.url
-    shot(page, "link-consent")
-    page.get_by_role("checkbox").focus()
-    page.keyboard.press("Space")
-    with page.expect_popup() as popup:
-        page.keyboard.press("Enter")
-    does_everything(popup.value, platform)
-    page.get_by_text("Your completion code").wait_for(timeout=PATIENCE_MS)
-    page.wait_for_function("document.title.startsWith('Done')")
-    shot(page, "link-done")
-    assert Assignment.objects.get().state == "submitted"
-    assert page.context.cookies() == []
-    assert page.evaluate("window.__refused") == page.complaints == []
-
-
 def test_recruiting_in_the_console(page: Any, platform: str, study: Study, market: MarketplaceServer) -> None:
     ada = User.objects.create_user("ada", password="lovelace")
     Study.objects.update(created_by=ada)

@@ -1,0 +1,111 @@
+"""Each task by a plain link: from consent to the completion code, on a desktop, by keyboard alone, on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanexp.experiments import services as experiments
+from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Assignment, Campaign
+from tests.browser import studies
+from tests.browser.person import PATIENCE_MS
+from tests.browser.test_frames import DESIGNS, PHONE, Participant, shot
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+
+@pytest.fixture
+def link_to(transactional_db: None, own_media: None, drawings: Path) -> Callable[[str], Campaign]:
+    def campaign(task: str) -> Campaign:
+        study = studies.make_study(drawings, design=DESIGNS[task](), protocol=studies.BRIEF)
+        return services.publish(study=study, to="link", assignments=2)
+
+    return campaign
+
+
+def check_session(session: Session, *, by_keyboard: bool) -> str:
+    """Everything is stored once; gives the completion code."""
+    session.refresh_from_db()
+    assert session.state in (SessionState.COMPLETED, SessionState.SUBMITTED)
+    answers = Response.objects.filter(session=session)
+    assert answers.count() == session.total
+    if by_keyboard:
+        assert {click["input"] for answer in answers for click in answer.clicks} == {"key"}
+    assert experiments.receipt_is_valid(session=session, receipt=experiments.receipt_for(session=session))
+    return session.consent_version
+
+
+@pytest.mark.parametrize(
+    ("task", "by_keyboard"),
+    [
+        pytest.param("categorisation", False, marks=pytest.mark.slow),
+        pytest.param("discrimination", False, marks=pytest.mark.slow),
+        ("validation", True),
+    ],
+)
+def test_from_consent_to_the_code(page: Any, live_server: Any, link_to: Any, task: str, by_keyboard: bool) -> None:
+    page.goto(f"{live_server.url}/take/{link_to(task).entry}/?p=panel-7")
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    assert "panel-7" not in page.url
+    shot(page, f"{task}-link-consent")
+    with page.expect_popup() as popup:
+        if by_keyboard:
+            while page.evaluate("document.activeElement.name") != "consent":
+                page.keyboard.press("Tab")
+            page.keyboard.press("Space")
+            page.keyboard.press("Enter")
+        else:
+            page.check("[data-consent]")
+            page.click("[data-action=start]")
+    window = popup.value
+    session = Participant(window, window.keyboard, by_keyboard=by_keyboard).does_everything(task)
+    window.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
+    code = window.inner_text('[data-value="code"]')
+    shot(window, f"{task}-link-window-done")
+    window.close()
+    page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+    assert page.inner_text("[data-panel=done] [data-value=completion-code]") == code
+    page.wait_for_function("document.title.startsWith('Done')")
+    shot(page, f"{task}-link-done")
+    assert check_session(session, by_keyboard=by_keyboard) == "house-2"
+    assert Assignment.objects.get().state == "submitted"
+    assert page.context.cookies() == []
+    assert page.evaluate("window.__refused") == page.complaints == []
+
+
+def test_validation_on_a_phone(chromium: Any, live_server: Any, link_to: Any) -> None:
+    context = chromium.new_context(**PHONE)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/take/{link_to('validation').entry}/")
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.check("[data-consent]")
+    with page.expect_popup() as popup:
+        page.click("[data-action=start]")
+    session = Participant(popup.value, None).does_everything("validation")
+    popup.value.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
+    popup.value.close()
+    page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+    shot(page, "validation-link-phone-done")
+    check_session(session, by_keyboard=False)
+    context.close()
+
+
+@pytest.mark.parametrize("task", ["categorisation", "discrimination"])
+def test_a_timed_task_tells_a_phone_before_anything_is_stored(
+    chromium: Any, live_server: Any, link_to: Any, task: str
+) -> None:
+    context = chromium.new_context(**PHONE)
+    page = context.new_page()
+    page.goto(f"{live_server.url}/take/{link_to(task).entry}/")
+    page.get_by_role("heading", name="This study needs a computer").wait_for()
+    assert not page.is_visible("[data-consent]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    shot(page, f"{task}-link-phone-refused")
+    assert not Session.objects.exists()
+    context.close()
