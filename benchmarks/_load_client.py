@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-#: As the page fetches pictures.
-PARALLEL = 4
+#: As the page fetches pictures: so many calls at once, each for so many trials.
+PARALLEL, AT_ONCE = 2, 4
 #: A reply that takes longer is a fault.
 PATIENCE_S = 60.0
 
@@ -164,12 +164,12 @@ class Participant:
         await browser.call("complete", "POST", f"{api}complete/", {"environment": {"screen_px": [1920, 1080]}})
 
     async def _prefetch(self, positions: range) -> None:
-        paths = [f"/api/v1/run/trials/{p}/{picture}/" for p in positions for picture in ("stimulus/0", "mask")]
-        waiting = iter(paths)
+        waiting = iter(range(positions.start, positions.stop, AT_ONCE))
 
         async def work() -> None:
-            for path in waiting:
-                await self._browser.call("picture", "GET", path)
+            for first in waiting:
+                last = min(first + AT_ONCE, positions.stop) - 1
+                await self._browser.call("pictures", "GET", f"/api/v1/run/trials/{first}-{last}/pictures/")
 
         await asyncio.gather(*(work() for _ in range(PARALLEL)))
 

@@ -79,10 +79,7 @@ def command_lines(addresses: Addresses) -> dict[str, list[str]]:
     """What a person would type in three terminals."""
     python = sys.executable
     return {
-        "web": [
-            *(python, "-m", "gunicorn", "--workers=2", "--threads=4", "--worker-connections=4000", "--keep-alive=75"),
-            *(f"--bind=127.0.0.1:{addresses.web_port}", "humanexp.wsgi:application"),
-        ],
+        "web": [python, "-m", "gunicorn", f"--bind=127.0.0.1:{addresses.web_port}", "humanexp.wsgi"],
         "marketplace": [python, "manage.py", "marketplace", "--port", str(addresses.marketplace_port)],
         "run_jobs": [python, "manage.py", "run_jobs"],
     }

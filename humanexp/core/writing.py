@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
+from typing import IO
 
 from django.db import connection, transaction
 
@@ -13,10 +16,32 @@ _turn = Lock()
 
 @contextmanager
 def write_turn() -> Iterator[None]:
-    """A transaction. Threads of this process queue for SQLite here, in order: SQLite itself lets them sleep."""
+    """A transaction. Writers of SQLite queue here in order, threads and processes alike.
+
+    SQLite itself lets who comes second sleep and try again: with many writers some sleep for seconds.
+    """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         with transaction.atomic():
             yield
         return
-    with _turn, transaction.atomic():
+    with _turn, _turn_of_processes(str(connection.settings_dict["NAME"])), transaction.atomic():
         yield
+
+
+@contextmanager
+def _turn_of_processes(database: str) -> Iterator[None]:
+    """The kernel wakes who waits longest, and frees the lock of a process that dies."""
+    if "mode=memory" in database or database == ":memory:":
+        yield
+        return
+    file = _turn_file(f"{database}-turn")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+@cache
+def _turn_file(path: str) -> IO[bytes]:
+    return open(path, "ab")  # noqa: SIM115  (as long as the process lives: its lock goes with it)

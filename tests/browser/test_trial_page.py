@@ -150,6 +150,8 @@ def test_pairs_are_shown_one_after_the_other_and_answered_by_key(page: Any, live
     person = Person(page, live_server.url)
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url.partition("/trials/")[2]))
+    lengths: list[str] = []
+    page.on("response", lambda response: lengths.append(response.headers.get("picture-lengths", "")))
     person.arrives(session, task="discrimination")
     for block in session.blocks:
         if block["index"]:
@@ -161,8 +163,9 @@ def test_pairs_are_shown_one_after_the_other_and_answered_by_key(page: Any, live
     person.sees("done")
     assert given(session) == right
     assert set(right.values()) == {"same", "different"}
-    for position in right:
-        assert {f"{position}/stimulus/0/", f"{position}/stimulus/1/", f"{position}/mask/"} <= set(fetched)
+    asked = [path.partition("/")[0].split("-") for path in fetched if path.endswith("/pictures/")]
+    assert sorted(p for first, last in asked for p in range(int(first), int(last) + 1)) == sorted(right), "each once"
+    assert sum(len(text.split(",")) for text in lengths if text) == 3 * len(right), "two showings and a mask"
     for response in stored(session).values():
         # From the onset of the second picture: 200 ms, then the mask.
         assert response.timing["ts_grid_on"] - response.timing["ts_stim_on"] < 600

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,14 +22,15 @@ ALLOWED_NAMES = {
     *("name", "label", "icon", "categorisation", "index", "kind", "task", "first", "last", "feedback"),
     *("background", "size_px", "fixation_ms", "fixation_shape", "fixation_px", "stimulus_ms", "contrast_ramp"),
     *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window"),
-    *("feedback_ms", "feedback_sound", "receipt", "completion_code", "debrief"),
+    *("calibrate_size", "feedback_ms", "feedback_sound", "receipt", "completion_code", "debrief"),
 }
 #: Headers that are the same for everybody.
 ALLOWED_HEADERS = {
     *("allow", "cache-control", "content-length", "content-security-policy", "content-type", "date", "server", "vary"),
     *("cross-origin-opener-policy", "referrer-policy", "x-content-type-options", "x-frame-options"),
-    *("content-language", "connection", "expires"),
+    *("content-language", "connection", "expires", "picture-lengths"),
 }
+LENGTHS_AND_DATE = ("content-length", "picture-lengths", "date")
 WORDS = ("gaussian_noise", "gaussian_blur", "gold", "negative", "consistency", "sentinel", "clean", "visual_change")
 
 
@@ -44,7 +46,13 @@ class Reply:
 
     @property
     def is_picture(self) -> bool:
-        return self.headers["content-type"] == "image/png"
+        return self.headers["content-type"] == "application/octet-stream"
+
+    @property
+    def pictures(self) -> list[bytes]:
+        lengths = [int(length) for length in self.headers["picture-lengths"].split(",")]
+        ends = list(accumulate(lengths))
+        return [self.body[end - length : end] for length, end in zip(lengths, ends, strict=True)]
 
 
 @dataclass
@@ -109,7 +117,8 @@ def test_nothing_tells_before_the_answer_is_stored(page: Any, live_server: Any, 
 
     pictures = [reply for reply in listener.replies if reply.is_picture]
     texts = [reply for reply in listener.replies if not reply.is_picture]
-    assert len(pictures) == 2 * session.total and len(listener.known) == session.total
+    assert sum(len(reply.pictures) for reply in pictures) == 2 * session.total
+    assert len(listener.known) == session.total
     assert len(stages) == 1, "the page is the same in every trial"
 
     for reply in texts:
@@ -129,14 +138,15 @@ def test_nothing_tells_before_the_answer_is_stored(page: Any, live_server: Any, 
 
     for reply in pictures:
         assert reply.path.startswith("/api/v1/run/trials/") and "?" not in reply.path
-        assert set(chunks(reply.body)) == {"IHDR", "IDAT", "IEND"}
+        assert all(set(chunks(picture)) == {"IHDR", "IDAT", "IEND"} for picture in reply.pictures)
+        assert "".join(map(bytes.decode, (picture[1:4] for picture in reply.pictures))) == "PNG" * len(reply.pictures)
         assert reply.headers["cache-control"] == "no-store"
     assert {name for reply in listener.replies for name in reply.headers} <= ALLOWED_HEADERS
     steady = {
-        json.dumps({name: value for name, value in reply.headers.items() if name not in ("content-length", "date")})
+        json.dumps({name: value for name, value in reply.headers.items() if name not in LENGTHS_AND_DATE})
         for reply in pictures
     }
-    assert len(steady) == 1, "no header differs from picture to picture but length and date"
+    assert len(steady) == 1, "no header differs from reply to reply but lengths and date"
     assert person.complaints == []
 
 
@@ -155,9 +165,11 @@ def test_pictures_of_other_rounds_and_of_answered_trials_are_not_given(
         answer = page.request.get(f"{live_server.url}/api/v1/run/trials/{path}", headers={**headers, **changes})
         return int(answer.status)
 
-    assert status("1/stimulus/0/") == status("1/mask/") == 200
-    assert status("0/stimulus/0/") == status("0/mask/") == 404, "answered"
-    assert status(f"{session.blocks[1]['first']}/stimulus/0/") == 404, "a later round"
+    later = session.blocks[1]["first"]
+    assert status("1/stimulus/0/") == status("1/mask/") == status(f"1-{later - 1}/pictures/") == 200
+    assert status("0/stimulus/0/") == status("0/mask/") == status("0-1/pictures/") == 404, "answered"
+    assert status(f"{later}/stimulus/0/") == status(f"{later - 1}-{later}/pictures/") == 404, "a later round"
+    assert status("2-1/pictures/") == status("1-99/pictures/") == 422
     assert status("1/stimulus/1/") == 404, "one picture a trial"
     assert status("1/stimulus/0/", **{"x-lease": "another-window"}) == 409
     assert status("1/stimulus/0/", authorization="Bearer forged") == 401

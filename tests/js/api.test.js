@@ -29,11 +29,19 @@ test("every call carries bearer and lease, and never a cookie, a referrer or the
   for (const call of calls) assert.deepEqual([call.credentials, call.cache, call.referrerPolicy], ["omit", "no-store", "no-referrer"]);
 });
 
-test("pictures are asked for by position and showing alone", async () => {
-  const { api, calls } = make(() => new Response(new Blob(["png"])));
-  await api.stimulus(7, 1);
-  await api.mask(7);
-  assert.deepEqual(calls.map(({ url }) => url), ["/api/v1/run/trials/7/stimulus/1/", "/api/v1/run/trials/7/mask/"]);
+test("pictures come one after another in one reply, and are parted by their lengths", async () => {
+  const { api, calls } = make(() => new Response(new Blob(["abc", "de"]), { headers: { "Picture-Lengths": "3,2" } }));
+  const pictures = await api.pictures(7, 8);
+  assert.deepEqual(calls.map(({ url }) => url), ["/api/v1/run/trials/7-8/pictures/"]);
+  assert.deepEqual(await Promise.all(pictures.map((picture) => picture.text())), ["abc", "de"]);
+  assert.equal(pictures[0].type, "image/png");
+});
+
+test("pictures that were cut off, or lost their lengths, are no reply", async () => {
+  for (const headers of [{ "Picture-Lengths": "3,9" }, {}]) {
+    const { api } = make(() => new Response(new Blob(["abcde"]), { headers }));
+    await assert.rejects(api.pictures(0, 1), (error) => error instanceof NoReply && error.mayPass);
+  }
 });
 
 test("a problem's type is its last part, given bare or as an address", async () => {
