@@ -3,11 +3,11 @@
     python -m benchmarks.load [--participants 300] [--seconds 120] [--database sqlite|postgres] [--cycle 2.5]
 
 A web server of this run's own (the command line of the demo), a study with a slot for everybody, sessions opened by
-the entry page's calls. Everybody goes round in a closed loop: fetch the pictures of a block as the page does, then give
-an answer every cycle. The load comes from this process, on the same cores; its share of the processor is told apart. Everybody
-begins at a moment of their own within half a minute; the seconds that are measured begin after that. At the end every
-acknowledged answer is looked up in the database. Wanted: 99 % of the answers within 150 ms, no status above 499, no
-answer lost or changed.
+the entry page's calls. Everybody goes round in a closed loop: fetch the pictures of a block as the page does, then
+give an answer every cycle. The load comes from this process, on the same cores; its share of the processor is told
+apart. Everybody begins at a moment of their own within half a minute; the seconds that are measured begin after that.
+At the end every acknowledged answer is looked up in the database. Wanted: 99 % of the answers within 150 ms, no
+status above 499, no answer lost or changed.
 """
 
 from __future__ import annotations
