@@ -8,4 +8,6 @@ app_name = "console"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.studies, name="studies"),
     path("studies/<slug:slug>/", views.overview, name="overview"),
+    path("studies/<slug:slug>/preview/", views.preview, name="preview"),
+    path("studies/<slug:slug>/preview/run/", views.run_preview, name="run-preview"),
 ]

@@ -14,11 +14,10 @@ from rest_framework.response import Response
 
 from analysis.protocols import ProtocolConfig
 from humanexp.core.errors import NotFound
-from humanexp.experiments import credentials, selectors, services
 from humanexp.experiments.audited import AuditedView
 from humanexp.experiments.authentication import HoldsSession, SessionTokenAuthentication
 from humanexp.experiments.credentials import SessionClaim
-from humanexp.experiments.models import RefusalReason, Session, SessionState
+from humanexp.experiments.models import RefusalReason, Session
 from humanexp.experiments.pictures import mask_png, stimulus_png
 from humanexp.experiments.serializers import (
     CompleteIn,
@@ -37,7 +36,8 @@ from humanexp.experiments.serializers import (
     TokenOut,
 )
 from humanexp.experiments.services import auditing
-from humanexp.experiments.services.answering import check_lease, picture_trial
+from humanexp.experiments.services.answering import check_lease
+from humanexp.experiments.sittings import STORED, Sittings
 from humanexp.experiments.tasks import TASKS
 
 _LEASE = OpenApiParameter(
@@ -75,6 +75,8 @@ class RunView(AuditedView):
     authentication_classes = [SessionTokenAuthentication]
     permission_classes = [HoldsSession]
     content_negotiation_class = AlwaysJson
+    #: whose calls these are: participants', or those of a preview
+    sittings: Sittings = STORED
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
@@ -103,7 +105,7 @@ class HandoffView(RunView):
     def post(self, request: Request) -> Response:
         """Exchange a one-time code (60 s) for a bearer token."""
         given = _valid(HandoffIn, request)
-        return Response({"token": services.exchange_handoff(code=given["code"])})
+        return Response({"token": self.sittings.exchange_handoff(code=given["code"])})
 
 
 class LookView(RunView):
@@ -114,14 +116,14 @@ class LookView(RunView):
     def post(self, request: Request) -> Response:
         """What a one-time code opens, without using it up: a phone asks before it is refused."""
         given = _valid(HandoffIn, request)
-        return Response({"tasks": services.look_behind(code=given["code"])})
+        return Response({"tasks": self.sittings.look_behind(code=given["code"])})
 
 
 class SessionView(RunView):
     @extend_schema(responses={200: SessionOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]})
     def get(self, request: Request) -> Response:
         """What the page needs to know before the first picture."""
-        session = selectors.session_of(self.claim)
+        session = self.sittings.session_of(self.claim)
         if self.lease:
             check_lease(session, self.lease)
         return Response(_session_out(session))
@@ -132,14 +134,14 @@ class LeaseView(RunView):
     def post(self, request: Request) -> Response:
         """Make this tab the owner of the session."""
         given = _valid(LeaseIn, request)
-        return Response({"lease": services.take_lease(claim=self.claim, lease=given["lease"])})
+        return Response({"lease": self.sittings.take_lease(claim=self.claim, lease=given["lease"])})
 
 
 class StimulusView(RunView):
     @extend_schema(parameters=[_LEASE], responses=_PICTURE)
     def get(self, request: Request, position: int, showing: int) -> HttpResponse:
         """A picture of an unanswered trial of the present block; `showing` 1 is the second one of a pair."""
-        _, trial = picture_trial(claim=self.claim, lease=self.lease, position=position)
+        _, trial = self.sittings.picture_trial(claim=self.claim, lease=self.lease, position=position)
         if showing >= len(trial.files):
             raise NotFound
         return HttpResponse(stimulus_png(trial.files[showing]), content_type="image/png")
@@ -149,7 +151,7 @@ class MaskView(RunView):
     @extend_schema(parameters=[_LEASE], responses=_PICTURE)
     def get(self, request: Request, position: int) -> HttpResponse:
         """The noise that follows the pictures of an unanswered trial of the present block."""
-        course, trial = picture_trial(claim=self.claim, lease=self.lease, position=position)
+        course, trial = self.sittings.picture_trial(claim=self.claim, lease=self.lease, position=position)
         if course.protocol is None or not trial.task.is_timed:
             raise NotFound
         return HttpResponse(mask_png(seed=trial.mask_seed, protocol=course.protocol), content_type="image/png")
@@ -168,7 +170,7 @@ class QuestionView(RunView):
     )
     def get(self, request: Request, position: int) -> Response:
         """What is asked of an unanswered trial of the present block, in tasks that ask of every picture anew."""
-        course, trial = picture_trial(claim=self.claim, lease=self.lease, position=position)
+        course, trial = self.sittings.picture_trial(claim=self.claim, lease=self.lease, position=position)
         if trial.task.ask is None:
             raise NotFound
         return Response(trial.task.ask(trial.wanted, course.wording))
@@ -183,7 +185,7 @@ class ResponsesView(RunView):
     def post(self, request: Request) -> Response:
         """Store the answer to the next trial. The same position again changes nothing: the stored answer wins."""
         given: dict[str, Any] = _RESPONSE_IN.run_validation(request.data)
-        stored = services.store_response(claim=self.claim, lease=self.lease, **given)
+        stored = self.sittings.store_response(claim=self.claim, lease=self.lease, **given)
         if stored.response != given["response"]:
             auditing.record(reason=RefusalReason.ALTERED, **self.caller())
         reply: dict[str, Any] = {"position": stored.position, "cursor": stored.cursor}
@@ -197,11 +199,11 @@ class CompleteView(RunView):
     def post(self, request: Request) -> Response:
         """Close the session once every trial is answered; repeated, the answer is the same."""
         given = _valid(CompleteIn, request)
-        session = services.complete(claim=self.claim, lease=self.lease, environment=given["environment"])
+        session = self.sittings.complete(claim=self.claim, lease=self.lease, environment=given["environment"])
         return Response(
             {
                 "state": session.state,
-                **_proofs(session),
+                **self.sittings.proofs(session),
                 "qualified": session.qualified is not False,
                 "debrief": session.study.configuration.get("debrief", ""),
             }
@@ -214,16 +216,16 @@ class WithdrawView(RunView):
     )
     def post(self, request: Request) -> Response:
         """Stop and leave: the session's answers are deleted. Needs no lease: any window of it may decide this."""
-        return Response({"state": services.leave_session(claim=self.claim).state})
+        return Response({"state": self.sittings.leave_session(claim=self.claim).state})
 
 
 class StatusView(RunView):
     @extend_schema(responses={200: StatusOut, 401: _REFUSALS[401], 429: _REFUSALS[429]})
     def get(self, request: Request) -> Response:
         """How far the session is; needs no lease, so that the page that opened it can ask."""
-        session = selectors.session_of(self.claim)
+        session = self.sittings.session_of(self.claim)
         progress = {"state": session.state, "cursor": session.cursor, "total": session.total}
-        return Response({**progress, **_proofs(session)})
+        return Response({**progress, **self.sittings.proofs(session)})
 
 
 #: Made once: making its thirty fields anew takes longer than all else about an answer. It keeps nothing of a call.
@@ -235,15 +237,6 @@ def _valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     validated: dict[str, Any] = serializer.validated_data
     return validated
-
-
-def _proofs(session: Session) -> dict[str, str]:
-    if session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
-        return {}
-    return {
-        "receipt": services.receipt_for(session=session),
-        "completion_code": credentials.completion_code(session.code),
-    }
 
 
 def _protocol(session: Session) -> ProtocolConfig:

@@ -11,4 +11,6 @@ class ExperimentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from humanexp.experiments import handlers  # noqa: F401  (registers)
+
         register_study_tab(StudyTab(key="design", label=_("Design"), url_name="experiments:design", order=20))

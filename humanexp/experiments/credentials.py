@@ -17,7 +17,10 @@ from humanexp.core.keys import pseudonym
 #: Longer than any assignment lasts.
 TOKEN_MAX_AGE_S = 7 * 24 * 3600
 HANDOFF_MAX_AGE_S = 60
+#: A preview is swept at this age.
+PREVIEW_MAX_AGE_S = 12 * 3600
 _TOKEN, _HANDOFF = "humanexp.session-token", "humanexp.hand-off"
+_PREVIEW_TOKEN, _PREVIEW_HANDOFF = "humanexp.preview-token", "humanexp.preview-hand-off"
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,14 @@ class SessionClaim:
     """What a token says: a session, and the nonce that its row must still hold."""
 
     session_id: int
+    nonce: str
+
+
+@dataclass(frozen=True)
+class PreviewClaim:
+    """What the token of a preview says; it is no claim to a session, and a session's token none to a preview."""
+
+    preview_id: int
     nonce: str
 
 
@@ -42,6 +53,22 @@ def sign_handoff(*, session_id: int, nonce: str) -> str:
 
 def read_handoff(code: str) -> SessionClaim:
     return SessionClaim(*_read(code, _HANDOFF, HANDOFF_MAX_AGE_S))
+
+
+def sign_preview_token(*, preview_id: int, nonce: str) -> str:
+    return signing.dumps([preview_id, nonce], salt=_PREVIEW_TOKEN, compress=False)
+
+
+def read_preview_token(token: str) -> PreviewClaim:
+    return PreviewClaim(*_read(token, _PREVIEW_TOKEN, PREVIEW_MAX_AGE_S))
+
+
+def sign_preview_handoff(*, preview_id: int, nonce: str) -> str:
+    return signing.dumps([preview_id, nonce], salt=_PREVIEW_HANDOFF, compress=False)
+
+
+def read_preview_handoff(code: str) -> PreviewClaim:
+    return PreviewClaim(*_read(code, _PREVIEW_HANDOFF, HANDOFF_MAX_AGE_S))
 
 
 def _read(text: str, salt: str, max_age_s: int) -> tuple[int, str]:

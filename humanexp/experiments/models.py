@@ -260,3 +260,25 @@ class RefusedCall(models.Model):
 
     class Meta:
         ordering = ["-at"]
+
+
+class Preview(models.Model):
+    """A researcher goes through a study as a participant: no session, no trials, no answers; gone when it ends."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="previews")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    #: the session of the plan that is shown; it is not taken
+    slot = models.PositiveIntegerField()
+    #: phases are so many times shorter than in the protocol; 1 = true timing
+    hurry = models.PositiveSmallIntegerField(default=1)
+    cursor = models.PositiveSmallIntegerField(default=0)
+    #: right answers in the present block: the qualification asks
+    right = models.PositiveSmallIntegerField(default=0)
+    qualified = models.BooleanField(null=True, blank=True)
+    token_nonce = models.CharField(max_length=32)
+    handoff_nonce = models.CharField(max_length=32, blank=True)
+    lease = models.CharField(max_length=64, blank=True)
+    opened_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "by"], name="preview_once")]

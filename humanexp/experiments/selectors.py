@@ -85,6 +85,11 @@ def stimulus_pks(study: Study, keys: Collection[str]) -> dict[str, int]:
     return dict(found.values_list("key", "pk"))
 
 
+def stimulus_files(study: Study, keys: Collection[str]) -> dict[str, str]:
+    found = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=list(keys))
+    return dict(found.values_list("key", "file"))
+
+
 def seen_originals(sessions: Iterable[Session], study: Study) -> set[str]:
     """Originals of the study's set that may have been shown in these sessions, told by their content."""
     shown = Trial.objects.filter(session__in=list(sessions), position__lte=F("session__cursor"))

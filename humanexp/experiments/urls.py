@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.experiments import api, views
+from humanexp.experiments import api, preview_api, views
 
 app_name = "experiments"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -21,4 +21,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/run/trials/<int:position>/stimulus/<int:showing>/", api.StimulusView.as_view(), name="run-stimulus"),
     path("api/v1/run/trials/<int:position>/question/", api.QuestionView.as_view(), name="run-question"),
     path("api/v1/run/trials/<int:position>/mask/", api.MaskView.as_view(), name="run-mask"),
+    *preview_api.urlpatterns,
 ]

@@ -91,7 +91,7 @@ function submitted(form, screens, fault) {
         open?.querySelector("input").focus();
         return;
       }
-      form.removeEventListener("submit", onSubmit);
+      // Still listens: a second press, while the screen is being measured, must not send the form to the server.
       resolve(answers);
     };
     form.addEventListener("submit", onSubmit);

@@ -1,47 +1,5 @@
-/** Joins the engine to the page: the only module that reaches for the browser's globals. */
-import { RunApi } from "./api.js";
-import { timerResolution } from "./environment.js";
+/** The participant's page. */
 import { runSession } from "./flow.js";
-import { ChoiceGrid } from "./grid.js";
-import { frameTaken } from "./handover.js";
-import { ProgressLine } from "./progress.js";
-import { Screens } from "./screens.js";
-import { lowTone } from "./sound.js";
-import { openStorage } from "./storage.js";
-import { Watch } from "./watch.js";
+import { openPage } from "./page.js";
 
-const config = JSON.parse(document.getElementById("run-config")?.textContent || "{}") || {};
-const clock = () => performance.now();
-const screens = new Screens(document);
-const tab = openStorage(() => sessionStorage);
-// A switch of languages loads the page anew: not where that would lose the session.
-document.querySelector("[data-languages]").hidden = !(tab instanceof Storage);
-const progress = new ProgressLine(screens, document.querySelector("[data-progress]"));
-
-runSession({
-  view: window,
-  document,
-  screens,
-  progress,
-  clock,
-  afterFrame: frameTaken(MessageChannel),
-  client: {
-    timer_resolution_ms: timerResolution(clock),
-    cross_origin_isolated: Boolean(window.crossOriginIsolated),
-    wallClock: () => Date.now(),
-  },
-  raf: (callback) => requestAnimationFrame(callback),
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  later: (action, ms) => {
-    const timer = setTimeout(action, ms);
-    return () => clearTimeout(timer);
-  },
-  createBitmap: (blob, options) => createImageBitmap(blob, options),
-  local: openStorage(() => localStorage),
-  tab,
-  api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: document.documentElement.lang }),
-  grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
-  watch: new Watch(window),
-  lowTone: () => lowTone(window),
-  onOutbox: (state) => progress.saved(state),
-});
+runSession(openPage());

@@ -1,0 +1,131 @@
+"""A researcher takes a study from the console, in a real browser: as participants do, and in a hurry."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanexp.core.models import User
+from humanexp.experiments.models import Preview, Response, Session, Study
+from tests.browser import studies
+from tests.browser.axe import grave_violations
+from tests.browser.person import Person
+from tests.browser.test_trial_validation import SHORT
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+
+@pytest.fixture
+def study(transactional_db: None, own_media: None, drawings: Path) -> Study:
+    return studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF)
+
+
+def shot(page: Any, name: str) -> None:
+    """Kept when SCREENSHOTS names a folder; no page scrolls sideways either way."""
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), name
+    folder = os.environ.get("SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=str(Path(folder) / f"preview-{name}.png"), full_page=True)
+
+
+def sign_in(page: Any, address: str) -> None:
+    User.objects.create_user("ada", password="lovelace", is_staff=True)
+    page.goto(f"{address}/login/")
+    page.fill("[name=username]", "ada")
+    page.fill("[name=password]", "lovelace")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}/")
+
+
+def opens(page: Any, address: str, study: Study, *, pace: str) -> Person:
+    """From the study's page to the window that participants see."""
+    page.goto(f"{address}/studies/{study.slug}/")
+    page.get_by_role("link", name="Take it yourself").click()
+    page.check(f'[name=pace][value="{pace}"]')
+    assert grave_violations(page) == []
+    with page.expect_popup() as popup:
+        page.get_by_role("button", name="Open in a new window").click()
+    return Person(popup.value, address)
+
+
+def ends(person: Person) -> None:
+    person.page.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=60_000)
+
+
+def test_the_whole_study_at_true_timing(page: Any, live_server: Any, study: Study) -> None:
+    sign_in(page, live_server.url)
+    page.goto(f"{live_server.url}/studies/{study.slug}/preview/")
+    shot(page, "start-1280")
+    person = opens(page, live_server.url, study, pace="true")
+    person.sees("checks")
+    person.reads("Preview: nothing is stored.")
+    assert not person.page.is_checked("[data-preview-auto]")
+    assert grave_violations(person.page) == []
+    shot(person.page, "checks-1280")
+    person.passes_the_checks()
+    person.sees("instructions-categorisation")
+    for _ in range(4):
+        person.presses("next")
+    blocks = person.page.evaluate(
+        """async () => (await (await fetch("/api/v1/preview/session/", {headers:
+        {Authorization: `Bearer ${sessionStorage.getItem("humanexp.run.token")}`}})).json()).blocks"""
+    )
+    for block in blocks:
+        person.presses("start")
+        for _ in range(block["first"], block["last"] + 1):
+            person.sees_the_choices()
+            if block["index"] == 1:
+                shot(person.page, "trial-1280")
+            person.clicks("dog")
+    ends(person)
+    person.reads("PREVIEW")
+    assert grave_violations(person.page) == []
+    shot(person.page, "done-1280")
+    assert not Session.objects.exists() and not Response.objects.exists() and not Preview.objects.exists()
+    person.page.get_by_role("button", name="End preview").click()
+    person.page.wait_for_url(f"**/studies/{study.slug}/preview/")
+    assert person.page.evaluate("JSON.stringify(localStorage)") == "{}"
+
+
+def test_in_a_hurry_the_page_answers_by_itself_to_the_end(page: Any, live_server: Any, study: Study) -> None:
+    sign_in(page, live_server.url)
+    person = opens(page, live_server.url, study, pace="hurried")
+    person.reads("10 times shorter")
+    ends(person)
+    assert not Session.objects.exists() and not Response.objects.exists() and not Preview.objects.exists()
+
+
+def test_rounds_can_be_skipped_and_the_preview_ended(page: Any, live_server: Any, study: Study) -> None:
+    sign_in(page, live_server.url)
+    person = opens(page, live_server.url, study, pace="true")
+    person.passes_the_checks()
+    person.sees("instructions-categorisation")
+    person.page.get_by_role("button", name="Skip practice").click()
+    person.sees("ready")
+    assert not person.page.is_visible("[data-preview-skip=main]")
+    assert Preview.objects.get().cursor == 2
+    person.page.get_by_role("button", name="Next round").click()
+    person.sees("ready")
+    person.page.get_by_role("button", name="End preview").click()
+    person.page.wait_for_url(f"**/studies/{study.slug}/preview/")
+    assert not Preview.objects.exists()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_validation_goes_by_itself_on_any_width(page: Any, live_server: Any, drawings: Path, width: int) -> None:
+    made = studies.make_study(drawings, design=SHORT, protocol=studies.BRIEF)
+    sign_in(page, live_server.url)
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(f"{live_server.url}/studies/{made.slug}/preview/")
+    shot(page, f"start-validation-{width}")
+    person = opens(page, live_server.url, made, pace="hurried")
+    person.page.set_viewport_size({"width": width, "height": 844})
+    person.sees("validation")
+    shot(person.page, f"validation-{width}")
+    assert grave_violations(person.page) == []
+    ends(person)
+    assert not Session.objects.exists()
