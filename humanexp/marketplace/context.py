@@ -13,5 +13,6 @@ def site(request: HttpRequest) -> dict[str, Any]:
     return {
         "site_name": settings.MARKETPLACE_NAME,
         "worker": worker,
+        "sign_up": settings.MARKETPLACE_SIGN_UP,
         "test_controls": settings.MARKETPLACE_TEST_CONTROLS,
     }

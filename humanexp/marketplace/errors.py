@@ -2,6 +2,7 @@
 
 MarketplaceError
 ├── BadStart                          the process cannot start like this
+├── BadPayout                         the books do not have it
 ├── AuthenticationRefused             a requester's request is not signed as it must be
 │   ├── MissingAuthentication
 │   ├── IncompleteSignature
@@ -11,10 +12,8 @@ MarketplaceError
 │   ├── UnknownOperation
 │   └── Unreadable
 ├── RequestError                      the operation's own refusal, with MTurk's TurkErrorCode
-│   ├── OperationNotOffered
 │   ├── InvalidParameterValue
 │   ├── XMLParseError
-│   ├── QuestionNotOffered
 │   ├── TokenAlreadyUsed
 │   ├── HITAlreadyExists
 │   ├── HITDoesNotExist
@@ -23,6 +22,7 @@ MarketplaceError
 │   ├── WorkerDoesNotExist
 │   ├── QualificationTypeDoesNotExist
 │   ├── QualificationDoesNotExist
+│   ├── QualificationRequestDoesNotExist
 │   ├── QualificationTypeAlreadyExists
 │   ├── InvalidHITState
 │   ├── InvalidAssignmentState
@@ -30,6 +30,7 @@ MarketplaceError
 │   ├── InvalidQualificationTypeState
 │   ├── InvalidMaximumAssignmentsIncrease
 │   ├── HITTooOldForExtension
+│   ├── InvalidTransportEndpoint
 │   ├── PermissionDenied
 │   └── InsufficientFunds
 ├── ResponseDrift                     an answer of ours that is not in the service model: our fault
@@ -37,9 +38,14 @@ MarketplaceError
     ├── NotFound
     ├── NotQualified
     ├── NothingAvailable
+    ├── Blocked
     ├── AlreadyTaken
     ├── AssignmentClosed
-    └── EmptySubmission
+    ├── EmptySubmission
+    ├── AnswersRefused
+    ├── CannotRequest                 a qualification, now
+    ├── TooManyInquiries
+    └── SignUpRefused
 """
 
 from __future__ import annotations
@@ -55,6 +61,10 @@ class MarketplaceError(Exception):
 
 class BadStart(MarketplaceError):
     """The marketplace cannot start with these settings."""
+
+
+class BadPayout(MarketplaceError):
+    """This cannot be paid out."""
 
 
 class AuthenticationRefused(MarketplaceError):
@@ -112,12 +122,6 @@ class RequestError(MarketplaceError):
     turk_error_code = "AWS.MechanicalTurk.RequestError"
 
 
-class OperationNotOffered(RequestError):
-    """This operation belongs to MTurk's API, but this marketplace does not offer it yet."""
-
-    turk_error_code = "AWS.MechanicalTurk.OperationNotOffered"
-
-
 class InvalidParameterValue(RequestError):
     """A parameter has a value that is not allowed."""
 
@@ -128,12 +132,6 @@ class XMLParseError(RequestError):
     """There was an error parsing the XML question or answer given in the request."""
 
     turk_error_code = "AWS.MechanicalTurk.XMLParseError"
-
-
-class QuestionNotOffered(RequestError):
-    """This marketplace shows ExternalQuestion; QuestionForm and HTMLQuestion are not offered yet."""
-
-    turk_error_code = "AWS.MechanicalTurk.InvalidParameterValue"
 
 
 class TokenAlreadyUsed(RequestError):
@@ -185,6 +183,12 @@ class QualificationDoesNotExist(RequestError):
     turk_error_code = "AWS.MechanicalTurk.QualificationDoesNotExist"
 
 
+class QualificationRequestDoesNotExist(RequestError):
+    """The qualification request does not exist, or has been decided."""
+
+    turk_error_code = "AWS.MechanicalTurk.QualificationRequestDoesNotExist"
+
+
 class QualificationTypeAlreadyExists(RequestError):
     """You have already created a QualificationType with this name."""
 
@@ -225,6 +229,12 @@ class HITTooOldForExtension(RequestError):
     """This HIT is too old to be extended."""
 
     turk_error_code = "AWS.MechanicalTurk.HITTooOldForExtension"
+
+
+class InvalidTransportEndpoint(RequestError):
+    """Notifications cannot be sent there."""
+
+    turk_error_code = "AWS.MechanicalTurk.InvalidTransportEndpoint"
 
 
 class PermissionDenied(RequestError):
@@ -274,6 +284,14 @@ class NothingAvailable(WorkRefused):
     title = "No place left"
 
 
+class Blocked(WorkRefused):
+    """This requester does not offer you work. Other requesters do not see this."""
+
+    status = 403
+    kind = "blocked"
+    title = "Not open to you"
+
+
 class AlreadyTaken(WorkRefused):
     """You have already done this one."""
 
@@ -294,3 +312,34 @@ class EmptySubmission(WorkRefused):
     status = 400
     kind = "empty-submission"
     title = "Nothing to submit"
+
+
+class AnswersRefused(WorkRefused):
+    """Some answers are missing or do not have the form that is asked for."""
+
+    status = 422
+    kind = "answers-refused"
+    title = "Not yet complete"
+
+
+class CannotRequest(WorkRefused):
+    """This qualification cannot be requested now."""
+
+    kind = "cannot-request"
+    title = "Cannot be requested now"
+
+
+class TooManyInquiries(WorkRefused):
+    """You have written to requesters many times today. Write again tomorrow."""
+
+    status = 429
+    kind = "too-many-inquiries"
+    title = "Enough for today"
+
+
+class SignUpRefused(WorkRefused):
+    """New accounts are not made here at the moment."""
+
+    status = 403
+    kind = "sign-up-closed"
+    title = "No new accounts"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,6 +24,10 @@ class FaultKind(StrEnum):
     DROP_BEFORE = "drop_before"
     #: It is done, and the answer comes late.
     DELAY = "delay"
+    #: 400 ExpiredTokenException; nothing is done.
+    EXPIRED_KEY = "expired_key"
+    #: A list that lags behind: what was made in the last `seconds` is not in it.
+    STALE = "stale"
 
 
 @dataclass(kw_only=True)
@@ -30,22 +35,27 @@ class Fault:
     operation: str
     kind: FaultKind
     times: int = 1
-    #: Of a delay.
+    #: Of a delay, or of a list's lag.
     seconds: float = 1.0
+    #: Of the calls it could meet, so many it meets; the others pass and use nothing up.
+    share: float = 1.0
 
 
 class _Faults:
     def __init__(self) -> None:
         self._waiting: list[Fault] = []
         self._lock = threading.Lock()
+        self._random = random.Random(0)  # noqa: S311  (which test call fails; no secret)
 
     def arm(self, fault: Fault) -> None:
         with self._lock:
             self._waiting.append(fault)
 
-    def clear(self) -> None:
+    def clear(self, seed: int = 0) -> None:
+        """None waits any more, and chance begins anew."""
         with self._lock:
             self._waiting.clear()
+            self._random.seed(seed)
 
     def waiting(self) -> list[Fault]:
         with self._lock:
@@ -58,7 +68,8 @@ class _Faults:
         with self._lock:
             for fault in self._waiting:
                 any_applies = fault.operation == ANY_OPERATION and operation != EXTERNAL_SUBMIT
-                if fault.operation == operation or any_applies:
+                meets = fault.operation == operation or any_applies
+                if meets and (fault.share >= 1 or self._random.random() < fault.share):
                     fault.times -= 1
                     if fault.times <= 0:
                         self._waiting.remove(fault)

@@ -3,10 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.marketplace.models import Account, Worker
+from humanexp.marketplace.models import Account, Invitation, Worker
 
 
 class SignUpForm(forms.Form):
@@ -34,6 +35,26 @@ class SignUpForm(forms.Form):
     )
     is_adult = forms.BooleanField(label=_("I am 18 or older"), required=False)
 
+    invitation = forms.CharField(
+        label=_("Invitation code"),
+        max_length=32,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "characters"}),
+        help_text=_("From the lab that invited you."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if settings.MARKETPLACE_SIGN_UP == "invite":
+            self.order_fields(["invitation"])
+        else:
+            del self.fields["invitation"]
+
+    def clean_invitation(self) -> str:
+        code: str = self.cleaned_data["invitation"].strip().upper()
+        if not Invitation.objects.filter(code=code, used_at=None).exists():
+            raise forms.ValidationError(_("No unused invitation has this code."), code="invalid")
+        return code
+
     def clean_username(self) -> str:
         username: str = self.cleaned_data["username"]
         if Account.objects.filter(username=username).exists():
@@ -53,4 +74,17 @@ class SignUpForm(forms.Form):
         return password
 
     def cleaned(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in ("username", "password", "country", "is_adult")}
+        """What `services.accounts.sign_up` takes."""
+        return dict(self.cleaned_data)
+
+
+class ContactForm(forms.Form):
+    """What a worker writes to a requester."""
+
+    subject = forms.CharField(label=_("Subject"), max_length=200)
+    text = forms.CharField(
+        label=_("Message"),
+        max_length=4096,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text=_("The requester sees your worker ID with it, not your user name."),
+    )

@@ -49,3 +49,9 @@ def access_key_id() -> str:
 
 def secret_access_key() -> str:
     return _random(_SECRET_ALPHABET, 40)
+
+
+def invitation_code() -> str:
+    """Twelve characters in three groups; no letter or digit that is mistaken for another."""
+    alphabet = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+    return "-".join(_random(alphabet, 4) for _ in range(3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from humanexp.marketplace.errors import InvalidParameterValue
 DEFAULT_PAGE = 10
 
 Row = TypeVar("Row", bound=Model)
+Rows = TypeVar("Rows", bound=QuerySet[Any])
 
 
 def page_of(
@@ -33,6 +34,36 @@ def page_of(
     if len(rows) <= size:
         return rows, None
     return rows[:size], _make_token([getattr(rows[size - 1], name.lstrip("-")) for name in order], scope)
+
+
+def made_until(queryset: Rows, at: datetime | None, by: str) -> Rows:
+    """Without what was made after `at`: a list that lags behind."""
+    return queryset if at is None else queryset.filter(**{f"{by}__lte": at})
+
+
+def page_then(
+    queryset: QuerySet[Row], rest: Sequence[str], parameters: Mapping[str, Any], *, order: tuple[str, ...], scope: str
+) -> tuple[list[Row], Sequence[str], str | None]:
+    """One page of rows and, behind the last of them, of entries that stand in no table."""
+    token, size = parameters.get("NextToken"), parameters.get("MaxResults", DEFAULT_PAGE)
+    begin = 0
+    rows: list[Row] = []
+    if token and _is_token_of(token, f"{scope}:rest"):
+        begin = int(_read_token(token, f"{scope}:rest")[0])
+    else:
+        rows, following = page_of(queryset, parameters, order=order, scope=scope)
+        if following is not None:
+            return rows, (), following
+    end = min(len(rest), begin + size - len(rows))
+    return rows, rest[begin:end], _make_token([end], f"{scope}:rest") if end < len(rest) else None
+
+
+def _is_token_of(token: str, scope: str) -> bool:
+    try:
+        _read_token(token, scope)
+    except InvalidParameterValue:
+        return False
+    return True
 
 
 def _after(order: tuple[str, ...], values: list[Any]) -> Q:

@@ -1,28 +1,26 @@
-"""The Question of a HIT and the Answer of an assignment: MTurk's XML, read and written. Pure."""
+"""The Question of a HIT: MTurk's XML, read. Pure. `question_form` reads the kind that the marketplace draws itself."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit, urlunsplit
-from xml.sax.saxutils import escape
 
-from defusedxml import ElementTree
-from defusedxml.common import DefusedXmlException
+from humanexp.marketplace.errors import InvalidParameterValue, XMLParseError
+from humanexp.marketplace.question_form import QuestionForm
+from humanexp.marketplace.xml_documents import SCHEMAS, Element, read_document
 
-from humanexp.marketplace.errors import InvalidParameterValue, QuestionNotOffered, XMLParseError
-
-_SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
-_EXTERNAL_QUESTION = f"{{{_SCHEMAS}/2006-07-14/ExternalQuestion.xsd}}"
-_ANSWERS_NAMESPACE = f"{_SCHEMAS}/2005-10-01/QuestionFormAnswers.xsd"
+_EXTERNAL_QUESTION = f"{{{SCHEMAS}/2006-07-14/ExternalQuestion.xsd}}"
+_HTML_QUESTION = f"{{{SCHEMAS}/2011-11-11/HTMLQuestion.xsd}}"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _MAXIMUM_HEIGHT_PX = 10_000
 #: What a preview gets instead of an assignment.
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 #: Field names that a frame's form carries for the marketplace, not for the requester.
 RESERVED_FIELDS = frozenset({"assignmentId", "hitId", "workerId", "turkSubmitTo"})
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: Where a frame's form goes at the real service, written out in many an HTMLQuestion.
+_REAL_SUBMIT = re.compile(r"https://(?:www|workersandbox|worker)\.mturk\.com/mturk/externalSubmit")
+_REAL_SCRIPT = re.compile(r"https://s3\.amazonaws\.com/mturk-public/externalHIT_v1\.js")
 
 
 @dataclass(frozen=True)
@@ -35,23 +33,59 @@ class ExternalQuestion:
 
     @classmethod
     def from_xml(cls, xml: str) -> ExternalQuestion:
-        """Raise XMLParseError, QuestionNotOffered or InvalidParameterValue when workers could not be shown this."""
-        try:
-            root = ElementTree.fromstring(xml)
-        except (ElementTree.ParseError, DefusedXmlException, ValueError) as err:
-            raise XMLParseError(
-                f"There was an error parsing the XML question or answer data in your request. ({err})"
-            ) from err
-        if root.tag.endswith(("}QuestionForm", "}HTMLQuestion")):
-            raise QuestionNotOffered
+        """Raise XMLParseError or InvalidParameterValue when workers could not be shown this."""
+        return cls._from_element(read_document(xml))
+
+    @classmethod
+    def _from_element(cls, root: Element) -> ExternalQuestion:
         if root.tag != f"{_EXTERNAL_QUESTION}ExternalQuestion":
             raise XMLParseError(f"Question: {root.tag} is not the ExternalQuestion of {_EXTERNAL_QUESTION}")
         url = (root.findtext(f"{_EXTERNAL_QUESTION}ExternalURL") or "").strip()
-        height = (root.findtext(f"{_EXTERNAL_QUESTION}FrameHeight") or "").strip()
-        if not height.isascii() or not height.isdigit() or int(height) > _MAXIMUM_HEIGHT_PX:
-            raise XMLParseError(f"Question: FrameHeight is a number of pixels up to {_MAXIMUM_HEIGHT_PX}, or 0.")
+        height = _frame_height(root, _EXTERNAL_QUESTION)
         _check_address(url)
-        return cls(url=url, frame_height_px=int(height))
+        return cls(url=url, frame_height_px=height)
+
+
+@dataclass(frozen=True)
+class HTMLQuestion:
+    """A page that the requester has sent along; shown from an origin of its own."""
+
+    html: str
+    frame_height_px: int
+
+    @classmethod
+    def _from_element(cls, root: Element) -> HTMLQuestion:
+        if root.tag != f"{_HTML_QUESTION}HTMLQuestion":
+            raise XMLParseError(f"Question: {root.tag} is not the HTMLQuestion of {_HTML_QUESTION}")
+        html = (root.findtext(f"{_HTML_QUESTION}HTMLContent") or "").strip()
+        if not html:
+            raise XMLParseError("Question: HTMLContent is empty.")
+        return cls(html=html, frame_height_px=_frame_height(root, _HTML_QUESTION))
+
+    def page(self, *, submit_to: str, script_url: str) -> str:
+        """The page with the real service's addresses replaced by this one's, so that it works unchanged."""
+        html = _REAL_SUBMIT.sub(f"{submit_to}/mturk/externalSubmit", self.html)
+        return _REAL_SCRIPT.sub(script_url, html)
+
+
+Question = ExternalQuestion | HTMLQuestion | QuestionForm
+
+
+def read_question(xml: str) -> Question:
+    """One of the three kinds; raise XMLParseError or InvalidParameterValue when workers could not be shown it."""
+    root = read_document(xml)
+    kind = root.tag.rpartition("}")[2]
+    if kind == "QuestionForm":
+        return QuestionForm.from_element(root)
+    reader = HTMLQuestion if kind == "HTMLQuestion" else ExternalQuestion
+    return reader._from_element(root)
+
+
+def _frame_height(root: Element, namespace: str) -> int:
+    height = (root.findtext(f"{namespace}FrameHeight") or "").strip()
+    if not height.isascii() or not height.isdigit() or int(height) > _MAXIMUM_HEIGHT_PX:
+        raise XMLParseError(f"Question: FrameHeight is a number of pixels up to {_MAXIMUM_HEIGHT_PX}, or 0.")
+    return int(height)
 
 
 def _check_address(url: str) -> None:
@@ -78,20 +112,3 @@ def frame_url(
     appended["turkSubmitTo"] = submit_to
     query = "&".join(part for part in (parts.query, urlencode(appended)) if part)
     return urlunsplit(parts._replace(query=query))
-
-
-def answers_to_xml(fields: Iterable[tuple[str, str]]) -> str:
-    """QuestionFormAnswers with one FreeText per field; characters that XML cannot hold become U+FFFD."""
-    answers = "".join(
-        f"<Answer><QuestionIdentifier>{_text(name)}</QuestionIdentifier><FreeText>{_text(value)}</FreeText></Answer>"
-        for name, value in fields
-    )
-    return (
-        '<?xml version="1.0" encoding="UTF-8" standalone="no"?>'
-        f'<QuestionFormAnswers xmlns="{_ANSWERS_NAMESPACE}">{answers}</QuestionFormAnswers>'
-    )
-
-
-def _text(value: str) -> str:
-    # A bare carriage return would be read back as a line feed.
-    return escape(_NOT_XML.sub("\ufffd", value), {"\r": "&#13;"})

@@ -19,6 +19,10 @@ class Call:
     parameters: Mapping[str, Any]
     #: The marketplace's time; every state in the answer is as of this moment.
     now: datetime
+    #: Lists leave out what was made after this; None: they lag behind nothing.
+    listed_until: datetime | None = None
+    #: Where workers reach this site; no slash at the end.
+    site_url: str = ""
 
 
 Answer = Mapping[str, Any]

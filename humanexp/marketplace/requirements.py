@@ -131,6 +131,14 @@ def unmet(requirements: Iterable[Requirement], profile: WorkerProfile, action: A
     return [one for one in requirements if action in guarded_actions(one) and not is_met(one, profile)]
 
 
+def matching_system_types(query: str) -> list[str]:
+    """Ids of the system's types in which every word of the query occurs."""
+    words = query.lower().split()
+    return [
+        type_id for type_id, texts in SYSTEM_TYPES.items() if all(word in " ".join(texts).lower() for word in words)
+    ]
+
+
 def asks_for_masters(requirements: Iterable[Requirement]) -> bool:
     return any(one["QualificationTypeId"] in MASTERS for one in requirements)
 

@@ -21,6 +21,8 @@ DEBUG = False
 #: The address workers and frames see. Empty: the address each request came to.
 MARKETPLACE_URL = env.str("MARKETPLACE_URL", default="").rstrip("/")
 MARKETPLACE_NAME = env.str("MARKETPLACE_NAME", default="HumanExp Marketplace")
+#: Who can make a worker's account: "open" (everybody), "invite" (with a code) or "closed" (nobody).
+MARKETPLACE_SIGN_UP = env.str("MARKETPLACE_SIGN_UP", default="open")
 #: Opens /_test/: a settable clock and faults on demand. Never set it where real people work.
 MARKETPLACE_TEST_CONTROLS = env.bool("MARKETPLACE_TEST_CONTROLS", default=False)
 MARKETPLACE_FEES = FeeSchedule(
@@ -29,6 +31,12 @@ MARKETPLACE_FEES = FeeSchedule(
     masters_percent=env.int("MARKETPLACE_MASTERS_FEE_PERCENT", default=5),
     minimum_cents=env.int("MARKETPLACE_MINIMUM_FEE_CENTS", default=1),
 )
+#: Where notifications of HIT events go: services that speak SQS and SNS. Empty: that transport is refused.
+MARKETPLACE_SQS_ENDPOINT_URL = env.str("MARKETPLACE_SQS_ENDPOINT_URL", default="")
+MARKETPLACE_SNS_ENDPOINT_URL = env.str("MARKETPLACE_SNS_ENDPOINT_URL", default="")
+MARKETPLACE_NOTIFICATION_REGION = env.str("MARKETPLACE_NOTIFICATION_REGION", default="us-east-1")
+MARKETPLACE_NOTIFICATION_ACCESS_KEY_ID = env.str("MARKETPLACE_NOTIFICATION_ACCESS_KEY_ID", default="")
+MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY = env.str("MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY", default="")
 #: What a request's signature must be scoped to.
 MARKETPLACE_REGION = "us-east-1"
 MARKETPLACE_SIGNING_NAME = "mturk-requester"
@@ -134,7 +142,7 @@ CONTENT_SECURITY_POLICY = {
         "default-src": [SELF],
         "img-src": [SELF, "data:"],
         # The work itself lies on other people's sites: HTTPS, or this machine while a study is being tried out.
-        "frame-src": ["https:", "http://localhost:*", "http://127.0.0.1:*"],
+        "frame-src": [SELF, "https:", "http://localhost:*", "http://127.0.0.1:*"],
         "object-src": [NONE],
         "base-uri": [NONE],
         "form-action": [SELF],

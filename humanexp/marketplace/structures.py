@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from humanexp.marketplace.models import HIT, Assignment, BonusPayment, Qualification, QualificationType
+from humanexp.marketplace.models import (
+    HIT,
+    Assignment,
+    BonusPayment,
+    Qualification,
+    QualificationRequest,
+    QualificationType,
+    WorkerBlock,
+)
 from humanexp.marketplace.money import cents_to_dollars
 from humanexp.marketplace.requirements import SYSTEM_TYPES
 from humanexp.marketplace.selectors.work import state_of
@@ -76,6 +84,9 @@ def qualification_type_structure(owned: QualificationType) -> dict[str, Any]:
         "Description": owned.description,
         "Keywords": owned.keywords or None,
         "QualificationTypeStatus": str(owned.status),
+        "Test": owned.test or None,
+        "TestDurationInSeconds": owned.test_duration_seconds,
+        "AnswerKey": owned.answer_key or None,
         "RetryDelayInSeconds": owned.retry_delay_seconds,
         "IsRequestable": owned.status == QualificationType.Status.ACTIVE,
         "AutoGranted": owned.is_auto_granted,
@@ -103,3 +114,18 @@ def qualification_structure(qualification: Qualification) -> dict[str, Any]:
         "IntegerValue": qualification.value,
         "Status": str(qualification.status),
     }
+
+
+def qualification_request_structure(request: QualificationRequest) -> dict[str, Any]:
+    return {
+        "QualificationRequestId": request.request_id,
+        "QualificationTypeId": request.qualification_type.qualification_type_id,
+        "WorkerId": request.worker.worker_id,
+        "Test": request.test or None,
+        "Answer": request.answer or None,
+        "SubmitTime": request.submitted_at,
+    }
+
+
+def worker_block_structure(block: WorkerBlock) -> dict[str, Any]:
+    return {"WorkerId": block.worker.worker_id, "Reason": block.reason}

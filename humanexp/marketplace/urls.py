@@ -4,7 +4,18 @@ from django.conf import settings
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from humanexp.marketplace.views import accounts, controls, health, own_pages, requester, submit, work
+from humanexp.marketplace.views import (
+    accounts,
+    contact,
+    content,
+    controls,
+    health,
+    own_pages,
+    qualifications,
+    requester,
+    submit,
+    work,
+)
 
 
 class EntityConverter(StringConverter):
@@ -20,11 +31,17 @@ urlpatterns = [
     path("groups/<entity:hit_type_id>/", work.group, name="group"),
     path("groups/<entity:hit_type_id>/accept/", work.accept_from_group, name="accept-from-group"),
     path("hits/<entity:hit_id>/", work.hit, name="hit"),
+    path("hits/<entity:hit_id>/content/", content.content, name="content"),
+    path("uploads/<str:token>", content.upload, name="upload"),
     path("hits/<entity:hit_id>/accept/", work.accept_hit, name="accept-hit"),
     path("work/<entity:assignment_id>/", work.work, name="work"),
     path("work/<entity:assignment_id>/return/", work.return_work, name="return"),
     path("mturk/preview", work.mturk_preview, name="mturk-preview"),
     path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
+    path("groups/<entity:hit_type_id>/contact/", contact.contact, name="contact"),
+    path("qualifications/", qualifications.qualifications, name="qualifications"),
+    path("qualifications/<entity:qualification_type_id>/ask/", qualifications.ask, name="ask"),
+    path("qualifications/tests/<entity:request_id>/", qualifications.test, name="test"),
     path("earnings/", own_pages.earnings, name="earnings"),
     path("messages/", own_pages.messages, name="messages"),
     path("signup/", accounts.signup, name="signup"),

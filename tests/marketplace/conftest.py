@@ -6,14 +6,23 @@ from typing import Any
 
 import pytest
 
+from tests.marketplace.queues import Queues
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, external_question, running
 
 _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def marketplace_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer]:
-    with running(tmp_path_factory.mktemp("marketplace")) as server:
+def queues() -> Iterator[Queues]:
+    served = Queues()
+    yield served
+    served.stop()
+
+
+@pytest.fixture(scope="session")
+def marketplace_process(tmp_path_factory: pytest.TempPathFactory, queues: Queues) -> Iterator[MarketplaceServer]:
+    endpoints = {"MARKETPLACE_SQS_ENDPOINT_URL": queues.url, "MARKETPLACE_SNS_ENDPOINT_URL": queues.url}
+    with running(tmp_path_factory.mktemp("marketplace"), **endpoints) as server:
         yield server
 
 

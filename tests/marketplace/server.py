@@ -23,6 +23,8 @@ import boto3
 import requests
 from botocore.config import Config
 
+from tests.marketplace.replies import hold_replies_to_the_model
+
 ROOT = Path(__file__).resolve().parents[2]
 READY = "marketplace ready at "
 START_SECONDS = 60
@@ -110,8 +112,15 @@ class MarketplaceServer:
         return RequesterKeys(keys["access_key_id"], keys["secret_access_key"])
 
     def client(self, keys: RequesterKeys, *, attempts: int = 1, read_timeout: float = 30, **more: Any) -> Any:
-        """boto3's, one attempt unless a test is about repeats."""
-        config = Config(retries={"total_max_attempts": attempts, "mode": "standard"}, read_timeout=read_timeout)
+        """boto3's, one attempt unless a test is about repeats. Each reply is held against the service model.
+
+        `checked=False` sends what boto3 would refuse by itself.
+        """
+        config = Config(
+            retries={"total_max_attempts": attempts, "mode": "standard"},
+            read_timeout=read_timeout,
+            parameter_validation=more.pop("checked", True),
+        )
         options: dict[str, Any] = {
             "endpoint_url": f"{self.url}/requester/",
             "aws_access_key_id": keys.access_key_id,
@@ -119,7 +128,9 @@ class MarketplaceServer:
             "config": config,
             **more,
         }
-        return _session.client("mturk", **options)
+        client = _session.client("mturk", **options)
+        hold_replies_to_the_model(client)
+        return client
 
     def worker(self, **fields: str) -> WorkerClient:
         """Somebody new, signed up and signed in."""
@@ -128,9 +139,10 @@ class MarketplaceServer:
     def advance(self, seconds: float) -> None:
         self._control("POST", "clock", {"advance_seconds": seconds})
 
-    def arm(self, operation: str, kind: str, times: int = 1, seconds: float = 1.0) -> None:
-        """A fault: throttle, service_fault, drop_before, drop_after_commit or delay."""
-        self._control("POST", "faults", {"operation": operation, "kind": kind, "times": times, "seconds": seconds})
+    def arm(self, operation: str, kind: str, times: int = 1, seconds: float = 1.0, share: float = 1.0) -> None:
+        """A fault: throttle, service_fault, drop_before, drop_after_commit, delay, expired_key or stale."""
+        fault = {"operation": operation, "kind": kind, "times": times, "seconds": seconds, "share": share}
+        self._control("POST", "faults", fault)
 
     def clear_faults(self) -> None:
         self._control("DELETE", "faults", {})
@@ -189,6 +201,22 @@ class WorkerClient:
         form = {"assignmentId": assignment_id, **(fields or {"receipt": "done"})}
         headers = {"Accept": "application/json", "Origin": "null"}
         return requests.post(f"{self.url}/mturk/externalSubmit", data=form, headers=headers, timeout=20)
+
+    def try_ask(self, qualification_type_id: str) -> requests.Response:
+        return self.post(f"/qualifications/{qualification_type_id}/ask/")
+
+    def ask(self, qualification_type_id: str) -> dict[str, Any]:
+        """For a qualification; a test has a `test_url`."""
+        answer = self.try_ask(qualification_type_id)
+        answer.raise_for_status()
+        asked: dict[str, Any] = answer.json()
+        return asked
+
+    def take_test(self, qualification_type_id: str, **answers: Any) -> dict[str, Any]:
+        answer = self.post(self.ask(qualification_type_id)["test_url"], answers)
+        answer.raise_for_status()
+        taken: dict[str, Any] = answer.json()
+        return taken
 
     def submit(self, assignment_id: str, **fields: str) -> dict[str, Any]:
         answer = self.try_submit(assignment_id, **fields)

@@ -167,15 +167,3 @@ def test_messages_reach_only_workers_whose_work_was_judged(
     ]
     assert [(row["from"], row["text"]) for row in known.get("/messages/")["messages"]] == [("A lab", "It opens today.")]
     assert unknown.get("/messages/")["messages"] == []
-
-
-def test_tests_are_refused_and_not_forgotten(mturk: Any) -> None:
-    err = refused(
-        mturk.create_qualification_type,
-        Name="Quiz",
-        Description="d",
-        QualificationTypeStatus="Active",
-        Test="<QuestionForm/>",
-        TestDurationInSeconds=60,
-    )
-    assert "not offered" in str(err)

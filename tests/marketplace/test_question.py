@@ -7,8 +7,9 @@ from defusedxml import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanexp.marketplace.errors import InvalidParameterValue, QuestionNotOffered, XMLParseError
-from humanexp.marketplace.question import ExternalQuestion, answers_to_xml, frame_url
+from humanexp.marketplace.errors import InvalidParameterValue, XMLParseError
+from humanexp.marketplace.question import ExternalQuestion, HTMLQuestion, frame_url, read_question
+from humanexp.marketplace.xml_documents import fields_to_xml
 from tests.marketplace.server import external_question
 
 
@@ -46,10 +47,33 @@ def test_refuses_broken_questions(xml: str) -> None:
         ExternalQuestion.from_xml(xml)
 
 
-def test_says_that_other_kinds_are_not_offered() -> None:
+def html_question(html: str = "<p>Name it.</p>", height: str = "450") -> str:
     schema = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
-    with pytest.raises(QuestionNotOffered):
-        ExternalQuestion.from_xml(f'<HTMLQuestion xmlns="{schema}"/>')
+    return (
+        f'<HTMLQuestion xmlns="{schema}"><HTMLContent><![CDATA[{html}]]></HTMLContent>'
+        f"<FrameHeight>{height}</FrameHeight></HTMLQuestion>"
+    )
+
+
+def test_a_page_sent_along_works_at_this_site() -> None:
+    """Addresses of the real service, written into the page, become ours; nothing else changes."""
+    html = (
+        '<script src="https://s3.amazonaws.com/mturk-public/externalHIT_v1.js"></script>'
+        '<form action="https://workersandbox.mturk.com/mturk/externalSubmit">https://www.mturk.com/help</form>'
+    )
+    question = read_question(html_question(html))
+    assert isinstance(question, HTMLQuestion)
+    assert question.frame_height_px == 450
+    assert question.page(submit_to="http://localhost:8001", script_url="/s.js") == (
+        '<script src="/s.js"></script>'
+        '<form action="http://localhost:8001/mturk/externalSubmit">https://www.mturk.com/help</form>'
+    )
+
+
+@pytest.mark.parametrize("xml", [html_question(""), html_question(height="tall"), "<HTMLQuestion/>", "<Other/>"])
+def test_refuses_pages_that_are_none(xml: str) -> None:
+    with pytest.raises(XMLParseError):
+        read_question(xml)
 
 
 def test_frame_address_keeps_its_own_query_and_fragment() -> None:
@@ -85,7 +109,7 @@ _values = st.text(alphabet=st.characters(exclude_categories=("Cs",)))
 @given(st.lists(st.tuples(_names, _values)))
 def test_answers_come_back_from_the_xml(fields: list[tuple[str, str]]) -> None:
     """Whatever was typed: well-formed, in order, unchanged but for characters that XML cannot hold."""
-    root = ElementTree.fromstring(answers_to_xml(fields).encode())
+    root = ElementTree.fromstring(fields_to_xml(fields).encode())
     name = f"{{{root.tag[1:].partition('}')[0]}}}"
     found = [
         (answer.findtext(f"{name}QuestionIdentifier"), answer.findtext(f"{name}FreeText") or "") for answer in root

@@ -229,7 +229,7 @@ def test_headers_of_the_pages(marketplace: MarketplaceServer) -> None:
     headers = requests.get(f"{marketplace.url}/", timeout=20).headers
     policy = dict(part.strip().partition(" ")[::2] for part in headers["Content-Security-Policy"].split(";"))
     assert policy["default-src"] == "'self'"
-    assert policy["frame-src"] == "https: http://localhost:* http://127.0.0.1:*"
+    assert policy["frame-src"] == "'self' https: http://localhost:* http://127.0.0.1:*"
     assert policy["frame-ancestors"] == "'none'"
     assert "unsafe" not in headers["Content-Security-Policy"]
     assert headers["X-Frame-Options"] == "DENY"

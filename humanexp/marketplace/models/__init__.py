@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from humanexp.marketplace.models.accounts import Account, Deposit, Requester, RequesterKey, Worker
-from humanexp.marketplace.models.assignments import Assignment, BonusPayment
+from humanexp.marketplace.models.accounts import (
+    Account,
+    Deposit,
+    Invitation,
+    Payout,
+    Requester,
+    RequesterKey,
+    Worker,
+)
+from humanexp.marketplace.models.assignments import Assignment, BonusPayment, UploadedFile
 from humanexp.marketplace.models.hits import HIT, HITType
-from humanexp.marketplace.models.qualifications import Qualification, QualificationType
-from humanexp.marketplace.models.requests import ClockOffset, Message, RequestToken
+from humanexp.marketplace.models.notifications import Event, NotificationSpecification, Transport
+from humanexp.marketplace.models.qualifications import (
+    Qualification,
+    QualificationRequest,
+    QualificationType,
+    WorkerBlock,
+)
+from humanexp.marketplace.models.requests import ClockOffset, Inquiry, Message, RequestToken
 
 __all__ = [
     "HIT",
@@ -15,12 +29,21 @@ __all__ = [
     "BonusPayment",
     "ClockOffset",
     "Deposit",
+    "Event",
     "HITType",
+    "Inquiry",
+    "Invitation",
     "Message",
+    "NotificationSpecification",
+    "Payout",
     "Qualification",
+    "QualificationRequest",
     "QualificationType",
     "RequestToken",
     "Requester",
     "RequesterKey",
+    "Transport",
+    "UploadedFile",
     "Worker",
+    "WorkerBlock",
 ]

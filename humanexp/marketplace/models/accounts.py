@@ -104,3 +104,41 @@ class Deposit(models.Model):
 
     def __str__(self) -> str:
         return f"{self.requester}: {self.amount_cents} cents"
+
+
+class Invitation(models.Model):
+    """A code that lets one person sign up where sign-up is by invitation."""
+
+    code = models.CharField(max_length=32, unique=True, default=keys.invitation_code, editable=False)
+    note = models.CharField(max_length=200, blank=True)
+    made_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    used_by = models.OneToOneField(Worker, on_delete=models.PROTECT, null=True, related_name="invitation")
+
+    class Meta:
+        app_label = "marketplace"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(used_at=None, used_by=None) | models.Q(used_at__isnull=False, used_by__isnull=False),
+                name="a_used_invitation_names_its_worker",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Payout(models.Model):
+    """Money the lab has handed to a worker in its own way; here it is only written down."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="payouts")
+    amount_cents = models.BigIntegerField()
+    note = models.CharField(max_length=200, blank=True)
+    paid_at = models.DateTimeField()
+
+    class Meta:
+        app_label = "marketplace"
+        constraints = [models.CheckConstraint(condition=models.Q(amount_cents__gt=0), name="a_payout_is_money")]
+
+    def __str__(self) -> str:
+        return f"{self.amount_cents} cents to {self.worker}"

@@ -61,6 +61,9 @@ class Assignment(models.Model):
     assignment_id = models.CharField(max_length=64, unique=True, default=keys.entity_id, editable=False)
     hit = models.ForeignKey("marketplace.HIT", on_delete=models.PROTECT, related_name="assignments")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
+    #: What was promised when it was accepted: a HIT may change its type afterwards.
+    reward_cents = models.BigIntegerField()
+    fee_cents = models.BigIntegerField()
     accepted_at = models.DateTimeField()
     deadline_at = models.DateTimeField()
     returned_at = models.DateTimeField(null=True)
@@ -95,6 +98,11 @@ class Assignment(models.Model):
     def __str__(self) -> str:
         return self.assignment_id
 
+    @property
+    def cost_cents(self) -> int:
+        """Reward and fee."""
+        return self.reward_cents + self.fee_cents
+
     def state(self, now: datetime) -> AssignmentState:
         return assignment_state(
             now=now,
@@ -112,6 +120,25 @@ class Assignment(models.Model):
         if self.approved_at is not None:
             return self.approved_at
         return self.auto_approves_at if self.state(now) is AssignmentState.APPROVED else None
+
+
+class UploadedFile(models.Model):
+    """A file that a worker sent in answer to a question; gone with its HIT."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="files")
+    question_identifier = models.CharField(max_length=255)
+    key = models.CharField(max_length=64, unique=True, default=keys.entity_id, editable=False)
+    name = models.CharField(max_length=255)
+    content = models.BinaryField()
+
+    class Meta:
+        app_label = "marketplace"
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "question_identifier"], name="one_file_per_question")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class BonusPayment(models.Model):

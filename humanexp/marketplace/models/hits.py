@@ -77,7 +77,8 @@ class HIT(models.Model):
     hit_type = models.ForeignKey(HITType, on_delete=models.PROTECT, related_name="hits")
     requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="hits")
     question = models.TextField()
-    external_url = models.TextField()
+    #: Of an ExternalQuestion; empty for questions that the marketplace shows itself.
+    external_url = models.TextField(blank=True)
     frame_height_px = models.PositiveIntegerField()
     max_assignments = models.PositiveIntegerField()
     annotation = models.CharField(max_length=255, blank=True)
@@ -87,6 +88,8 @@ class HIT(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(db_index=True)
     disposed_at = models.DateTimeField(null=True)
+    #: When places or time were last added.
+    extended_at = models.DateTimeField(null=True)
 
     objects = HITQuerySet.as_manager()
 

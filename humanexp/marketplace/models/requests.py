@@ -41,6 +41,25 @@ class Message(models.Model):
         return self.subject
 
 
+class Inquiry(models.Model):
+    """What a worker writes to a requester."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="inquiries")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="inquiries")
+    hit_type = models.ForeignKey("marketplace.HITType", on_delete=models.PROTECT, related_name="inquiries")
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    sent_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        app_label = "marketplace"
+        verbose_name_plural = "inquiries"
+
+    def __str__(self) -> str:
+        return self.subject
+
+
 class ClockOffset(models.Model):
     """One row: how far the clock is ahead of the machine's. Stored, so that a restart does not turn it back."""
 

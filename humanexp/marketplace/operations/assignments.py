@@ -1,12 +1,14 @@
 from __future__ import annotations
 
-from humanexp.marketplace.errors import InvalidAssignmentState, InvalidParameterValue
+from humanexp.marketplace.errors import HITDoesNotExist, InvalidAssignmentState, InvalidParameterValue
 from humanexp.marketplace.money import dollars_to_cents
-from humanexp.marketplace.pagination import page_of
+from humanexp.marketplace.pagination import made_until, page_of
 from humanexp.marketplace.registry import Answer, Call, operation
-from humanexp.marketplace.selectors.work import assignment_of, bonus_payments_of, hit_of, listed_assignments
+from humanexp.marketplace.selectors.uploads import upload_link
+from humanexp.marketplace.selectors.work import assignment_of, bonus_payments_of, hit_of, listed_assignments, state_of
 from humanexp.marketplace.services.assignments import approve, reject
 from humanexp.marketplace.services.payments import send_bonus
+from humanexp.marketplace.states import HITState
 from humanexp.marketplace.structures import assignment_structure, bonus_structure, hit_structure
 
 
@@ -15,6 +17,7 @@ def list_assignments_for_hit(call: Call) -> Answer:
     """In the order of submission, so that what comes in while a client turns pages is on a later page."""
     hit = hit_of(call.requester, call.parameters["HITId"], call.now)
     assignments = listed_assignments(hit, call.parameters.get("AssignmentStatuses", []), call.now)
+    assignments = made_until(assignments, call.listed_until, "submitted_at")
     rows, token = page_of(
         assignments, call.parameters, order=("submitted_at", "pk"), scope=f"{call.operation}:{hit.hit_id}"
     )
@@ -79,5 +82,20 @@ def list_bonus_payments(call: Call) -> Answer:
         payments = payments.filter(assignment__hit__hit_id=scope)
     else:
         raise InvalidParameterValue("HITId or AssignmentId: one of them is needed.")
+    payments = made_until(payments, call.listed_until, "granted_at")
     rows, token = page_of(payments, call.parameters, order=("pk",), scope=f"{call.operation}:{scope}")
     return {"NumResults": len(rows), "NextToken": token, "BonusPayments": [bonus_structure(bonus) for bonus in rows]}
+
+
+@operation("GetFileUploadURL")
+def get_file_upload_url(call: Call) -> Answer:
+    """An address for the file, good for a minute and without a signature of its own."""
+    assignment = assignment_of(call.requester, call.parameters["AssignmentId"])
+    hit = hit_of(call.requester, assignment.hit.hit_id, call.now)
+    if state_of(hit, call.now) is HITState.DISPOSED:
+        raise HITDoesNotExist(f"Hit {hit.hit_id} has been deleted, and the files of its workers with it.")
+    identifier = call.parameters["QuestionIdentifier"]
+    uploaded = assignment.files.filter(question_identifier=identifier).first()
+    if uploaded is None:
+        raise InvalidParameterValue(f"QuestionIdentifier: no file was sent in answer to {identifier[:80]!r}.")
+    return {"FileUploadURL": f"{call.site_url}{upload_link(uploaded)}"}

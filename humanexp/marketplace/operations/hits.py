@@ -3,25 +3,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from humanexp.marketplace.errors import InvalidParameterValue, OperationNotOffered
+from humanexp.marketplace.errors import InvalidParameterValue
 from humanexp.marketplace.models import HITType
 from humanexp.marketplace.models.hits import HITQuerySet
 from humanexp.marketplace.money import dollars_to_cents
-from humanexp.marketplace.pagination import page_of
+from humanexp.marketplace.pagination import made_until, page_of
 from humanexp.marketplace.registry import Answer, Call, operation
-from humanexp.marketplace.selectors.work import hit_of, hit_type_of, hits_of
+from humanexp.marketplace.selectors.qualifications import owned_type
+from humanexp.marketplace.selectors.work import hit_of, hit_type_of, hit_types_asking_for, hits_of
 from humanexp.marketplace.services.hits import (
     HITTypeValues,
     HITValues,
     add_assignments,
+    change_type,
     dispose,
     make_hit,
     make_hit_type,
+    mark_reviewing,
     set_expiration,
 )
 from humanexp.marketplace.structures import hit_structure
 
-_NOT_OFFERED = ("AssignmentReviewPolicy", "HITReviewPolicy", "HITLayoutId", "HITLayoutParameters")
+_POLICIES = ("AssignmentReviewPolicy", "HITReviewPolicy")
+_LAYOUTS = ("HITLayoutId", "HITLayoutParameters")
 _NEWEST_FIRST = ("-created_at", "-pk")
 
 
@@ -87,6 +91,44 @@ def delete_hit(call: Call) -> Answer:
     return {}
 
 
+@operation("ListHITsForQualificationType")
+def list_hits_for_qualification_type(call: Call) -> Answer:
+    owned = owned_type(call.requester, call.parameters["QualificationTypeId"])
+    types = hit_types_asking_for(call.requester, owned.qualification_type_id)
+    hits = hits_of(call.requester, call.now).listed(call.now).filter(hit_type__in=types)
+    return _page(call, hits, owned.qualification_type_id)
+
+
+@operation("UpdateHITReviewStatus", writes=True)
+def update_review_status(call: Call) -> Answer:
+    mark_reviewing(
+        hit=hit_of(call.requester, call.parameters["HITId"], call.now),
+        revert=call.parameters.get("Revert", False),
+        now=call.now,
+    )
+    return {}
+
+
+@operation("UpdateHITTypeOfHIT", writes=True)
+def update_hit_type(call: Call) -> Answer:
+    change_type(
+        hit=hit_of(call.requester, call.parameters["HITId"], call.now),
+        hit_type=hit_type_of(call.requester, call.parameters["HITTypeId"]),
+        now=call.now,
+    )
+    return {}
+
+
+@operation("ListReviewPolicyResultsForHIT")
+def list_review_policy_results(call: Call) -> Answer:
+    """No HIT here has a review policy, so there is nothing to report of one."""
+    hit = hit_of(call.requester, call.parameters["HITId"], call.now)
+    if call.parameters.get("NextToken"):
+        raise InvalidParameterValue("NextToken is not one that this list has given out.")
+    levels = call.parameters.get("PolicyLevels") or ["Assignment", "HIT"]
+    return {"HITId": hit.hit_id, **{f"{level}ReviewReport": {} for level in levels}}
+
+
 def _hit_type(call: Call) -> HITType:
     wanted = call.parameters
     optional = {
@@ -116,9 +158,12 @@ def _create_hit(call: Call, hit_type: HITType) -> Answer:
 
 
 def _hit_values(wanted: Mapping[str, Any]) -> HITValues:
-    for name in _NOT_OFFERED:
+    for name in _POLICIES:
         if name in wanted:
-            raise OperationNotOffered(f"{name} belongs to MTurk's API, but this marketplace does not offer it yet.")
+            raise InvalidParameterValue(f"{name}: no review policy is carried out here; judge each assignment.")
+    for name in _LAYOUTS:
+        if name in wanted:
+            raise InvalidParameterValue(f"{name}: there is no such layout; send the Question itself.")
     if "Question" not in wanted:
         raise InvalidParameterValue("Question: a HIT needs one.")
     return HITValues(
@@ -129,7 +174,8 @@ def _hit_values(wanted: Mapping[str, Any]) -> HITValues:
     )
 
 
-def _page(call: Call, hits: HITQuerySet) -> Answer:
-    scope = f"{call.operation}:{call.requester.pk}"
+def _page(call: Call, hits: HITQuerySet, within: str = "") -> Answer:
+    scope = f"{call.operation}:{call.requester.pk}:{within}"
+    hits = made_until(hits, call.listed_until, "created_at")
     rows, token = page_of(hits, call.parameters, order=_NEWEST_FIRST, scope=scope)
     return {"NextToken": token, "NumResults": len(rows), "HITs": [hit_structure(hit, call.now) for hit in rows]}

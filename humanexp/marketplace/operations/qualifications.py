@@ -1,44 +1,38 @@
 from __future__ import annotations
 
-from humanexp.marketplace.errors import (
-    InvalidParameterValue,
-    InvalidQualificationState,
-    OperationNotOffered,
-    QualificationDoesNotExist,
-)
+from collections.abc import Mapping
+from typing import Any
+
+from humanexp.marketplace.errors import InvalidQualificationState, QualificationDoesNotExist
 from humanexp.marketplace.models import Qualification, QualificationType
-from humanexp.marketplace.pagination import page_of
+from humanexp.marketplace.pagination import made_until, page_of, page_then
 from humanexp.marketplace.registry import Answer, Call, operation
-from humanexp.marketplace.requirements import SYSTEM_TYPES
+from humanexp.marketplace.requirements import SYSTEM_TYPES, matching_system_types
 from humanexp.marketplace.selectors.accounts import worker_by_id
-from humanexp.marketplace.selectors.qualifications import matching_types, qualification_type, qualifications_of_type
-from humanexp.marketplace.services import qualifications
+from humanexp.marketplace.selectors.qualifications import (
+    matching_types,
+    owned_type,
+    pending_requests,
+    qualification_type,
+    qualifications_of_type,
+)
+from humanexp.marketplace.services import qualification_requests, qualifications
+from humanexp.marketplace.services.qualifications import TypeValues
 from humanexp.marketplace.structures import (
+    qualification_request_structure,
     qualification_structure,
     qualification_type_structure,
     system_type_structure,
 )
 
-_TEST_MEMBERS = ("Test", "AnswerKey", "TestDurationInSeconds")
-
 
 @operation("CreateQualificationType", writes=True)
 def create_qualification_type(call: Call) -> Answer:
-    wanted = call.parameters
-    for name in _TEST_MEMBERS:
-        if name in wanted:
-            raise OperationNotOffered(f"{name}: qualification tests are not offered by this marketplace yet.")
-    if "AutoGrantedValue" in wanted and not wanted.get("AutoGranted"):
-        raise InvalidParameterValue("AutoGrantedValue: needs AutoGranted.")
     created = qualifications.create_type(
         requester=call.requester,
-        name=wanted["Name"],
-        description=wanted["Description"],
-        status=wanted["QualificationTypeStatus"],
-        keywords=wanted.get("Keywords", ""),
-        retry_delay_seconds=wanted.get("RetryDelayInSeconds"),
-        is_auto_granted=wanted.get("AutoGranted", False),
-        auto_granted_value=wanted.get("AutoGrantedValue", 1) if wanted.get("AutoGranted") else None,
+        name=call.parameters["Name"],
+        keywords=call.parameters.get("Keywords", ""),
+        values=_values(call.parameters),
         now=call.now,
     )
     return {"QualificationType": qualification_type_structure(created)}
@@ -54,15 +48,17 @@ def get_qualification_type(call: Call) -> Answer:
 
 @operation("ListQualificationTypes")
 def list_qualification_types(call: Call) -> Answer:
-    types = matching_types(
-        call.requester,
-        query=call.parameters.get("Query", ""),
-        must_be_requestable=call.parameters["MustBeRequestable"],
-        must_be_owned=call.parameters.get("MustBeOwnedByCaller", False),
-    )
-    rows, token = page_of(types, call.parameters, order=("pk",), scope=f"{call.operation}:{call.requester.pk}")
+    query, owned = call.parameters.get("Query", ""), call.parameters.get("MustBeOwnedByCaller", False)
+    requestable = call.parameters["MustBeRequestable"]
+    types = matching_types(call.requester, query=query, must_be_requestable=requestable, must_be_owned=owned)
+    types = made_until(types, call.listed_until, "created_at")
+    scope = f"{call.operation}:{call.requester.pk}"
+    # The system's types stand behind the last of the requesters'.
+    system = [] if requestable or owned else matching_system_types(query)
+    rows, system_ids, token = page_then(types, system, call.parameters, order=("pk",), scope=scope)
     structures = [qualification_type_structure(row) for row in rows]
-    return {"NumResults": len(rows), "NextToken": token, "QualificationTypes": structures}
+    structures += [system_type_structure(one) for one in system_ids]
+    return {"NumResults": len(structures), "NextToken": token, "QualificationTypes": structures}
 
 
 @operation("AssociateQualificationWithWorker", writes=True)
@@ -117,7 +113,66 @@ def list_workers_with_qualification_type(call: Call) -> Answer:
     return {"NextToken": token, "NumResults": len(rows), "Qualifications": structures}
 
 
+@operation("UpdateQualificationType", writes=True)
+def update_qualification_type(call: Call) -> Answer:
+    changed = qualifications.update_type(owned=_owned(call), values=_values(call.parameters), now=call.now)
+    return {"QualificationType": qualification_type_structure(changed)}
+
+
+@operation("DeleteQualificationType", writes=True)
+def delete_qualification_type(call: Call) -> Answer:
+    qualifications.dispose_type(owned=_owned(call), now=call.now)
+    return {}
+
+
+@operation("ListQualificationRequests")
+def list_qualification_requests(call: Call) -> Answer:
+    """In the order they came; of one type, or of all that the caller owns."""
+    owned = _owned(call) if "QualificationTypeId" in call.parameters else None
+    rows, token = page_of(
+        pending_requests(call.requester, owned),
+        call.parameters,
+        order=("submitted_at", "pk"),
+        scope=f"{call.operation}:{call.requester.pk}:{owned.pk if owned else ''}",
+    )
+    structures = [qualification_request_structure(row) for row in rows]
+    return {"NumResults": len(rows), "NextToken": token, "QualificationRequests": structures}
+
+
+@operation("AcceptQualificationRequest", writes=True)
+def accept_qualification_request(call: Call) -> Answer:
+    qualification_requests.accept(
+        requester=call.requester,
+        request_id=call.parameters["QualificationRequestId"],
+        value=call.parameters.get("IntegerValue", 1),
+        now=call.now,
+    )
+    return {}
+
+
+@operation("RejectQualificationRequest", writes=True)
+def reject_qualification_request(call: Call) -> Answer:
+    qualification_requests.reject(
+        requester=call.requester,
+        request_id=call.parameters["QualificationRequestId"],
+        reason=call.parameters.get("Reason", ""),
+        now=call.now,
+    )
+    return {}
+
+
 def _owned(call: Call) -> QualificationType:
-    owned = qualification_type(call.parameters["QualificationTypeId"])
-    qualifications.require_owner(requester=call.requester, owned=owned)
-    return owned
+    return owned_type(call.requester, call.parameters["QualificationTypeId"])
+
+
+def _values(wanted: Mapping[str, Any]) -> TypeValues:
+    return TypeValues(
+        description=wanted.get("Description"),
+        status=wanted.get("QualificationTypeStatus"),
+        retry_delay_seconds=wanted.get("RetryDelayInSeconds"),
+        is_auto_granted=wanted.get("AutoGranted"),
+        auto_granted_value=wanted.get("AutoGrantedValue"),
+        test=wanted.get("Test"),
+        answer_key=wanted.get("AnswerKey"),
+        test_duration_seconds=wanted.get("TestDurationInSeconds"),
+    )

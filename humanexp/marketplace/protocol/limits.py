@@ -14,12 +14,30 @@ MAXIMUM_LENGTH = {
     "RequesterFeedback": 1_024,
     "Subject": 200,
     "MessageText": 4_096,
+    "QuestionIdentifier": 255,
+    "QualificationTypeId": 64,
+    "QualificationRequestId": 64,
 }
 #: Of the UTF-8 text.
 MAXIMUM_BYTES = {"Question": 65_535, "Test": 65_535, "AnswerKey": 65_535}
 #: Members that must say something.
 NOT_EMPTY = frozenset(
-    {"Title", "Description", "Name", "Subject", "MessageText", "Reason", "Reward", "BonusAmount", "WorkerIds"}
+    {
+        "Title",
+        "Description",
+        "Name",
+        "Subject",
+        "MessageText",
+        "Reason",
+        "Reward",
+        "BonusAmount",
+        "WorkerIds",
+        "RequesterFeedback",
+        "Destination",
+        "EventTypes",
+        "QualificationRequestId",
+        "QuestionIdentifier",
+    }
 )
 #: Smallest and largest number.
 RANGE = {
@@ -28,6 +46,8 @@ RANGE = {
     "AutoApprovalDelayInSeconds": (0, 2_592_000),
     "MaxAssignments": (1, 1_000_000_000),
     "NumberOfAdditionalAssignments": (1, 1_000_000_000),
+    "RetryDelayInSeconds": (0, YEAR_SECONDS),
+    "TestDurationInSeconds": (1, YEAR_SECONDS),
     "IntegerValue": (-(2**31), 2**31 - 1),
     "AutoGrantedValue": (-(2**31), 2**31 - 1),
 }
@@ -38,5 +58,12 @@ MAXIMUM_ENTRIES = {
     "LocaleValues": 30,
     "WorkerIds": 100,
 }
-#: A revocation needs no reason.
-MAY_BE_EMPTY = frozenset({("DisassociateQualificationFromWorker", "Reason")})
+#: These need no word.
+MAY_BE_EMPTY = frozenset(
+    {
+        ("DisassociateQualificationFromWorker", "Reason"),
+        ("RejectQualificationRequest", "Reason"),
+        ("DeleteWorkerBlock", "Reason"),
+        ("ApproveAssignment", "RequesterFeedback"),
+    }
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -25,6 +26,9 @@ def _render(shape: Shape, value: Any, path: str) -> Any:
         unknown = set(value) - set(shape.members)
         if unknown:
             raise ResponseDrift(f"{path}: {', '.join(sorted(unknown))} not in the model.")
+        missing = [name for name in shape.required_members if value.get(name) is None]
+        if missing:
+            raise ResponseDrift(f"{path}: {', '.join(missing)} missing.")
         return {
             name: _render(shape.members[name], member, f"{path}.{name}")
             for name, member in value.items()
@@ -41,4 +45,15 @@ def _render(shape: Shape, value: Any, path: str) -> Any:
         raise ResponseDrift(f"{path}: {value!r} is no {kind}.")
     if getattr(shape, "enum", None) and value not in shape.enum:
         raise ResponseDrift(f"{path}: {value!r} is none of {', '.join(shape.enum)}.")
-    return str(value) if expected is str else value
+    if expected is str:
+        _check_text(shape, str(value), path)
+        return str(value)
+    return value
+
+
+def _check_text(shape: Shape, text: str, path: str) -> None:
+    least, most, pattern = (shape.metadata.get(name) for name in ("min", "max", "pattern"))
+    if (least is not None and len(text) < least) or (most is not None and len(text) > most):
+        raise ResponseDrift(f"{path}: {len(text)} characters, from {least} to {most} are allowed.")
+    if pattern and not re.search(pattern, text):
+        raise ResponseDrift(f"{path}: {text[:80]!r} does not have the form {pattern}.")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Sum
+from django.db.models import F, Q, Sum
 
 from humanexp.marketplace.errors import UnrecognizedClient, WorkerDoesNotExist
-from humanexp.marketplace.models import HIT, Assignment, Requester, RequesterKey, Worker
+from humanexp.marketplace.models import HIT, Assignment, Requester, RequesterKey, Worker, WorkerBlock
+from humanexp.marketplace.models.assignments import is_accepted, is_submitted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,7 @@ def balance_of(requester: Requester, now: datetime) -> Balance:
     rewards = (
         Assignment.objects.approved(now)
         .filter(hit__requester=requester)
-        .aggregate(cents=Sum(F("hit__hit_type__reward_cents") + F("hit__fee_cents")))["cents"]
+        .aggregate(cents=Sum(F("reward_cents") + F("fee_cents")))["cents"]
         or 0
     )
     bonuses = requester.bonus_payments.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0
@@ -54,14 +55,16 @@ def balance_of(requester: Requester, now: datetime) -> Balance:
 
 def _on_hold(requester: Requester, now: datetime) -> int:
     """Places still open count while a HIT can be taken; people at work and submissions always."""
-    hits = HIT.objects.filter(requester=requester, disposed_at=None).select_related(None).counted(now)
-    rows = hits.values_list(
-        "expires_at", "n_available", "n_accepted", "n_submitted", F("hit_type__reward_cents") + F("fee_cents")
+    hits = HIT.objects.filter(requester=requester).select_related(None).counted(now).open(now)
+    places: int = sum(
+        available * cost
+        for available, cost in hits.values_list("n_available", F("hit_type__reward_cents") + F("fee_cents"))
     )
-    return sum(
-        (accepted + submitted + (available if expires_at > now else 0)) * cost
-        for expires_at, available, accepted, submitted, cost in rows
+    taken = Assignment.objects.filter(
+        Q(is_accepted(now)) | Q(is_submitted(now)), hit__requester=requester, hit__disposed_at=None
     )
+    promised: int = taken.aggregate(cents=Sum(F("reward_cents") + F("fee_cents")))["cents"] or 0
+    return places + promised
 
 
 def worker_by_id(worker_id: str) -> Worker:
@@ -75,3 +78,7 @@ def is_known_to(requester: Requester, worker: Worker, now: datetime) -> bool:
     """Whether the requester has approved or rejected work of this worker."""
     theirs = worker.assignments.filter(hit__requester=requester)
     return theirs.rejected().exists() or theirs.approved(now).exists()
+
+
+def is_blocked_by(requester: Requester, worker: Worker) -> bool:
+    return WorkerBlock.objects.filter(requester=requester, worker=worker).exists()

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 
 from humanexp.marketplace.errors import NotFound
 from humanexp.marketplace.models import HIT, Assignment, HITType, Worker
 from humanexp.marketplace.models.hits import HITQuerySet
 from humanexp.marketplace.requirements import Action, unmet
 from humanexp.marketplace.selectors.qualifications import profile_of
+
+#: Submissions from which a median is shown.
+_ENOUGH = 5
+#: Submissions that are looked at for all medians of a page.
+_LATEST = 2_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,23 +31,51 @@ class Group:
     expires_at: datetime
     can_preview: bool
     can_accept: bool
+    #: Half of those who did it took less; None while too few have.
+    median_seconds: int | None = None
+
+    @property
+    def cents_per_hour(self) -> int | None:
+        """As people earned it, at the median time."""
+        return round(self.hit_type.reward_cents * 3600 / self.median_seconds) if self.median_seconds else None
+
+    @property
+    def least_cents_per_hour(self) -> int:
+        """Of somebody who uses all the time allowed."""
+        return self.hit_type.reward_cents * 3600 // self.hit_type.assignment_duration_seconds
 
 
 def takeable_hits(worker: Worker | None, now: datetime) -> HITQuerySet:
-    """Open HITs that this worker has not got and has not done. Qualifications are another question."""
+    """Open HITs that this worker has not got and has not done, of requesters who have not blocked the worker.
+
+    Qualifications are another question.
+    """
     hits = HIT.objects.counted(now).open(now)
     if worker is None:
         return hits
+    hits = hits.exclude(requester__in=worker.blocks.values("requester"))
     return hits.exclude(pk__in=Assignment.objects.filter(worker=worker).taking_a_place(now).values("hit"))
 
 
-def groups_for(worker: Worker | None, now: datetime) -> list[Group]:
-    """Newest first; groups hidden from this worker are not there."""
+def median_times(hit_types: Iterable[int]) -> dict[int, int]:
+    """Seconds from acceptance to submission, by HIT type, over the latest submissions; types with few are left out."""
+    taken: dict[int, list[float]] = defaultdict(list)
+    submitted = Assignment.objects.filter(hit__hit_type__in=list(hit_types), submitted_at__isnull=False)
+    times = submitted.order_by("-submitted_at").values_list("hit__hit_type_id", "accepted_at", "submitted_at")
+    for hit_type, accepted_at, submitted_at in times[:_LATEST]:
+        if submitted_at is not None:
+            taken[int(hit_type)].append((submitted_at - accepted_at).total_seconds())
+    return {hit_type: max(1, round(median(seconds))) for hit_type, seconds in taken.items() if len(seconds) >= _ENOUGH}
+
+
+def groups_for(worker: Worker | None, now: datetime, order: str = "") -> list[Group]:
+    """Newest first unless `order` is "reward" or "hour"; groups hidden from this worker are not there."""
     profile = profile_of(worker, now)
     by_type: dict[int, list[HIT]] = {}
     for hit in takeable_hits(worker, now).select_related(None).defer("question", "external_url"):
         by_type.setdefault(hit.hit_type_id, []).append(hit)
     groups = []
+    times = median_times(by_type)
     for hit_type in HITType.objects.filter(pk__in=by_type).select_related("requester").order_by("-pk"):
         if unmet(hit_type.requirements, profile, Action.DISCOVER):
             continue
@@ -52,8 +88,13 @@ def groups_for(worker: Worker | None, now: datetime) -> list[Group]:
                 expires_at=max(hit.expires_at for hit in hits),
                 can_preview=not unmet(hit_type.requirements, profile, Action.PREVIEW),
                 can_accept=not unmet(hit_type.requirements, profile, Action.ACCEPT),
+                median_seconds=times.get(hit_type.pk),
             )
         )
+    if order == "reward":
+        groups.sort(key=lambda group: -group.hit_type.reward_cents)
+    if order == "hour":
+        groups.sort(key=lambda group: -(group.cents_per_hour or group.least_cents_per_hour))
     return groups
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, QuerySet, Sum
 
 from humanexp.marketplace.errors import NotFound
 from humanexp.marketplace.models import Assignment, BonusPayment, Message, Worker
@@ -29,10 +30,16 @@ class Earnings:
     approved_cents: int
     bonus_cents: int
     waiting_cents: int
+    #: Handed over by the lab.
+    paid_out_cents: int
 
     @property
     def total_cents(self) -> int:
         return self.approved_cents + self.bonus_cents
+
+    @property
+    def owed_cents(self) -> int:
+        return self.total_cents - self.paid_out_cents
 
 
 def own_assignment(worker: Worker, assignment_id: str) -> Assignment:
@@ -70,7 +77,20 @@ def earnings_of(worker: Worker, now: datetime) -> Earnings:
         approved_cents=sum(row.reward_cents for row in rows if row.state is AssignmentState.APPROVED),
         bonus_cents=sum(row.bonus_cents for row in rows),
         waiting_cents=sum(row.reward_cents for row in rows if row.state is AssignmentState.SUBMITTED),
+        paid_out_cents=_sum(worker.payouts.all(), "amount_cents"),
     )
+
+
+def owed_cents(worker: Worker, now: datetime) -> int:
+    """Approved rewards and bonuses, less what was paid out."""
+    rewards = _sum(Assignment.objects.approved(now).filter(worker=worker), "reward_cents")
+    bonuses = _sum(worker.bonus_payments.all(), "amount_cents")
+    return rewards + bonuses - _sum(worker.payouts.all(), "amount_cents")
+
+
+def _sum(rows: QuerySet[Any], field: str) -> int:
+    total: int = rows.aggregate(cents=Sum(field))["cents"] or 0
+    return total
 
 
 def _earning(assignment: Assignment, now: datetime) -> Earning:
@@ -78,7 +98,7 @@ def _earning(assignment: Assignment, now: datetime) -> Earning:
     return Earning(
         assignment=assignment,
         state=assignment.state(now),
-        reward_cents=assignment.hit.hit_type.reward_cents,
+        reward_cents=assignment.reward_cents,
         bonus_cents=sum(bonus.amount_cents for bonus in bonuses),
         bonus_reasons=tuple(bonus.reason for bonus in bonuses),
     )

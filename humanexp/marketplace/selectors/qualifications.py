@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
 
-from humanexp.marketplace.errors import QualificationTypeDoesNotExist
-from humanexp.marketplace.models import Assignment, Qualification, QualificationType, Requester, Worker
+from humanexp.marketplace.errors import NotFound, PermissionDenied, QualificationTypeDoesNotExist
+from humanexp.marketplace.models import (
+    Assignment,
+    Qualification,
+    QualificationRequest,
+    QualificationType,
+    Requester,
+    Worker,
+)
 from humanexp.marketplace.requirements import Locale, WorkerProfile
 
 
 def existing_type_ids(qualification_type_ids: Iterable[str]) -> set[str]:
     """Of these, the ones that exist: a requirement may name another requester's type."""
     return set(
-        QualificationType.objects.filter(qualification_type_id__in=list(qualification_type_ids)).values_list(
-            "qualification_type_id", flat=True
-        )
+        QualificationType.objects.filter(
+            qualification_type_id__in=list(qualification_type_ids), disposed_at=None
+        ).values_list("qualification_type_id", flat=True)
     )
 
 
 def qualification_type(qualification_type_id: str) -> QualificationType:
-    found = QualificationType.objects.filter(qualification_type_id=qualification_type_id).first()
+    found = QualificationType.objects.filter(qualification_type_id=qualification_type_id, disposed_at=None).first()
     if found is None:
         raise QualificationTypeDoesNotExist(f"QualificationType {qualification_type_id} does not exist.")
+    return found
+
+
+def owned_type(requester: Requester, qualification_type_id: str) -> QualificationType:
+    found = qualification_type(qualification_type_id)
+    if found.requester_id != requester.pk:
+        raise PermissionDenied("You do not own this QualificationType.")
     return found
 
 
@@ -32,7 +47,7 @@ def matching_types(
     requester: Requester, *, query: str, must_be_requestable: bool, must_be_owned: bool
 ) -> QuerySet[QualificationType]:
     """Every word of the query occurs in the name, the description or the keywords."""
-    types = QualificationType.objects.all()
+    types = QualificationType.objects.filter(disposed_at=None)
     if must_be_requestable:
         types = types.filter(status=QualificationType.Status.ACTIVE)
     if must_be_owned:
@@ -44,6 +59,55 @@ def matching_types(
 
 def qualifications_of_type(owned: QualificationType, status: str) -> QuerySet[Qualification]:
     return owned.qualifications.filter(status=status).select_related("worker", "qualification_type")
+
+
+def pending_requests(requester: Requester, owned: QualificationType | None) -> QuerySet[QualificationRequest]:
+    """What workers have asked of this requester and nobody has decided."""
+    requests = QualificationRequest.objects.filter(
+        qualification_type__requester=requester, submitted_at__isnull=False, decided_at=None
+    ).select_related("worker", "qualification_type")
+    return requests if owned is None else requests.filter(qualification_type=owned)
+
+
+def requestable_types() -> QuerySet[QualificationType]:
+    """What workers can ask for, newest first."""
+    types = QualificationType.objects.filter(status=QualificationType.Status.ACTIVE, disposed_at=None)
+    return types.select_related("requester").order_by("-pk")
+
+
+def requestable_type(qualification_type_id: str) -> QualificationType:
+    found = requestable_types().filter(qualification_type_id=qualification_type_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def own_request(worker: Worker, request_id: str) -> QualificationRequest:
+    found = (
+        QualificationRequest.objects.select_related("qualification_type__requester", "worker")
+        .filter(worker=worker, request_id=request_id)
+        .first()
+    )
+    if found is None:
+        raise NotFound
+    return found
+
+
+def obstacle_of(wanted: QualificationType, last: QualificationRequest | None, now: datetime) -> str | None:
+    """Why somebody without the qualification cannot ask for it now.
+
+    A request counts from its beginning: nobody sees a test twice by letting the time run out.
+    """
+    if last is None:
+        return None
+    if last.submitted_at is not None and last.decided_at is None:
+        return gettext("You have asked for it; the requester has not decided yet.")
+    if wanted.retry_delay_seconds is None:
+        return gettext("It can be asked for once only, and you have.")
+    again_at = last.began_at + timedelta(seconds=wanted.retry_delay_seconds)
+    if now < again_at:
+        return gettext("You can ask for it again on %(time)s UTC.") % {"time": f"{again_at:%d %b %Y %H:%M}"}
+    return None
 
 
 def profile_of(worker: Worker | None, now: datetime) -> WorkerProfile:

@@ -20,6 +20,16 @@ def hit_type_of(requester: Requester, hit_type_id: str) -> HITType:
     return hit_type
 
 
+def hit_types_asking_for(requester: Requester, qualification_type_id: str) -> list[int]:
+    """Keys of the types of which a requirement names this qualification type."""
+    types = HITType.objects.filter(requester=requester).values_list("pk", "requirements")
+    return [
+        pk
+        for pk, requirements in types
+        if any(one["QualificationTypeId"] == qualification_type_id for one in requirements)
+    ]
+
+
 def hits_of(requester: Requester, now: datetime) -> HITQuerySet:
     return HIT.objects.filter(requester=requester).counted(now)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 
-from humanexp.marketplace.models import Account, Deposit, Requester, RequesterKey, Worker
+from humanexp.marketplace.errors import BadPayout, SignUpRefused
+from humanexp.marketplace.models import Account, Deposit, Invitation, Payout, Requester, RequesterKey, Worker
+from humanexp.marketplace.selectors.own_work import owed_cents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +29,37 @@ def sign_up(
     country: str = "",
     subdivision: str = "",
     is_adult: bool = False,
+    invitation: str = "",
     now: datetime,
 ) -> Worker:
-    """A new worker. The form has checked the name and the password."""
+    """A new worker. The form has checked the name and the password; an invitation is used up."""
+    if settings.MARKETPLACE_SIGN_UP == "closed":
+        raise SignUpRefused
     account = Account(username=username, joined_at=now)
     account.set_password(password)
     account.save()
-    return Worker.objects.create(account=account, country=country, subdivision=subdivision, is_adult=is_adult)
+    worker = Worker.objects.create(account=account, country=country, subdivision=subdivision, is_adult=is_adult)
+    if settings.MARKETPLACE_SIGN_UP == "invite":
+        used = Invitation.objects.filter(code=invitation, used_at=None).update(used_at=now, used_by=worker)
+        if not used:
+            raise SignUpRefused("This invitation has been used, or never was one.")
+    return worker
+
+
+@transaction.atomic
+def invite(*, count: int, note: str, now: datetime) -> list[Invitation]:
+    """Codes, each for one person."""
+    return [Invitation.objects.create(note=note, made_at=now) for _ in range(count)]
+
+
+@transaction.atomic
+def record_payout(*, worker: Worker, amount_cents: int, note: str, now: datetime) -> Payout:
+    """The lab has paid this much in its own way; never more than is owed."""
+    Worker.objects.select_for_update().get(pk=worker.pk)
+    owed = owed_cents(worker, now)
+    if not 0 < amount_cents <= owed:
+        raise BadPayout(f"Worker {worker.worker_id} is owed {owed} cents; {amount_cents} cannot be paid out.")
+    return Payout.objects.create(worker=worker, amount_cents=amount_cents, note=note, paid_at=now)
 
 
 @transaction.atomic

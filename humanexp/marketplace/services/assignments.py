@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from humanexp.marketplace.errors import (
     AlreadyTaken,
+    AnswersRefused,
     AssignmentClosed,
+    Blocked,
     EmptySubmission,
     InvalidAssignmentState,
     NotFound,
     NothingAvailable,
     NotQualified,
 )
-from humanexp.marketplace.models import HIT, Assignment, HITType, Worker
-from humanexp.marketplace.question import RESERVED_FIELDS, answers_to_xml
+from humanexp.marketplace.models import HIT, Assignment, HITType, UploadedFile, Worker
+from humanexp.marketplace.question import RESERVED_FIELDS, read_question
+from humanexp.marketplace.question_form import QuestionForm
 from humanexp.marketplace.requirements import Action, unmet
+from humanexp.marketplace.selectors.accounts import is_blocked_by
 from humanexp.marketplace.selectors.groups import takeable_hits
 from humanexp.marketplace.selectors.own_work import work_in_hand
 from humanexp.marketplace.selectors.qualifications import profile_of
 from humanexp.marketplace.selectors.work import state_of
 from humanexp.marketplace.services import payments
 from humanexp.marketplace.states import OVERRIDE_DAYS, AssignmentState, HITState
+from humanexp.marketplace.xml_documents import answers_to_xml, fields_to_xml
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentFile:
+    """A file in a worker's form."""
+
+    name: str
+    content: bytes
 
 
 @transaction.atomic
@@ -61,12 +75,16 @@ def accept(*, worker: Worker, hit: HIT, now: datetime) -> Assignment:
     return Assignment.objects.create(
         hit=hit,
         worker=worker,
+        reward_cents=hit.hit_type.reward_cents,
+        fee_cents=hit.fee_cents,
         accepted_at=now,
         deadline_at=now + timedelta(seconds=hit.hit_type.assignment_duration_seconds),
     )
 
 
 def _require_qualified(worker: Worker, hit_type: HITType, now: datetime) -> None:
+    if is_blocked_by(hit_type.requester, worker):
+        raise Blocked
     profile = profile_of(worker, now)
     if unmet(hit_type.requirements, profile, Action.DISCOVER):
         raise NotFound  # hidden from this worker, so nothing is there
@@ -90,7 +108,13 @@ def give_back(*, assignment: Assignment, now: datetime) -> Assignment:
 
 
 @transaction.atomic
-def submit(*, assignment_id: str, fields: Sequence[tuple[str, str]], now: datetime) -> Assignment:
+def submit(
+    *,
+    assignment_id: str,
+    fields: Mapping[str, Sequence[str]],
+    files: Mapping[str, SentFile] | None = None,
+    now: datetime,
+) -> Assignment:
     """Store a worker's answer, once. The same assignment again changes nothing: the first answer stands."""
     assignment = (
         Assignment.objects.select_for_update(of=("self",))
@@ -106,14 +130,35 @@ def submit(*, assignment_id: str, fields: Sequence[tuple[str, str]], now: dateti
         return assignment
     if assignment.state(now) is not AssignmentState.ACCEPTED:
         raise AssignmentClosed
-    answers = [(name, value) for name, value in fields if name not in RESERVED_FIELDS]
-    if not answers:
+    named = {name: values for name, values in fields.items() if name not in RESERVED_FIELDS}
+    if not named and not files:
         raise EmptySubmission
-    assignment.answer = answers_to_xml(answers)
+    assignment.answer = _answer(assignment, named, files or {})
     assignment.submitted_at = now
     assignment.auto_approves_at = now + timedelta(seconds=assignment.hit.hit_type.auto_approval_delay_seconds)
     assignment.save(update_fields=["answer", "submitted_at", "auto_approves_at"])
     return assignment
+
+
+def _answer(assignment: Assignment, fields: Mapping[str, Sequence[str]], files: Mapping[str, SentFile]) -> str:
+    """A page's fields as they are; a QuestionForm's as its questions ask."""
+    question = None if assignment.hit.external_url else read_question(assignment.hit.question)
+    if not isinstance(question, QuestionForm):
+        # A name sent more than once (check boxes) is one answer, its values joined as on MTurk.
+        return fields_to_xml((name, "|".join(values)) for name, values in fields.items())
+    read = question.read(fields, {name: len(sent.content) for name, sent in files.items()})
+    if read.problems:
+        names = {one.identifier: one.display_name or one.identifier for one in question.questions}
+        raise AnswersRefused(" ".join(f"{names[name]}: {problem}" for name, problem in read.problems.items()))
+    answers = list(read.answers)
+    for number, one in enumerate(answers):
+        if one.identifier in files and one.free_text is None and not one.selections:
+            sent = files[one.identifier]
+            stored = UploadedFile.objects.create(
+                assignment=assignment, question_identifier=one.identifier, name=sent.name, content=sent.content
+            )
+            answers[number] = replace(one, file_key=stored.key)
+    return answers_to_xml(answers)
 
 
 @transaction.atomic
@@ -131,7 +176,7 @@ def approve(*, assignment: Assignment, feedback: str | None, override_rejection:
         if assignment.submitted_at is None or assignment.submitted_at < now - timedelta(days=OVERRIDE_DAYS):
             raise InvalidAssignmentState("A rejection can be overridden for 30 days after the submission.")
         # A submitted assignment's money is on hold; a rejected one's was set free.
-        payments.require_funds(requester=hit.requester, cost_cents=assignment.hit.cost_cents, now=now)
+        payments.require_funds(requester=hit.requester, cost_cents=assignment.cost_cents, now=now)
     assignment.approved_at = now
     if feedback is not None:
         assignment.requester_feedback = feedback

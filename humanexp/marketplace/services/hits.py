@@ -13,14 +13,15 @@ from django.db import transaction
 from humanexp.marketplace.errors import (
     HITAlreadyExists,
     HITTooOldForExtension,
+    HITTypeDoesNotExist,
     InvalidHITState,
     InvalidMaximumAssignmentsIncrease,
     InvalidParameterValue,
     TokenAlreadyUsed,
 )
-from humanexp.marketplace.models import HIT, HITType, Requester
+from humanexp.marketplace.models import HIT, HITType, Requester, UploadedFile
 from humanexp.marketplace.money import LARGE_HIT
-from humanexp.marketplace.question import ExternalQuestion
+from humanexp.marketplace.question import ExternalQuestion, read_question
 from humanexp.marketplace.requirements import asks_for_masters, check_requirements, custom_type_ids
 from humanexp.marketplace.selectors.qualifications import existing_type_ids
 from humanexp.marketplace.selectors.work import state_of
@@ -78,12 +79,9 @@ def make_hit(*, hit_type: HITType, values: HITValues, operation: str, token: str
         raise HITAlreadyExists(
             f"The HIT with ID {earlier.made} already exists. {tokens.already_processed(earlier.token)}"
         )
-    question = ExternalQuestion.from_xml(values.question)
-    fee_cents = payments.fees().assignment_fee_cents(
-        reward_cents=hit_type.reward_cents,
-        max_assignments=values.max_assignments,
-        masters=asks_for_masters(hit_type.requirements),
-    )
+    require_usable(hit_type)
+    question = read_question(values.question)
+    fee_cents = _fee_cents(hit_type, values.max_assignments)
     payments.require_funds(
         requester=requester, cost_cents=values.max_assignments * (hit_type.reward_cents + fee_cents), now=now
     )
@@ -91,7 +89,7 @@ def make_hit(*, hit_type: HITType, values: HITValues, operation: str, token: str
         hit_type=hit_type,
         requester=requester,
         question=values.question,
-        external_url=question.url,
+        external_url=question.url if isinstance(question, ExternalQuestion) else "",
         frame_height_px=question.frame_height_px,
         max_assignments=values.max_assignments,
         annotation=values.annotation,
@@ -101,6 +99,23 @@ def make_hit(*, hit_type: HITType, values: HITValues, operation: str, token: str
     )
     tokens.record_use(requester=requester, operation=operation, token=token, made=hit.hit_id, now=now)
     return hit
+
+
+def require_usable(hit_type: HITType) -> None:
+    """A type that asks for a deleted qualification type makes no more HITs."""
+    asked = custom_type_ids(hit_type.requirements)
+    if asked - existing_type_ids(asked):
+        raise HITTypeDoesNotExist(
+            f"Hit type {hit_type.hit_type_id} does not exist: a QualificationType that it asks for was deleted."
+        )
+
+
+def _fee_cents(hit_type: HITType, max_assignments: int) -> int:
+    return payments.fees().assignment_fee_cents(
+        reward_cents=hit_type.reward_cents,
+        max_assignments=max_assignments,
+        masters=asks_for_masters(hit_type.requirements),
+    )
 
 
 @transaction.atomic
@@ -117,8 +132,8 @@ def add_assignments(*, hit: HIT, number: int, token: str | None, now: datetime) 
         raise InvalidMaximumAssignmentsIncrease
     if hit.expires_at > now:  # places of an expired HIT cost nothing until it is opened again
         payments.require_funds(requester=hit.requester, cost_cents=number * hit.cost_cents, now=now)
-    hit.max_assignments = total
-    hit.save(update_fields=["max_assignments"])
+    hit.max_assignments, hit.extended_at, hit.is_reviewing = total, now, False
+    hit.save(update_fields=["max_assignments", "extended_at", "is_reviewing"])
     tokens.record_use(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
     return hit
 
@@ -139,12 +154,14 @@ def set_expiration(*, hit: HIT, expire_at: datetime, now: datetime) -> HIT:
             raise InvalidParameterValue("ExpireAt: a HIT can stay open for one year at most.")
         if hit.expires_at <= now:
             payments.require_funds(requester=hit.requester, cost_cents=hit.counts.available * hit.cost_cents, now=now)
-        hit.expires_at = expire_at
+        if expire_at > hit.expires_at:
+            hit.extended_at = now
+        hit.expires_at, hit.is_reviewing = expire_at, False
     elif state_of(hit, now) is HITState.DISPOSED:
         raise InvalidHITState(_state_sentence(hit, now, "Assignable, Unassignable, Reviewable, Reviewing"))
     else:
         hit.expires_at = min(hit.expires_at, now)
-    hit.save(update_fields=["expires_at"])
+    hit.save(update_fields=["expires_at", "extended_at", "is_reviewing"])
     tokens.record_use(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
     return hit
 
@@ -160,6 +177,33 @@ def dispose(*, hit: HIT, now: datetime) -> HIT:
         )
     hit.disposed_at = now
     hit.save(update_fields=["disposed_at"])
+    UploadedFile.objects.filter(assignment__hit=hit).delete()
+    return hit
+
+
+@transaction.atomic
+def mark_reviewing(*, hit: HIT, revert: bool, now: datetime) -> HIT:
+    """A note of the requester's on a reviewable HIT; it changes nothing for workers."""
+    wanted = HITState.REVIEWING if revert else HITState.REVIEWABLE
+    if state_of(hit, now) is not wanted:
+        raise InvalidHITState(_state_sentence(hit, now, wanted))
+    hit.is_reviewing = not revert
+    hit.save(update_fields=["is_reviewing"])
+    return hit
+
+
+@transaction.atomic
+def change_type(*, hit: HIT, hit_type: HITType, now: datetime) -> HIT:
+    """Places still free take the new type's terms; who has accepted is paid what was promised."""
+    if state_of(hit, now) is HITState.DISPOSED:
+        raise InvalidHITState(_state_sentence(hit, now, "Assignable, Unassignable, Reviewable, Reviewing"))
+    require_usable(hit_type)
+    fee_cents = _fee_cents(hit_type, hit.max_assignments)
+    if hit.expires_at > now:
+        more = hit_type.reward_cents + fee_cents - hit.cost_cents
+        payments.require_funds(requester=hit.requester, cost_cents=hit.counts.available * more, now=now)
+    hit.hit_type, hit.fee_cents = hit_type, fee_cents
+    hit.save(update_fields=["hit_type", "fee_cents"])
     return hit
 
 

@@ -21,6 +21,8 @@ def fees() -> FeeSchedule:
 
 def require_funds(*, requester: Requester, cost_cents: int, now: datetime) -> None:
     """What open HITs may still cost is spoken for: nobody who works today is unpaid because of a bonus tomorrow."""
+    if cost_cents <= 0:
+        return
     balance = balance_of(requester, now)
     if cost_cents > balance.free:
         raise InsufficientFunds(

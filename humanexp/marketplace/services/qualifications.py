@@ -1,4 +1,4 @@
-"""Making qualification types, granting and revoking; messages to workers."""
+"""Making, changing and deleting qualification types, granting and revoking; messages to workers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from datetime import datetime
 
 from django.db import transaction
 
+from humanexp.marketplace.answer_key import AnswerKey
 from humanexp.marketplace.errors import (
+    InvalidParameterValue,
     InvalidQualificationState,
     InvalidQualificationTypeState,
-    PermissionDenied,
     QualificationTypeAlreadyExists,
     WorkerDoesNotExist,
 )
-from humanexp.marketplace.models import Message, Qualification, QualificationType, Requester, Worker
+from humanexp.marketplace.models import (
+    HIT,
+    Message,
+    Qualification,
+    QualificationRequest,
+    QualificationType,
+    Requester,
+    Worker,
+)
+from humanexp.marketplace.question_form import FileUpload, QuestionForm
 from humanexp.marketplace.selectors.accounts import is_known_to, worker_by_id
+from humanexp.marketplace.selectors.work import hit_types_asking_for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,37 +36,107 @@ class UndeliveredMessage:
     reason: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class TypeValues:
+    """What can be said of a qualification type; None leaves as it is."""
+
+    description: str | None = None
+    status: str | None = None
+    retry_delay_seconds: int | None = None
+    is_auto_granted: bool | None = None
+    auto_granted_value: int | None = None
+    test: str | None = None
+    answer_key: str | None = None
+    test_duration_seconds: int | None = None
+
+    def check_test(self) -> None:
+        """A test, its duration and its key come together, and the key scores what the test asks."""
+        if self.test is None:
+            for name, value in (("AnswerKey", self.answer_key), ("TestDurationInSeconds", self.test_duration_seconds)):
+                if value is not None:
+                    raise InvalidParameterValue(f"{name}: needs a Test.")
+            return
+        if self.test_duration_seconds is None:
+            raise InvalidParameterValue("TestDurationInSeconds: a Test needs one.")
+        form = QuestionForm.from_xml(self.test)
+        if any(isinstance(question.specification, FileUpload) for question in form.questions):
+            raise InvalidParameterValue("Test: a qualification test takes no files.")
+        if self.answer_key is not None:
+            AnswerKey.from_xml(self.answer_key, form)
+
+
 @transaction.atomic
 def create_type(
-    *,
-    requester: Requester,
-    name: str,
-    description: str,
-    status: str,
-    keywords: str = "",
-    retry_delay_seconds: int | None = None,
-    is_auto_granted: bool = False,
-    auto_granted_value: int | None = None,
-    now: datetime,
+    *, requester: Requester, name: str, keywords: str, values: TypeValues, now: datetime
 ) -> QualificationType:
-    if requester.qualification_types.filter(name=name).exists():
-        raise QualificationTypeAlreadyExists
+    if values.auto_granted_value is not None and not values.is_auto_granted:
+        raise InvalidParameterValue("AutoGrantedValue: needs AutoGranted.")
+    if values.is_auto_granted and values.test is not None:
+        raise InvalidParameterValue("AutoGranted: a QualificationType with a Test cannot be granted by itself.")
+    values.check_test()
+    _require_free_name(requester, name, now)
+    granted = bool(values.is_auto_granted)
+    value = 1 if values.auto_granted_value is None else values.auto_granted_value
     return QualificationType.objects.create(
         requester=requester,
         name=name,
-        description=description,
-        status=status,
+        description=values.description or "",
+        status=values.status or QualificationType.Status.ACTIVE,
         keywords=keywords,
-        retry_delay_seconds=retry_delay_seconds,
-        is_auto_granted=is_auto_granted,
-        auto_granted_value=auto_granted_value,
+        retry_delay_seconds=values.retry_delay_seconds,
+        is_auto_granted=granted,
+        auto_granted_value=value if granted else None,
+        test=values.test or "",
+        answer_key=values.answer_key or "",
+        test_duration_seconds=values.test_duration_seconds,
         created_at=now,
     )
 
 
-def require_owner(*, requester: Requester, owned: QualificationType) -> None:
-    if owned.requester_id != requester.pk:
-        raise PermissionDenied("You do not own this QualificationType.")
+def _require_free_name(requester: Requester, name: str, now: datetime) -> None:
+    """A deleted type keeps its name until the last HIT that asks for it is gone."""
+    for owned in requester.qualification_types.filter(name=name):
+        types = hit_types_asking_for(requester, owned.qualification_type_id) if owned.disposed_at else []
+        if owned.disposed_at is None or HIT.objects.counted(now).listed(now).filter(hit_type__in=types).exists():
+            raise QualificationTypeAlreadyExists
+
+
+@transaction.atomic
+def update_type(*, owned: QualificationType, values: TypeValues, now: datetime) -> QualificationType:
+    """Name and keywords stay for ever; retries and a test can be added and not taken away."""
+    values.check_test()
+    if values.is_auto_granted and (owned.test or values.test is not None):
+        raise InvalidParameterValue("AutoGranted: a QualificationType with a Test cannot be granted by itself.")
+    if values.test is not None:
+        owned.test, owned.answer_key = values.test, values.answer_key or ""
+        owned.test_duration_seconds, owned.is_auto_granted, owned.auto_granted_value = (
+            values.test_duration_seconds,
+            False,
+            None,
+        )
+    if values.is_auto_granted is not None:
+        owned.is_auto_granted = values.is_auto_granted
+        owned.auto_granted_value = (owned.auto_granted_value or 1) if values.is_auto_granted else None
+    if values.auto_granted_value is not None:
+        if not owned.is_auto_granted:
+            raise InvalidParameterValue("AutoGrantedValue: needs AutoGranted.")
+        owned.auto_granted_value = values.auto_granted_value
+    for name in ("description", "status", "retry_delay_seconds"):
+        if getattr(values, name) is not None:
+            setattr(owned, name, getattr(values, name))
+    owned.save()
+    return owned
+
+
+@transaction.atomic
+def dispose_type(*, owned: QualificationType, now: datetime) -> QualificationType:
+    """Pending requests are rejected; grants stay, for the HITs that are open."""
+    owned.disposed_at = now
+    owned.save(update_fields=["disposed_at"])
+    owned.requests.filter(decided_at=None).update(
+        decided_at=now, outcome=QualificationRequest.Outcome.REJECTED, reason="The qualification has been deleted."
+    )
+    return owned
 
 
 @transaction.atomic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.forms import AuthenticationForm
 from django.db import IntegrityError
@@ -15,6 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.marketplace import clock
+from humanexp.marketplace.errors import SignUpRefused
 from humanexp.marketplace.forms import SignUpForm
 from humanexp.marketplace.models import Worker
 from humanexp.marketplace.services.accounts import sign_up
@@ -29,7 +31,9 @@ _BACKEND = "django.contrib.auth.backends.ModelBackend"
 @require_http_methods(["GET", "POST"])
 def signup(request: HttpRequest) -> HttpResponse:
     """A new worker, signed in at once."""
-    form = SignUpForm(request.POST or None)
+    if settings.MARKETPLACE_SIGN_UP == "closed":
+        raise SignUpRefused
+    form = SignUpForm(request.POST or None, initial={"invitation": request.GET.get("invitation", "")[:32]})
     if request.method == "POST" and form.is_valid():
         try:
             worker = sign_up(**form.cleaned(), now=clock.now())

@@ -9,8 +9,9 @@ from typing import Any, Concatenate, ParamSpec
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.urls import reverse
 
-from humanexp.marketplace.models import Assignment, HITType, Worker
+from humanexp.marketplace.models import HIT, Assignment, HITType, Worker
 from humanexp.marketplace.question import frame_url
 
 Arguments = ParamSpec("Arguments")
@@ -53,9 +54,14 @@ def site_url(request: HttpRequest) -> str:
     return settings.MARKETPLACE_URL or f"{request.scheme}://{request.get_host()}"
 
 
+def work_url(request: HttpRequest, hit: HIT) -> str:
+    """Where the work of a HIT lies: at the requester's address, or here."""
+    return hit.external_url or f"{site_url(request)}{reverse('content', args=[hit.hit_id])}"
+
+
 def assignment_frame_url(request: HttpRequest, assignment: Assignment) -> str:
     return frame_url(
-        assignment.hit.external_url,
+        work_url(request, assignment.hit),
         hit_id=assignment.hit.hit_id,
         submit_to=site_url(request),
         assignment_id=assignment.assignment_id,
@@ -72,7 +78,7 @@ def assignment_json(request: HttpRequest, assignment: Assignment) -> dict[str, A
         "hit_type_id": hit_type.hit_type_id,
         "worker_id": assignment.worker.worker_id,
         "title": hit_type.title,
-        "reward_cents": hit_type.reward_cents,
+        "reward_cents": assignment.reward_cents,
         "accepted_at": assignment.accepted_at.isoformat(),
         "deadline_at": assignment.deadline_at.isoformat(),
         "frame_url": assignment_frame_url(request, assignment),

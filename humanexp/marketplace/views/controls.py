@@ -33,9 +33,12 @@ def clock_control(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @require_http_methods(["GET", "POST", "DELETE"])
 def fault_control(request: HttpRequest) -> HttpResponse:
-    """POST {"operation", "kind", "times", "seconds"} arms a fault; DELETE clears all; GET lists what waits."""
+    """POST {"operation", "kind", "times", "seconds", "share"} arms a fault; GET lists what waits.
+
+    DELETE clears all; {"seed": 7} with it makes the shares repeatable.
+    """
     if request.method == "DELETE":
-        FAULTS.clear()
+        FAULTS.clear(int(_body(request).get("seed", 0)))
     if request.method == "POST":
         try:
             FAULTS.arm(_fault(_body(request)))
@@ -53,6 +56,7 @@ def _fault(wanted: dict[str, Any]) -> Fault:
         kind=FaultKind(wanted["kind"]),
         times=int(wanted.get("times", 1)),
         seconds=float(wanted.get("seconds", 1.0)),
+        share=float(wanted.get("share", 1.0)),
     )
 
 

@@ -25,6 +25,8 @@ def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
             "approved_cents": found.approved_cents,
             "bonus_cents": found.bonus_cents,
             "waiting_cents": found.waiting_cents,
+            "paid_out_cents": found.paid_out_cents,
+            "owed_cents": found.owed_cents,
         },
         "assignments": [_earning_json(row) for row in found.rows],
     }

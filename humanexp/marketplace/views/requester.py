@@ -7,7 +7,7 @@ import logging
 import time
 import uuid
 from contextlib import nullcontext
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -21,7 +21,6 @@ from humanexp.marketplace import clock
 from humanexp.marketplace.errors import (
     AuthenticationRefused,
     MalformedRequest,
-    OperationNotOffered,
     RequestError,
     UnrecognizedClient,
 )
@@ -31,6 +30,7 @@ from humanexp.marketplace.protocol import requests, responses, service
 from humanexp.marketplace.protocol.signature import Authorization, SignedRequest, verify
 from humanexp.marketplace.registry import OPERATIONS, Call
 from humanexp.marketplace.selectors.accounts import active_key
+from humanexp.marketplace.views.answers import site_url
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,8 @@ def requester_api(request: HttpRequest) -> HttpResponse:
         early = _fault_before(fault)
         if early is not None:
             return early
-        response = _json(_answer(operation, requester, request.body))
+        answer = _answer(operation, requester, request.body, own_url=site_url(request), lag=_lag(fault))
+        response = _json(answer)
     except AuthenticationRefused as err:
         return _json({"__type": err.code, "message": err.message}, status=400)
     except MalformedRequest as err:
@@ -86,15 +87,23 @@ def _authenticate(request: HttpRequest, real_now: datetime) -> Requester:
     return key.requester
 
 
-def _answer(operation: str, requester: Requester, body: bytes) -> dict[str, Any]:
-    registered = OPERATIONS.get(operation)
-    if registered is None:
-        raise OperationNotOffered(f"{operation} belongs to MTurk's API, but this marketplace does not offer it yet.")
+def _answer(
+    operation: str, requester: Requester, body: bytes, *, own_url: str, lag: timedelta | None
+) -> dict[str, Any]:
+    registered = OPERATIONS[operation]
     parameters = requests.read_parameters(operation, body)
     with transaction.atomic() if registered.writes else nullcontext():
         if registered.writes:  # one write at a time for each requester: tokens and money are checked, then used
             requester = Requester.objects.select_for_update().get(pk=requester.pk)
-        call = Call(operation=operation, requester=requester, parameters=parameters, now=clock.now())
+        now = clock.now()
+        call = Call(
+            operation=operation,
+            requester=requester,
+            parameters=parameters,
+            now=now,
+            listed_until=None if lag is None else now - lag,
+            site_url=own_url,
+        )
         return responses.render(operation, registered.function(call))
 
 
@@ -110,12 +119,24 @@ def _refusal(kind: str, message: str, turk_error_code: str, *, status: int, at: 
     return _json({"__type": kind, "Message": stamped, "TurkErrorCode": turk_error_code}, status=status)
 
 
+def _lag(fault: Fault | None) -> timedelta | None:
+    return timedelta(seconds=fault.seconds) if fault is not None and fault.kind is FaultKind.STALE else None
+
+
 def _fault_before(fault: Fault | None) -> HttpResponse | None:
     match fault.kind if fault else None:
         case FaultKind.THROTTLE:
             return _json({"__type": "ThrottlingException", "message": "Rate exceeded"}, status=400)
         case FaultKind.SERVICE_FAULT:
             return _refusal("ServiceFault", "Service fault.", "AWS.ServiceFault", status=500, at=timezone.now())
+        case FaultKind.EXPIRED_KEY:
+            return _json(
+                {
+                    "__type": "ExpiredTokenException",
+                    "message": "The security token included in the request is expired",
+                },
+                status=400,
+            )
         case FaultKind.DROP_BEFORE:
             return cut_connection(HttpResponse())
     return None

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import MarketplaceError, WorkRefused
 from humanexp.marketplace.faults import EXTERNAL_SUBMIT, FAULTS, FaultKind
-from humanexp.marketplace.services.assignments import submit
+from humanexp.marketplace.services.assignments import SentFile, submit
 from humanexp.marketplace.views.answers import html_or_json
 from humanexp.marketplace.views.refusals import refusal
 from humanexp.marketplace.views.requester import cut_connection
@@ -45,9 +45,12 @@ def external_submit(request: HttpRequest) -> HttpResponse:
 
 
 def _stored(request: HttpRequest) -> HttpResponse:
-    # A name sent more than once (check boxes) is one answer, its values joined as on MTurk.
-    fields = [(name, "|".join(values)) for name, values in request.POST.lists()]
-    assignment = submit(assignment_id=request.POST.get("assignmentId", ""), fields=fields, now=clock.now())
+    assignment = submit(
+        assignment_id=request.POST.get("assignmentId", ""),
+        fields={name: [str(value) for value in values] for name, values in request.POST.lists()},
+        files=_files(request),
+        now=clock.now(),
+    )
     if assignment.submitted_at is None:
         raise MarketplaceError("A stored submission has no time.")
     body = {
@@ -57,3 +60,12 @@ def _stored(request: HttpRequest) -> HttpResponse:
     }
     page = {"assignment": assignment, "hit": assignment.hit}
     return html_or_json(request, lambda: render(request, "marketplace/submitted.html", page), body)
+
+
+def _files(request: HttpRequest) -> dict[str, SentFile]:
+    """By name; a field that was left empty has none."""
+    return {
+        name: SentFile(name=(sent.name or "")[:255], content=sent.read())
+        for name, sent in request.FILES.items()
+        if not isinstance(sent, list) and sent.size
+    }

@@ -32,9 +32,12 @@ from humanexp.marketplace.views.answers import (
     html_or_json,
     site_url,
     wants_json,
+    work_url,
     worker_of,
     worker_required,
 )
+
+_ORDERS = ("reward", "hour")
 
 
 @ensure_csrf_cookie
@@ -42,14 +45,15 @@ from humanexp.marketplace.views.answers import (
 def groups(request: HttpRequest) -> HttpResponse:
     """What this visitor could take, newest first, after what is in hand."""
     worker, now = worker_of(request), clock.now()
-    listed = groups_for(worker, now)
+    order = request.GET.get("order", "")
+    listed = groups_for(worker, now, order)
     in_hand = list(work_in_hand(worker, now)) if worker else []
     body = {
         "worker_id": worker.worker_id if worker else None,
         "groups": [_group_json(group) for group in listed],
         "in_hand": [assignment_json(request, assignment) for assignment in in_hand],
     }
-    page = {"groups": listed, "in_hand": in_hand, "now": now}
+    page = {"groups": listed, "in_hand": in_hand, "now": now, "order": order if order in _ORDERS else ""}
     return html_or_json(request, lambda: render(request, "marketplace/groups.html", page), body)
 
 
@@ -89,7 +93,7 @@ def _preview(request: HttpRequest, worker: Worker | None, shown: HIT, *, accept_
     profile = profile_of(worker, clock.now())
     if unmet(shown.hit_type.requirements, profile, Action.PREVIEW):
         raise NotQualified
-    address = frame_url(shown.external_url, hit_id=shown.hit_id, submit_to=site_url(request))
+    address = frame_url(work_url(request, shown), hit_id=shown.hit_id, submit_to=site_url(request))
     can_accept = not unmet(shown.hit_type.requirements, profile, Action.ACCEPT)
     body = {
         "hit_id": shown.hit_id,
@@ -100,7 +104,13 @@ def _preview(request: HttpRequest, worker: Worker | None, shown: HIT, *, accept_
         "accept_url": accept_url,
         "can_accept": can_accept,
     }
-    page = {"hit": shown, "frame_url": address, "accept_url": accept_url, "can_accept": can_accept}
+    page = {
+        "hit": shown,
+        "reward_cents": shown.hit_type.reward_cents,
+        "frame_url": address,
+        "accept_url": accept_url,
+        "can_accept": can_accept,
+    }
     return html_or_json(request, lambda: render(request, "marketplace/preview.html", page), body)
 
 
@@ -144,6 +154,7 @@ def work(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRespon
     page = {
         "assignment": assignment,
         "hit": assignment.hit,
+        "reward_cents": assignment.reward_cents,
         "state": state,
         "frame_url": assignment_frame_url(request, assignment) if is_open else "",
         "seconds_left": max(0, int((assignment.deadline_at - now).total_seconds())),
@@ -173,6 +184,9 @@ def _group_json(group: Group) -> dict[str, Any]:
         "keywords": hit_type.keywords,
         "reward_cents": hit_type.reward_cents,
         "assignment_duration_seconds": hit_type.assignment_duration_seconds,
+        "median_seconds": group.median_seconds,
+        "cents_per_hour": group.cents_per_hour,
+        "least_cents_per_hour": group.least_cents_per_hour,
         "expires_at": group.expires_at.isoformat(),
         "hits": group.hits,
         "available": group.available,
