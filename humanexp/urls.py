@@ -24,3 +24,7 @@ urlpatterns = [
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     *[path("", include(f"humanexp.{app}.urls")) for app in APPS_WITH_PAGES],
 ]
+
+handler400 = "humanexp.core.views.bad_request"
+handler404 = "humanexp.core.views.not_found"
+handler500 = "humanexp.core.views.server_error"

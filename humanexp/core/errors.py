@@ -2,7 +2,8 @@
 
 ApplicationError
 ├── InvalidRequest            422
-│   └── InputRefused          a file or form: nothing was written
+│   ├── InputRefused          a file or form: nothing was written
+│   └── BodyTooLarge          413
 ├── TokenRefused              401
 ├── NotAllowed                403
 ├── NotFound                  404
@@ -61,6 +62,13 @@ class InvalidRequest(ApplicationError):
 
 class InputRefused(InvalidRequest):
     """The file was refused and nothing was written."""
+
+
+class BodyTooLarge(InvalidRequest):
+    """This call is longer than any that a page makes; nothing was stored."""
+
+    status_code = 413
+    problem = "too-large"
 
 
 class TokenRefused(ApplicationError):

@@ -19,10 +19,13 @@ logger = logging.getLogger(__name__)
 
 
 def problem(kind: str, detail: str, status: int, fields: Mapping[str, Any] | None = None) -> Response:
-    body: dict[str, Any] = {"type": kind, "title": kind.replace("-", " ").capitalize(), "detail": detail}
-    if fields:
-        body["fields"] = fields
+    body = problem_body(kind, detail, fields)
     return Response(body, status=status, content_type="application/problem+json")
+
+
+def problem_body(kind: str, detail: str, fields: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    body: dict[str, Any] = {"type": kind, "title": kind.replace("-", " ").capitalize(), "detail": detail}
+    return {**body, "fields": fields} if fields else body
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response | None:

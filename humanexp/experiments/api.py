@@ -59,11 +59,15 @@ _PICTURE = {
 }
 
 
+def _kind(request: Request) -> str:
+    return request.content_type.partition(";")[0].strip().lower()
+
+
 class AlwaysJson(BaseContentNegotiation):
     """Replies are JSON whatever is asked for; a page that prefers pictures gets its refusals readable, too."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        return next((parser for parser in parsers if request.content_type.startswith(parser.media_type)), None)
+        return next((parser for parser in parsers if _kind(request) == parser.media_type), None)
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
         return JSONRenderer(), JSONRenderer.media_type

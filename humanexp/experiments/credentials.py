@@ -19,6 +19,8 @@ TOKEN_MAX_AGE_S = 7 * 24 * 3600
 HANDOFF_MAX_AGE_S = 60
 #: A preview is swept at this age.
 PREVIEW_MAX_AGE_S = 12 * 3600
+#: Rows' keys are below this; a database refuses to look for a larger one.
+_KEYS = 2**63
 _TOKEN, _HANDOFF = "humanexp.session-token", "humanexp.hand-off"
 _PREVIEW_TOKEN, _PREVIEW_HANDOFF = "humanexp.preview-token", "humanexp.preview-hand-off"
 
@@ -78,8 +80,10 @@ def _read(text: str, salt: str, max_age_s: int) -> tuple[int, str]:
         raise TokenRefused(reason="expired") from error
     except (signing.BadSignature, ValueError) as error:
         raise TokenRefused from error
-    session_id, nonce = content
-    return int(session_id), str(nonce)
+    match content:
+        case [int(key), str(nonce)] if 0 < key < _KEYS and "\x00" not in nonce:
+            return key, nonce
+    raise TokenRefused
 
 
 def receipt(session_code: str) -> str:
