@@ -19,6 +19,7 @@ Source = Literal["published", "ours", "changed"]
 FixationShape = Literal["cross", "square"]
 ContrastRamp = Literal["none", "tapered-cosine"]
 ClickPolicy = Literal["first", "last"]
+GridOrder = Literal["published", "shuffled"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +52,8 @@ class ProtocolConfig:
         Whether the window stays open for its whole time after an answer.
     feedback_sound : bool
         Whether practice answers a mistake with a low tone as well.
+    grid_order : {"published", "shuffled"}
+        Order of the 16 answers: that of the published experiments, or one of each participant's own, which stays.
     """
 
     name: str
@@ -69,6 +72,7 @@ class ProtocolConfig:
     fixed_response_window: bool
     feedback_ms: int
     feedback_sound: bool
+    grid_order: GridOrder = "published"
 
     def __post_init__(self) -> None:
         if not self.name or len(self.name) > 60:
@@ -93,15 +97,15 @@ class ProtocolConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ProtocolConfig:
-        """Inverse of `to_dict`.
+        """Inverse of `to_dict`; `grid_order`, which earlier versions did not have, may be missing.
 
         Raises
         ------
         InvalidInput
-            If a field is missing, unknown, or out of range.
+            If another field is missing, or one is unknown or out of range.
         """
         names = {field.name for field in dataclasses.fields(cls)}
-        unknown, missing = sorted(set(values) - names), sorted(names - set(values))
+        unknown, missing = sorted(set(values) - names), sorted(names - set(values) - {"grid_order"})
         if unknown:
             raise InvalidInput(f"A protocol has no field {unknown[0]!r}; it has: {', '.join(sorted(names))}.")
         if missing:
@@ -131,6 +135,7 @@ _LEVELS = (
     ("fixation_shape", get_args(FixationShape)),
     ("contrast_ramp", get_args(ContrastRamp)),
     ("click_policy", get_args(ClickPolicy)),
+    ("grid_order", get_args(GridOrder)),
 )
 
 

@@ -494,6 +494,13 @@ TRIALS = TableSchema(
             nullable=True,
             optional=True,
         ),
+        Column(
+            name="grid_order",
+            kind="text",
+            description="categories on the participant's grid, row by row; empty = the published order",
+            nullable=True,
+            optional=True,
+        ),
     ),
 )
 

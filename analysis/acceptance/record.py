@@ -12,6 +12,8 @@ from analysis.corruptions import NO_CORRUPTION
 LIGHT_VISUAL_CHANGE = 0.3
 #: Roles whose right answer the rules may know.
 SENTINEL_ROLES = frozenset({"gold", "negative", "qualification"})
+#: Tasks in which corruptions are compared: every answer that is no sentinel's is the outcome.
+COMPARISONS = frozenset({"discrimination", "abx"})
 #: A gold that turned out not to be easy: a clean picture like others.
 WITHDRAWN_GOLD = "withdrawn_gold"
 
@@ -121,9 +123,9 @@ def _readable(trial: AnsweredTrial) -> AnsweredTrial:
         return trial
     if trial.task == "validation" and not trial.role.startswith("consistency"):
         trial = replace(trial, response=None)
-    if trial.corruption == NO_CORRUPTION and trial.task != "discrimination":
+    if trial.corruption == NO_CORRUPTION and trial.task not in COMPARISONS:
         return trial
     hidden = replace(trial, category=None, correct=None)
-    if trial.task == "discrimination" or trial.visual_change > LIGHT_VISUAL_CHANGE:
+    if trial.task in COMPARISONS or trial.visual_change > LIGHT_VISUAL_CHANGE:
         hidden = replace(hidden, response=None, rt_ms=None)
     return hidden

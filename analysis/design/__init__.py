@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.config import DesignConfig, DiscriminationDesign, ValidationDesign
+from analysis.design.grid import shuffled_grid
 from analysis.design.plan import BlockPlan, PlannedTrial, SessionPlan, StudyPlan, read_session_plan
 from analysis.design.planner import plan_study
 from analysis.design.substitution import without_seen
@@ -24,5 +25,6 @@ __all__ = [
     "ValidationDesign",
     "plan_study",
     "read_session_plan",
+    "shuffled_grid",
     "without_seen",
 ]

@@ -259,6 +259,6 @@ def _session_out(session: Session) -> dict[str, Any]:
         "total": session.total,
         "calibrate_size": bool(session.study.configuration.get("calibrate_size")),
         "protocol": _protocol(session).to_dict(),
-        "choices": {task: [choice.to_json() for choice in TASKS[task].choices] for task in tasks},
+        "choices": {task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order)] for task in tasks},
         "blocks": session.blocks,
     }

@@ -89,11 +89,12 @@ def _read(claim: SessionClaim) -> Course:
     rows = Trial.objects.filter(session=session).order_by("position")
     columns = ("pk", "position", "block", "task", "correct_response", "mask_seed", "wanted")
     trials: list[PlannedTrial] = []
-    for *facts, first, second in rows.values_list(*columns, "stimulus__file", "second_stimulus__file"):
+    shown = ("stimulus__file", "second_stimulus__file", "third_stimulus__file")
+    for *facts, first, second, third in rows.values_list(*columns, *shown):
         pk, position, block, name, correct, mask_seed, wanted = facts
         task = TASKS[name]
         before = trials[-1].not_before_s if trials and trials[-1].block == block else 0.0
-        files = tuple(file for file in (first, second) if file)[: task.showings]
+        files = tuple(file for file in (first, second, third) if file)[: task.showings]
         least = pace.least_s(task, protocol)
         trials.append(PlannedTrial(pk, position, block, task, correct, mask_seed, wanted, files, before + least))
     return Course(

@@ -14,6 +14,7 @@ from analysis.protocols import PROTOCOLS, sources
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Study
 from humanexp.experiments.plans import plan_head
+from humanexp.experiments.tasks import TASKS
 
 _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "practice": (_("practice"), _("clean pictures with feedback; they never come up again")),
@@ -27,6 +28,9 @@ _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "discrimination practice": (_("practice pairs"), _("plain pairs with feedback")),
     "discrimination main": (_("pairs"), _("matched in visual change, half of them with the same corruption")),
     "discrimination negative": (_("plain pairs"), _("pairs that differ plainly or are identical; a gate")),
+    "abx practice": (_("practice trials"), _("plain trials with feedback")),
+    "abx main": (_("A, B and X"), _("matched in visual change; X goes with A in half of them")),
+    "abx negative": (_("plain trials"), _("A and B differ plainly, X repeats one of them")),
     "validation practice": (_("practice"), _("clean pictures, with the right answers; they never come up again")),
     "validation main": (_("new pictures"), _("judged once by each person: the measurement")),
     "validation gold": (_("positive"), _("clean, easy pictures of the wanted category; yes to both is required")),
@@ -58,6 +62,7 @@ _VALUES: Mapping[str, str | Promise] = {
     "fixed_response_window": _("the time to answer runs to its end"),
     "feedback_ms": _("feedback in practice"),
     "feedback_sound": _("sound on errors in practice"),
+    "grid_order": _("order of the 16 answers"),
 }
 
 
@@ -135,6 +140,8 @@ _UNTIMED_VALUES = ("background", "size_px")
 _JUDGING_MS = 12_000
 #: What a trial takes beside the protocol's fixed times: the median answer of published observers, and the save.
 _ANSWER_MS, _BETWEEN_MS = 850, 300
+#: Tasks in which corruptions are compared.
+_COMPARING = ("discrimination", "abx")
 
 
 def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
@@ -142,10 +149,9 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
     summary = head["summary"]
     rules = RuleSet.from_dict(study.rule_set)
     protocol = configuration.protocol
-    shown_ms = protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms
+    showing_ms = protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms
     answer_ms = protocol.response_ms if protocol.fixed_response_window else min(_ANSWER_MS, protocol.response_ms)
     by_role: Mapping[str, float] = summary["trials_by_role"]
-    trial_ms = _JUDGING_MS if study.is_validation else shown_ms + answer_ms + _BETWEEN_MS
     return DesignPage(
         configuration=configuration,
         summary=summary,
@@ -162,9 +168,18 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
         gates=[rule for rule in rules.rules if rule.severity == "gate"],
         flags=[rule for rule in rules.rules if rule.severity == "flag"],
         answers=round(by_role.get("main", 0) * summary["sessions"]),
-        pairs=round(by_role.get("discrimination main", 0) * summary["sessions"]),
-        minutes=summary["trials_per_session"] * trial_ms / 60_000,
+        pairs=round(sum(by_role.get(f"{task} main", 0) for task in _COMPARING) * summary["sessions"]),
+        minutes=_session_ms(by_role, showing_ms, answer_ms + _BETWEEN_MS) / 60_000,
     )
+
+
+def _session_ms(by_role: Mapping[str, float], showing_ms: float, answer_ms: float) -> float:
+    """Rough length of a session; roles of other tasks than categorisation begin with the task's name."""
+    total = 0.0
+    for role, trials in by_role.items():
+        task = TASKS.get(role.split(" ")[0], TASKS["categorisation"])
+        total += trials * (task.showings * showing_ms + answer_ms if task.is_timed else _JUDGING_MS)
+    return total
 
 
 def _roles(by_role: Mapping[str, float]) -> list[RoleRow]:

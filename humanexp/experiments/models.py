@@ -155,6 +155,8 @@ class Session(models.Model):
     block_began_at = models.DateTimeField(null=True, blank=True)
     #: what a participant may know about the blocks: index, kind, task, first, last, feedback
     blocks = models.JSONField(default=list)
+    #: categories in the order of this participant's grid, row by row; empty = the published order
+    grid_order = models.JSONField(default=list, blank=True)
     #: part of the bearer token: changing it revokes every token of the session
     token_nonce = models.CharField(max_length=32)
     #: part of the one hand-off code that is still good; empty once it is used
@@ -198,8 +200,10 @@ class Trial(models.Model):
     task = models.CharField(max_length=20)
     role = models.CharField(max_length=24)
     stimulus = models.ForeignKey(Stimulus, on_delete=models.PROTECT, related_name="+")
-    #: discrimination: the other picture of the pair
+    #: discrimination: the other picture of the pair; ABX: B
     second_stimulus = models.ForeignKey(Stimulus, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    #: ABX: picture X
+    third_stimulus = models.ForeignKey(Stimulus, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     #: empty where nobody knows the right answer: what a new picture of a validation shows is what is asked
     correct_response = models.CharField(max_length=40, blank=True)
     mask_seed = models.BigIntegerField()

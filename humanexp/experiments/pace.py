@@ -19,7 +19,7 @@ def least_s(task: Task, protocol: ProtocolConfig | None) -> float:
     """Seconds that the phases of one trial take."""
     if protocol is None or not task.is_timed:
         return 0.0
-    shown_ms = protocol.fixation_ms + task.showings * (protocol.stimulus_ms + protocol.mask_ms)
+    shown_ms = task.showings * (protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms)
     if protocol.fixed_response_window:
         shown_ms += protocol.response_ms
     return shown_ms / 1000

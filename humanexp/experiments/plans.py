@@ -109,9 +109,7 @@ def _lines(relative: str, digest: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4)
 def _planned_names(relative: str, digest: str) -> frozenset[str]:
     plan = StudyPlan.from_lines(_lines(relative, digest))
-    shown = {trial.stimulus for session in plan.sessions for trial in session.trials}
-    seconds = {t.second_stimulus for session in plan.sessions for t in session.trials if t.second_stimulus}
-    return frozenset(shown | seconds)
+    return frozenset(name for session in plan.sessions for trial in session.trials for name in trial.stimuli)
 
 
 def planned_stimuli(study: Study) -> frozenset[str]:

@@ -90,13 +90,17 @@ def stimulus_files(study: Study, keys: Collection[str]) -> dict[str, str]:
     return dict(found.values_list("key", "file"))
 
 
+#: Fields of a trial that name its pictures, in the order of their showings.
+PICTURES = ("stimulus", "second_stimulus", "third_stimulus")
+
+
 def seen_originals(sessions: Iterable[Session], study: Study) -> set[str]:
     """Originals of the study's set that may have been shown in these sessions, told by their content."""
     shown = Trial.objects.filter(session__in=list(sessions), position__lte=F("session__cursor"))
     contents = {
         content
-        for pair in shown.values_list("stimulus__source_image__sha256", "second_stimulus__source_image__sha256")
-        for content in pair
+        for pictures in shown.values_list(*(f"{name}__source_image__sha256" for name in PICTURES))
+        for content in pictures
         if content
     }
     mine = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, source_image__sha256__in=contents)
@@ -112,8 +116,8 @@ def stimuli_of(study: Study, originals: Collection[str]) -> set[str]:
 def given_out(study: Study) -> set[str]:
     """Names of the stimuli that stand in any session of the study, planned or as a replacement."""
     trials = Trial.objects.filter(session__study=study)
-    names = trials.values_list("stimulus__key", "second_stimulus__key").distinct()
-    return {name for pair in names for name in pair if name}
+    names = trials.values_list(*(f"{name}__key" for name in PICTURES)).distinct()
+    return {name for pictures in names for name in pictures if name}
 
 
 _TRIAL_COLUMNS = (
@@ -131,6 +135,9 @@ _TRIAL_COLUMNS = (
     "trial__second_stimulus__source_image__key",
     "trial__second_stimulus__key",
     "trial__second_stimulus__corruption",
+    "trial__third_stimulus__source_image__key",
+    "trial__third_stimulus__key",
+    "trial__third_stimulus__corruption",
     "trial__wanted",
     "response",
     "correct",
@@ -143,6 +150,7 @@ _TRIAL_COLUMNS = (
     "trial__stimulus__sha256",
     "trial__mask_seed",
     "received_at",
+    "session__grid_order",
 )
 
 
@@ -173,8 +181,9 @@ def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
     for values in stored.order_by("session_id", "position").values_list(*_TRIAL_COLUMNS):
         (
             participant, session, position, block, task, role, original, stimulus, category, corruption, change,
-            second_original, second_stimulus, second_corruption, wanted, response, correct, rt_ms, timing_ok, simulated,
-            timing, timing_rule, clicks, sha256, mask_seed, received_at,
+            second_original, second_stimulus, second_corruption, third_original, third_stimulus, third_corruption,
+            wanted, response, correct, rt_ms, timing_ok, simulated,
+            timing, timing_rule, clicks, sha256, mask_seed, received_at, grid_order,
         ) = values  # fmt: skip
         rows.append(
             {
@@ -194,6 +203,9 @@ def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
                 "second_original": second_original,
                 "second_stimulus": second_stimulus,
                 "second_corruption": second_corruption,
+                "third_original": third_original,
+                "third_stimulus": third_stimulus,
+                "third_corruption": third_corruption,
                 "wanted": wanted or None,
                 "response": response,
                 "correct": correct,
@@ -207,6 +219,7 @@ def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
                 "stim_sha256": sha256,
                 "mask_seed": mask_seed,
                 "server_received_at": received_at.isoformat(),
+                "grid_order": " ".join(grid_order) or None,
             }
         )
     return rows

@@ -55,6 +55,7 @@ class ProtocolOut(serializers.Serializer[Any]):
     fixed_response_window = serializers.BooleanField()
     feedback_ms = serializers.IntegerField()
     feedback_sound = serializers.BooleanField()
+    grid_order = serializers.ChoiceField(["published", "shuffled"], help_text="`choices` has the order itself")
 
 
 class ChoiceOut(serializers.Serializer[Any]):

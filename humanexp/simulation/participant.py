@@ -13,6 +13,9 @@ from humanexp.simulation.connection import ParticipationFailed, PatientConnectio
 from humanexp.simulation.observers import random_stream
 from humanexp.simulation.personas import Answer, Persona, TruePicture
 
+#: Pictures of one trial, in tasks that show several.
+PICTURES: Mapping[str, int] = {"discrimination": 2, "abx": 3}
+
 
 @dataclass(kw_only=True)
 class ScriptedParticipant:
@@ -72,7 +75,7 @@ class OpenSession:
     def response_to(self, position: int, state: Mapping[str, Any]) -> dict[str, Any]:
         """Look at the trial; what the page sends of it."""
         task = next(block["task"] for block in state["blocks"] if block["first"] <= position <= block["last"])
-        pictures = [self._picture(position, showing) for showing in range(2 if task == "discrimination" else 1)]
+        pictures = [self._picture(position, showing) for showing in range(PICTURES.get(task, 1))]
         wanted = self._get(f"trials/{position}/question/")["wanted"] if task == "validation" else None
         answer = self.participant.persona.answer(
             pictures, participant=self.participant.name, position=position, wanted=wanted

@@ -13,6 +13,7 @@ from analysis.judgements import IS_NONE, IS_ONE, JUDGEMENTS, judgement
 from humanexp.simulation.observers import ObserverModel, random_stream
 
 SAME, DIFFERENT = "same", "different"
+LIKE_A, LIKE_B = "a", "b"
 #: Two questions without a time limit take this many times as long as one at a glance.
 UNHURRIED = 5.0
 #: Share of pictures that an honest person recognises and would not use as what they show.
@@ -87,6 +88,8 @@ class Honest:
             return Answer(response=NO_ANSWER, rt_ms=None)
         if len(pictures) == 2:
             return Answer(response=self._compare(pictures[0], pictures[1], rng), rt_ms=rt_ms)
+        if len(pictures) == 3:
+            return Answer(response=self._match(pictures[0], pictures[1], pictures[2], rng), rt_ms=rt_ms)
         if attention < miss + self.lapse:
             return Answer(response=str(rng.choice(CATEGORIES)), rt_ms=rt_ms)
         picture = pictures[0]
@@ -119,6 +122,15 @@ class Honest:
         kinds = {first.corruption, second.corruption}
         looks_same = len(kinds) == 1 or kinds <= LOOK_ALIKE
         return SAME if rng.random() < (0.9 if looks_same else 0.03) else DIFFERENT
+
+    @staticmethod
+    def _match(a: TruePicture, b: TruePicture, x: TruePicture, rng: np.random.Generator) -> str:
+        """Which of two pictures a third goes with: by its corruption, else by what it shows."""
+        kinds = {a.corruption, b.corruption}
+        is_a = x.corruption == a.corruption if len(kinds) == 2 else x.original == a.original
+        can_tell = len(kinds) == 1 or not kinds <= LOOK_ALIKE
+        is_right = rng.random() < (0.95 if can_tell else 0.5)
+        return LIKE_A if is_a == is_right else LIKE_B
 
     def misses(self, visual_change: float) -> float:
         """Chance that a picture passes without an answer."""
@@ -168,7 +180,7 @@ class OneButton:
         rt_ms = float(random_stream(self.seed, participant, position).uniform(300, 600))
         if wanted is not None:
             return Answer(response=IS_ONE, rt_ms=rt_ms * UNHURRIED)
-        return Answer(response=SAME if len(pictures) == 2 else favourite, rt_ms=rt_ms)
+        return Answer(response={2: SAME, 3: LIKE_A}.get(len(pictures), favourite), rt_ms=rt_ms)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,8 +198,8 @@ class TooFast:
         rt_ms = float(rng.uniform(80, 240))
         if wanted is not None:
             return Answer(response=str(rng.choice(JUDGEMENTS)), rt_ms=rt_ms * UNHURRIED)
-        if len(pictures) == 2:
-            return Answer(response=str(rng.choice((SAME, DIFFERENT))), rt_ms=rt_ms)
+        if len(pictures) > 1:
+            return Answer(response=str(rng.choice(_choices(pictures, wanted))), rt_ms=rt_ms)
         hit = rng.random() < 0.5 * (1 - pictures[0].visual_change)
         return Answer(response=pictures[0].category if hit else str(rng.choice(CATEGORIES)), rt_ms=rt_ms)
 
@@ -215,7 +227,7 @@ class Inconsistent:
 def _choices(pictures: Sequence[TruePicture], wanted: str | None) -> Sequence[str]:
     if wanted is not None:
         return JUDGEMENTS
-    return (SAME, DIFFERENT) if len(pictures) == 2 else CATEGORIES
+    return {2: (SAME, DIFFERENT), 3: (LIKE_A, LIKE_B)}.get(len(pictures), CATEGORIES)
 
 
 #: Shares of the kinds of participants when nothing else is said.

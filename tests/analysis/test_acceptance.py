@@ -339,13 +339,17 @@ def test_a_wrong_answer_of_the_same_group_is_no_failed_negative():
     assert outcome(verdict(rows), "animals and artefacts confused").value == 0
 
 
-def test_plain_pairs_gate_the_discrimination_block():
+@pytest.mark.parametrize(
+    ("task", "right", "wrong", "reason"),
+    [("discrimination", "same", "different", "plain pairs failed"), ("abx", "a", "b", "plain ABX trials failed")],
+)
+def test_plain_comparisons_gate_the_discrimination_block(task, right, wrong, reason):
     rows = session()
     for number in range(4):
-        answer_given = "same" if number < 2 else "different"
-        rows.append(row(2000 + number, "negative", "same", response=answer_given, task="discrimination", change=0.6))
+        answer_given = right if number < 2 else wrong
+        rows.append(row(2000 + number, "negative", right, response=answer_given, task=task, change=0.6))
     judged = verdict(rows)
-    assert judged.reasons == ("plain pairs failed",)
+    assert judged.reasons == (reason,)
     assert outcome(judged, "animals and artefacts confused").trials == 6
 
 
@@ -390,8 +394,9 @@ def test_the_record_holds_no_answer_to_a_strongly_corrupted_picture():
                 assert trial.response is None and trial.rt_ms is None
 
 
-def test_answers_to_main_pairs_are_hidden():
-    record = SessionRecord.from_rows([row(0, "main", "same", task="discrimination", change=0.1)])
+@pytest.mark.parametrize(("task", "answer_given"), [("discrimination", "same"), ("abx", "a")])
+def test_answers_to_main_comparisons_are_hidden(task, answer_given):
+    record = SessionRecord.from_rows([row(0, "main", answer_given, task=task, change=0.1)])
     assert record.trials[0].response is None and record.trials[0].correct is None
 
 

@@ -46,21 +46,41 @@ def test_the_two_batches_of_2018_differ_where_the_code_differs():
 FIELDS = [
     *("background", "size_px", "fixation_ms", "fixation_shape", "fixation_px", "stimulus_ms", "contrast_ramp"),
     *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window"),
-    *("feedback_ms", "feedback_sound"),
+    *("feedback_ms", "feedback_sound", "grid_order"),
 ]
 
 
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("vcr", [0.454, 224, 300, "cross", 24, 200, "none", 0, 200, 1.0, 4000, "first", False, 300, False]),
+        (
+            "vcr",
+            [0.454, 224, 300, "cross", 24, 200, "none", 0, 200, 1.0, 4000, "first", False, 300, False, "published"],
+        ),
         (
             "geirhos2018-batch1",
-            [0.454, 256, 300, "square", 262, 200, "tapered-cosine", 1, 200, 1.0, 1500, "last", True, 300, True],
+            [
+                0.454,
+                256,
+                300,
+                "square",
+                262,
+                200,
+                "tapered-cosine",
+                1,
+                200,
+                1.0,
+                1500,
+                "last",
+                True,
+                300,
+                True,
+                "published",
+            ],
         ),
         (
             "geirhos2018-batch2",
-            [0.4423, 224, 300, "square", 230, 200, "none", 1, 200, 4.0, 1500, "last", True, 300, True],
+            [0.4423, 224, 300, "square", 230, 200, "none", 1, 200, 4.0, 1500, "last", True, 300, True, "published"],
         ),
     ],
 )

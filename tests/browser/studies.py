@@ -69,17 +69,18 @@ def short_design(**changes: Any) -> DesignConfig:
     return DesignConfig(**{**few, **changes})
 
 
-def pairs_design() -> DesignConfig:
+def pairs_design(**changes: Any) -> DesignConfig:
     """Six pairs: two of practice, two plain ones, two that count."""
-    return short_design(
-        main_trials=0,
-        practice_trials=0,
-        gold_trials=0,
-        negative_trials=0,
-        consistency_pairs=0,
-        clean_trials=0,
-        discrimination=DiscriminationDesign(trials=2, sentinels=2, practice=2),
-    )
+    alone: dict[str, Any] = {
+        "main_trials": 0,
+        "practice_trials": 0,
+        "gold_trials": 0,
+        "negative_trials": 0,
+        "consistency_pairs": 0,
+        "clean_trials": 0,
+        "discrimination": DiscriminationDesign(trials=2, sentinels=2, practice=2),
+    }
+    return short_design(**{**alone, **changes})
 
 
 def open_session(study: Study, code: str = "P-TEST01") -> Session:

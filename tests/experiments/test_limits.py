@@ -103,7 +103,8 @@ def test_a_pair_takes_two_pictures_and_an_untimed_task_no_time():
 
     vcr = load_protocol("vcr")
     assert pace.least_s(TASKS["categorisation"], vcr) == pytest.approx(0.7)
-    assert pace.least_s(TASKS["discrimination"], vcr) == pytest.approx(1.1)
+    assert pace.least_s(TASKS["discrimination"], vcr) == pytest.approx(1.4)
+    assert pace.least_s(TASKS["abx"], vcr) == pytest.approx(2.1)
     assert pace.least_s(TASKS["validation"], vcr) == 0
     fixed = load_protocol("geirhos2018-batch2")
     assert fixed.fixed_response_window

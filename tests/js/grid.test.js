@@ -81,6 +81,20 @@ test("a hidden grid takes no answers, keeps no focus, no marks and no cursor", a
   assert.deepEqual(answers, [], "the cursor of the last trial is gone");
 });
 
+test("an order of the participant's own: places, arrows and first letters follow it", async () => {
+  const own = [...GRID].reverse();
+  const { page, root, answers, button } = await shown(own);
+  assert.deepEqual(root.children.map((child) => child.dataset.choice), own.map(({ name }) => name));
+  page.press("ArrowDown", 1990);
+  page.press("ArrowDown", 1991);
+  assert.equal(page.activeElement, button(own[4].name));
+  page.press("b", 1992);
+  const next = own.findIndex(({ name }, index) => index > 4 && name.startsWith("b"));
+  assert.equal(page.activeElement, button(own[next].name));
+  page.press("Enter", 1999);
+  assert.deepEqual(answers, [{ choice: own[next].name, at: 1999, input: "key" }]);
+});
+
 test("a changed mind moves the mark", async () => {
   const { root, button } = await shown();
   root.pointOn(button("cat"), 1990);

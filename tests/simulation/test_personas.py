@@ -52,6 +52,34 @@ def test_look_alike_noises_are_called_the_same_and_blur_is_not() -> None:
     assert np.mean([response == "different" for response in apart]) > 0.9
 
 
+def test_x_is_matched_with_a_or_b_where_they_can_be_told_apart() -> None:
+    persona = personas(OBSERVERS, seed=3)["careful"]
+    noise, other, blur = (
+        TruePicture(original=name, category="cat", corruption=name, visual_change=0.7)
+        for name in ("gaussian_noise", "uniform_noise", "gaussian_blur")
+    )
+
+    def share_of_a(a: TruePicture, b: TruePicture, x: TruePicture) -> float:
+        given = [persona.answer([a, b, x], participant=f"p{n}", position=0).response for n in range(400)]
+        return float(np.mean([response == "a" for response in given]))
+
+    assert share_of_a(noise, blur, noise) > 0.9 > 0.1 > share_of_a(noise, blur, blur)
+    assert 0.4 < share_of_a(noise, other, noise) < 0.6
+    # Two clean pictures are told by what they show.
+    cat, dog = (
+        TruePicture(original=name, category=name, corruption="none", visual_change=0.0) for name in ("cat", "dog")
+    )
+    assert share_of_a(cat, dog, cat) > 0.9 > 0.1 > share_of_a(cat, dog, dog)
+    others = personas(OBSERVERS, seed=3)
+    assert {
+        others["one-button"].answer([noise, blur, x], participant="p", position=0).response for x in (noise, blur)
+    } == {"a"}
+    assert {others["random"].answer([noise, blur, noise], participant="p", position=n).response for n in range(40)} == {
+        "a",
+        "b",
+    }
+
+
 @pytest.mark.parametrize("participants", [1, 7, 40, 101])
 def test_a_cast_meets_the_shares_as_closely_as_whole_people_allow(participants: int) -> None:
     names = cast(DEFAULT_MIX, participants, seed=0)

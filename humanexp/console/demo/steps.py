@@ -94,7 +94,8 @@ class Demo:
         shown_corrupted = originals - demand_of(design, originals=originals)[0].outside_main
         spare = max(SPARE, 1.15 * originals / shown_corrupted)
         pairs = design.discrimination.trials + design.discrimination.sentinels if design.discrimination else 0
-        shown = self.options.participants * (design.main_trials + 2 * pairs)
+        in_pairs = pairs * (design.discrimination.pictures if design.discrimination else 0)
+        shown = self.options.participants * (design.main_trials + in_pairs)
         made = stimuli.create_stimulus_set(
             source_set=source_set,
             name="demo",

@@ -13,6 +13,7 @@ from humanexp.core import clock
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.keys import pseudonym, random_code
 from humanexp.experiments import credentials, plans, selectors
+from humanexp.experiments.grid import grid_order_for
 from humanexp.experiments.models import (
     SESSION_TRANSITIONS,
     Participant,
@@ -104,6 +105,7 @@ def _open(study_pk: int, participant: Participant, consent_version: str) -> Sess
         number=number,
         total=len(plan.trials),
         blocks=[dataclasses.asdict(block) for block in plan.blocks()],
+        grid_order=grid_order_for(study, person=participant.code),
         is_scripted=participant.is_scripted,
         token_nonce=secrets.token_urlsafe(12),
         consent_version=consent_version,
@@ -174,7 +176,7 @@ def _without_seen(study: Study, slot: int, seen: set[str]) -> SessionPlan:
 
 
 def _create_trials(session: Session, plan: SessionPlan) -> None:
-    keys = {trial.stimulus for trial in plan.trials} | {t.second_stimulus for t in plan.trials if t.second_stimulus}
+    keys = {name for trial in plan.trials for name in trial.stimuli}
     pk_of = selectors.stimulus_pks(session.study, keys)
     Trial.objects.bulk_create(
         Trial(
@@ -185,6 +187,7 @@ def _create_trials(session: Session, plan: SessionPlan) -> None:
             role=trial.role,
             stimulus_id=pk_of[trial.stimulus],
             second_stimulus_id=pk_of[trial.second_stimulus] if trial.second_stimulus else None,
+            third_stimulus_id=pk_of[trial.third_stimulus] if trial.third_stimulus else None,
             correct_response=trial.correct_response,
             mask_seed=trial.mask_seed,
             wanted=trial.wanted,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,11 @@ class Task:
 
     def accepts(self, response: str) -> bool:
         return (self.is_timed and response == NO_ANSWER) or any(choice.name == response for choice in self.choices)
+
+    def in_order(self, names: Sequence[str]) -> tuple[Choice, ...]:
+        """The choices in this order, where it is an order of them; else in their own."""
+        by_name = {choice.name: choice for choice in self.choices}
+        return tuple(by_name[name] for name in names) if sorted(names) == sorted(by_name) else self.choices
 
     def judge(self, response: str, correct_response: str) -> bool | None:
         """Whether an answer is right; None where nobody knows the right one. No answer in time is wrong."""

@@ -23,7 +23,7 @@ export async function checkEntry(run) {
   screens.show("checks");
   const isTimed = areTimed(run.session.blocks.map(({ task }) => task));
   for (const part of screens.findAll("[data-timed]")) part.hidden = !isTimed;
-  for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => task === part.dataset.forTask);
+  for (const part of screens.findAll("[data-for-task]")) part.hidden = !run.session.blocks.some(({ task }) => part.dataset.forTask.split(" ").includes(task));
   if (!isTimed) {
     run.selfReport = await submitted(screens.find("form"), screens, () => null);
     local.setItem(key, JSON.stringify(run.selfReport));

@@ -1,12 +1,17 @@
 /** A few short pages before a task; where pictures are timed, one of them plays the real timing. */
 import { coarse, drawing, noise, play, slowed, speckled } from "./example.js";
 import { Surface } from "./surface.js";
+import { taskOf } from "./tasks/index.js";
 
 /** The first look at the example is this many times slower. */
 const SLOW = 6;
 
-/** Icons of the worked examples; the first ones of a grid that lacks them. */
-const EXAMPLES = ["dog", "truck"];
+/** What is done to a drawing of a worked example, by the word that tasks use for it. */
+const CHANGES = {
+  unchanged: (document, size, image) => drawing(document, size, image).canvas,
+  speckled,
+  coarse,
+};
 
 /** @param {object} run @param {string} task */
 export async function instruct(run, task) {
@@ -20,7 +25,7 @@ export async function instruct(run, task) {
   const choices = session.choices[task] ?? [];
   const list = screens.find("[data-choices]");
   list?.replaceChildren(...choices.map((choice) => choiceCard(run.document, choice)));
-  const example = screens.find("canvas") && prepareExample(run);
+  const example = screens.find("canvas") && prepareExample(run, taskOf(task).examples);
   const pages = screens.findAll("[data-page]");
   let at = 0;
   while (at < pages.length) {
@@ -63,7 +68,7 @@ function choiceCard(document, choice) {
   return card;
 }
 
-async function prepareExample(run) {
+async function prepareExample(run, examples) {
   const { screens, session, document } = run;
   const { protocol } = session;
   const size = protocol.size_px;
@@ -78,17 +83,12 @@ async function prepareExample(run) {
   const result = screens.find("[data-example-answer]");
   const icons = await exampleIcons(run);
   const mask = noise(document, size, 7);
-  const kinds = {
-    categorisation: [{ stimulus: drawing(document, size, icons[0].image).canvas, mask }],
-    same: [
-      { stimulus: speckled(document, size, icons[0].image, 11), mask },
-      { stimulus: speckled(document, size, icons[1].image, 12), mask },
-    ],
-    different: [
-      { stimulus: speckled(document, size, icons[0].image, 13), mask },
-      { stimulus: coarse(document, size, icons[1].image), mask },
-    ],
-  };
+  const kinds = Object.fromEntries(
+    Object.entries(examples).map(([name, changes], example) => [
+      name,
+      changes.map((change, index) => ({ stimulus: CHANGES[change](document, size, icons[index].image, 11 + 7 * example + index), mask })),
+    ]),
+  );
   for (const button of buttons) {
     button.onclick = async () => {
       for (const other of buttons) other.disabled = true;
@@ -108,16 +108,10 @@ async function prepareExample(run) {
   }
 }
 
-async function exampleIcons({ session, document }) {
-  const grid = session.choices.categorisation ?? [];
-  const wanted = EXAMPLES.map((name, index) => grid.find((choice) => choice.name === name) ?? grid[index]);
-  return Promise.all(
-    wanted.map(async (choice) => {
-      const image = document.createElement("img");
-      if (!choice?.icon) return { image, label: choice?.label ?? "" };
-      image.src = choice.icon;
-      await image.decode().catch(() => {}); // the example then shows its ground only
-      return { image, label: choice.label };
-    }),
-  );
+/** The drawings of the template, decoded; with their labels where they are answers. */
+async function exampleIcons({ screens, session }) {
+  const images = screens.findAll("[data-example-icon]");
+  await Promise.all(images.map((image) => image.decode().catch(() => {}))); // the example then shows its ground only
+  const labelOf = (name) => session.choices.categorisation?.find((choice) => choice.name === name)?.label ?? "";
+  return images.map((image) => ({ image, label: labelOf(image.dataset.exampleIcon) }));
 }

@@ -45,7 +45,7 @@ export function contrastOf(ramp, frame, frames) {
 /**
  * @param {object} protocol as the server sends it
  * @param {number} refreshMs
- * @param {Array<{stimulus: object, mask: object|null}>} showings one for categorisation, two for discrimination
+ * @param {Array<{stimulus: object, mask: object|null}>} showings one for categorisation, two for discrimination, three for ABX
  */
 function phasesOf(protocol, refreshMs, showings) {
   const ramp = protocol.contrast_ramp ?? "none";
@@ -203,8 +203,8 @@ export class Sequence {
   }
 
   /**
-   * The frame record. With two showings the onsets and lags are those of the last one (the response follows it), durations and
-   * frames are those of the showing that departs most from its target, and gaps are taken over both.
+   * The frame record. With several showings the onsets and lags are those of the last one (the response follows it), durations and
+   * frames are those of the showing that departs most from its target, and gaps are taken over all.
    *
    * frames_shown counts refreshes by timestamps, round(duration / T). dur_stim_taken_ms is the time from the moment at which the
    * browser had taken the stimulus to the moment at which it had taken what follows: it knows of callbacks that ran late.

@@ -1,10 +1,13 @@
 /**
- * What can be asked of a participant. A task is one module here and one in humanexp/experiments/tasks, under the same name.
+ * What can be asked of a participant. A task is one module here and one in humanexp/experiments/tasks, under the same name; its
+ * page of instructions is templates/run/_instructions_<name>.html. docs/tasks.md says what else knows of it.
  *
  * @typedef {object} Task
  * @property {string} name as the server calls it
  * @property {boolean} isTimed whether pictures are shown for the protocol's times: such a task needs a desktop, a steady screen and
  *   the person's whole attention
+ * @property {Record<string, string[]>} [examples] worked examples of the instructions: for each button's name, how the drawings that it
+ *   plays are changed: "unchanged", "speckled", "coarse"
  * @property {(protocol: object) => {showings: number, withMask: boolean, withQuestion: boolean}} needs what is fetched for a trial
  * @property {(run: object, block: object) => Promise<Stage>} open shows the screen on which a round is answered
  *
@@ -14,12 +17,20 @@
  * @property {(trial: {position: number, response: string, hasFeedback: boolean}) => Promise<void>} leave feedback where there is
  *   any, and the way to the next trial
  */
+import { abx } from "./abx.js";
 import { categorisation } from "./categorisation.js";
 import { discrimination } from "./discrimination.js";
 import { validation } from "./validation.js";
 
 /** @type {Map<string, Task>} */
-const TASKS = new Map([categorisation, discrimination, validation].map((task) => [task.name, task]));
+const TASKS = new Map();
+for (const task of [categorisation, discrimination, abx, validation]) register(task);
+
+/** Makes a task known to the page; a second one of the same name is refused. @param {Task} task */
+export function register(task) {
+  if (TASKS.has(task.name)) throw new Error(`there is a task "${task.name}" already`);
+  TASKS.set(task.name, task);
+}
 
 /** @param {string} name @returns {Task} */
 export function taskOf(name) {

@@ -16,10 +16,11 @@ const CHOSEN_MS = 150;
 /** Grey before the first trial after a page of text. */
 const SETTLE_MS = 800;
 
-/** @param {{name: string, showings: number}} task @returns {import("./index.js").Task} */
-export function timedTask({ name, showings }) {
+/** @param {{name: string, showings: number, examples: Record<string, string[]>}} task @returns {import("./index.js").Task} */
+export function timedTask({ name, showings, examples }) {
   return {
     name,
+    examples,
     isTimed: true,
     needs: (protocol) => ({ showings, withMask: protocol.mask_ms > 0, withQuestion: false }),
     open: openStage,
