@@ -68,12 +68,12 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
     pages = max(1, -(-len(chosen) // PAGE_SIZE))
     page = min(max(1, page), pages)
     on_page = chosen[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    answers = experiments.rows_of(on_page, study)
+    answers, found = experiments.rows_of(on_page, study), selectors.verdicts_on(on_page)
     withdrawn = selectors.withdrawn_golds(study)
     rules = RuleSet.from_dict(study.rule_set)
     rows = []
     for session in on_page:
-        verdict = verdicts.get(session.pk)
+        verdict = found.get(session.pk)
         rows.append(Row(session, verdict, evidence_of(answers[session.code], verdict.evidence if verdict else [])))
     return Review(
         rows=rows,
@@ -82,7 +82,7 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
         flagged=sum(bool(verdict.flags) and not verdict.is_by_person for verdict in verdicts.values()),
         by_hand=sum(verdict.is_by_person for verdict in verdicts.values()),
         unjudged=len(sessions) - len(verdicts),
-        excluded=selectors.excluded_counts(study),
+        excluded=selectors.excluded_counts(study, verdicts.values()),
         shown=shown,
         page=page,
         pages=pages,

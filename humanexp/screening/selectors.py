@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
 from humanexp.experiments import selectors as experiments
@@ -17,9 +17,15 @@ BY_HAND = "excluded by hand"
 
 
 def current_verdicts(study: Study) -> dict[int, Verdict]:
-    """The latest verdict of every session of the study that has one, by the session's primary key."""
-    verdicts = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES)
+    """The latest verdict of every session of the study that has one, by its primary key; evidence on demand."""
+    verdicts = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES).defer("evidence")
     return {verdict.session_id: verdict for verdict in verdicts.select_related("decided_by").order_by("pk")}
+
+
+def verdicts_on(sessions: Collection[Session]) -> dict[int, Verdict]:
+    """The latest verdicts on some sessions with their evidence, by the session's primary key."""
+    verdicts = Verdict.objects.filter(session__in=list(sessions)).select_related("decided_by").order_by("pk")
+    return {verdict.session_id: verdict for verdict in verdicts}
 
 
 def history(session: Session) -> list[Verdict]:
@@ -33,10 +39,10 @@ def accepted_sessions(study: Study) -> set[str]:
     return set(Session.objects.filter(pk__in=accepted).values_list("code", flat=True))
 
 
-def excluded_counts(study: Study) -> dict[str, int]:
+def excluded_counts(study: Study, verdicts: Iterable[Verdict] | None = None) -> dict[str, int]:
     """Sessions that do not count, by their first reason, so that the counts add up; the most frequent first."""
     counts: Counter[str] = Counter()
-    for verdict in current_verdicts(study).values():
+    for verdict in current_verdicts(study).values() if verdicts is None else verdicts:
         if not verdict.accepted:
             counts[verdict.reasons[0] if verdict.reasons else BY_HAND] += 1
     return dict(counts.most_common())

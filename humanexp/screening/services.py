@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -72,9 +72,7 @@ def judge_study(study: Study, *, rules: RuleSet | None = None, report: Report | 
     due = sessions
     while due:
         for first in range(0, len(due), AT_ONCE):
-            rows = experiments.rows_of(due[first : first + AT_ONCE], study)
-            for session in due[first : first + AT_ONCE]:
-                found[session.pk] = _judge(session, rules, rows=rows[session.code])
+            found |= _judge_together(study, due[first : first + AT_ONCE], rules)
             if report is not None:
                 report(min(first + AT_ONCE, len(due)), len(due))
         withdrawn = withdraw_hard_golds(study=study, rules=rules)
@@ -116,6 +114,21 @@ def _is_pooled(record: SessionRecord, rules: RuleSet) -> bool:
     return any(record.asked < rule.settings.get("pool_under", 0) for rule in rules.rules)
 
 
+def _judge_together(study: Study, sessions: Sequence[Session], rules: RuleSet) -> dict[int, Verdict]:
+    """The same as judging one after the other; of most nothing changes, and those cost no transaction."""
+    rows, found = experiments.rows_of(sessions, study), selectors.verdicts_on(sessions)
+    withdrawn = selectors.withdrawn_golds(study).keys()
+    for session in sessions:
+        mine = rows[session.code]
+        current = found.get(session.pk)
+        if current is not None and (
+            current.is_by_person or _says(current, _fields(session, rules, rows=mine, withdrawn=withdrawn))
+        ):
+            continue
+        found[session.pk] = _judge(session, rules, rows=mine)
+    return found
+
+
 @transaction.atomic
 def _judge(session: Session, rules: RuleSet, *, rows: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
     # Two runs at once must not append the same verdict twice.
@@ -124,9 +137,13 @@ def _judge(session: Session, rules: RuleSet, *, rows: Sequence[Mapping[str, Any]
     if current is not None and current.is_by_person:
         return current
     fields = _fields(session, rules, rows=rows)
-    if current is not None and all(getattr(current, name) == value for name, value in fields.items()):
+    if current is not None and _says(current, fields):
         return current
     return Verdict.objects.create(session=session, decided_at=clock.now(), **fields)
+
+
+def _says(verdict: Verdict, fields: Mapping[str, Any]) -> bool:
+    return all(getattr(verdict, name) == value for name, value in fields.items())
 
 
 @transaction.atomic
@@ -154,8 +171,14 @@ def return_to_rules(*, session: Session) -> Verdict:
     return Verdict.objects.create(session=session, decided_at=clock.now(), **fields)
 
 
-def _fields(session: Session, rules: RuleSet, *, rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    record = _record(session, rows=rows)
+def _fields(
+    session: Session,
+    rules: RuleSet,
+    *,
+    rows: Sequence[Mapping[str, Any]] | None = None,
+    withdrawn: Collection[str] | None = None,
+) -> dict[str, Any]:
+    record = _record(session, rows=rows, withdrawn=withdrawn)
     if _is_pooled(record, rules):
         record = replace(record, others=tuple(_record(other) for other in selectors.other_sessions(session)))
     found = judge(record, rules)
@@ -169,8 +192,14 @@ def _fields(session: Session, rules: RuleSet, *, rows: Sequence[Mapping[str, Any
     }
 
 
-def _record(session: Session, *, rows: Sequence[Mapping[str, Any]] | None = None) -> SessionRecord:
+def _record(
+    session: Session,
+    *,
+    rows: Sequence[Mapping[str, Any]] | None = None,
+    withdrawn: Collection[str] | None = None,
+) -> SessionRecord:
+    """What the rules read of a session; what is not handed in is read from the database."""
     return SessionRecord.from_rows(
         experiments.session_rows(session) if rows is None else rows,
-        withdrawn=selectors.withdrawn_golds(session.study).keys(),
+        withdrawn=selectors.withdrawn_golds(session.study).keys() if withdrawn is None else withdrawn,
     )
