@@ -9,11 +9,11 @@ import sys
 import threading
 from typing import Any
 
+from humanexp.marketplace import exposure
 from humanexp.marketplace.errors import BadStart
 
 #: Threads that answer; writers queue at the database anyway.
 _THREADS = 12
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
@@ -26,8 +26,18 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     from humanexp.marketplace.notifier import Notifier
     from humanexp.marketplace.wsgi import application  # sets Django up, for the marketplace
 
-    if settings.MARKETPLACE_TEST_CONTROLS and host not in _LOOPBACK:
-        raise BadStart(f"MARKETPLACE_TEST_CONTROLS is set: listening on {host} would hand the clock to strangers.")
+    if settings.MARKETPLACE_SIGN_UP not in exposure.SIGN_UP_MODES:
+        raise BadStart(f"MARKETPLACE_SIGN_UP is one of {', '.join(exposure.SIGN_UP_MODES)}.")
+    against = exposure.problems(
+        host=host,
+        public_url=settings.MARKETPLACE_URL,
+        secret_key=settings.SECRET_KEY,
+        allowed_hosts=settings.ALLOWED_HOSTS,
+        test_controls=settings.MARKETPLACE_TEST_CONTROLS,
+        key_file=settings.MARKETPLACE_KEY_FILE,
+    )
+    if against:
+        raise BadStart("\n".join([f"Listening on {host} would open this marketplace to the world, but:", *against]))
     call_command("migrate", interactive=False, verbosity=0)
     server = create_server(
         application,

@@ -48,9 +48,8 @@ ALLOWED_HOSTS = [
     *([_public.hostname] if _public.hostname else []),
 ]
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_URL] if MARKETPLACE_URL else []
-SECRET_KEY = env.str("MARKETPLACE_SECRET_KEY", default="") or read_or_create_key(
-    MEDIA_ROOT / "keys" / "marketplace_secret_key"
-)
+MARKETPLACE_KEY_FILE = MEDIA_ROOT / "keys" / "marketplace_secret_key"
+SECRET_KEY = env.str("MARKETPLACE_SECRET_KEY", default="") or read_or_create_key(MARKETPLACE_KEY_FILE)
 
 INSTALLED_APPS = [
     "django.contrib.contenttypes",

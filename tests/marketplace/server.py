@@ -47,7 +47,7 @@ class MarketplaceServer:
         self.url = ""
         self.process: subprocess.Popen[str] | None = None
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MARKETPLACE_", "AWS_"))}
-        self._environment = {
+        self.environment = {
             **inherited,
             "DJANGO_SETTINGS_MODULE": "humanexp.marketplace.settings",
             "MEDIA_ROOT": str(media_root),
@@ -55,16 +55,18 @@ class MarketplaceServer:
             **environment,
         }
 
-    def start(self, port: int = 0) -> MarketplaceServer:
+    def start(self, port: int = 0, host: str = "127.0.0.1") -> MarketplaceServer:
         """Wait until it answers; `url` is where."""
-        self.process = self._run("serve", "--host", "127.0.0.1", "--port", str(port))
+        self.process = self._run("serve", "--host", host, "--port", str(port))
         watch = threading.Timer(START_SECONDS, self.process.kill)
         watch.start()
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         watch.cancel()
         if not line.startswith(READY):
-            rest, _ = self.process.communicate(timeout=20)
+            rest = self.process.stdout.read()
+            self.process.wait(20)
+            self.process.stdout.close()
             raise RuntimeError(f"The marketplace did not start: {line}{rest}")
         self.url = line.removeprefix(READY).strip().replace("127.0.0.1", "localhost")
         # What it says later (a traceback) is kept, and never fills the pipe.
@@ -97,7 +99,7 @@ class MarketplaceServer:
         return subprocess.Popen(
             [sys.executable, "-W", "error", "-m", f"humanexp.marketplace.{module}", *arguments],
             cwd=ROOT,
-            env=self._environment,
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -446,3 +446,61 @@ def test_any_boto3_client_works_from_the_environments_endpoint(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", rich_keys.secret_access_key)
     client = boto3.client("mturk", region_name="us-east-1", config=Config(retries={"total_max_attempts": 1}))
     assert client.get_account_balance()["AvailableBalance"]
+
+
+def test_a_hit_that_changes_its_type_pays_what_was_promised(
+    marketplace: MarketplaceServer, fresh_mturk: Any, make_hit: MakeHit
+) -> None:
+    """Who accepted at 50 cents gets 50 cents; the places still free cost what the new type says."""
+    mturk = fresh_mturk
+    hit = make_hit(mturk, Reward="0.50", MaxAssignments=3)  # 60 a piece with the fee
+    early, late = marketplace.worker(), marketplace.worker()
+    accepted = early.accept(hit["HITId"])["assignment_id"]
+    other = make_hit(mturk, Reward="1.00")  # 120
+    assert mturk.get_account_balance()["OnHoldBalance"] == "3.00"
+    mturk.update_hit_type_of_hit(HITId=hit["HITId"], HITTypeId=other["HITTypeId"])
+    found = hit_now(mturk, hit)
+    assert (found["HITTypeId"], found["Reward"]) == (other["HITTypeId"], "1.00")
+    assert mturk.get_account_balance()["OnHoldBalance"] == "4.20"  # 60 + 2 x 120 + 120
+    early.submit(accepted)
+    for assignment_id in (accepted, late.do(hit["HITId"])):
+        mturk.approve_assignment(AssignmentId=assignment_id)
+    assert mturk.get_account_balance()["AvailableBalance"] == "98.20"
+    assert early.get("/earnings/")["totals"]["approved_cents"] == 50
+    assert late.get("/earnings/")["totals"]["approved_cents"] == 100
+    dear = mturk.create_hit_type(Title="Dear", Description="d", Reward="99", AssignmentDurationInSeconds=60)
+    err = refused(mturk.update_hit_type_of_hit, HITId=hit["HITId"], HITTypeId=dear["HITTypeId"])
+    assert code(err) == "InsufficientFunds"
+
+
+def test_reviewing_is_a_note_that_an_extension_takes_away(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit
+) -> None:
+    hit = make_hit(mturk)
+    marketplace.worker().do(hit["HITId"])
+    mturk.update_hit_review_status(HITId=hit["HITId"])
+    assert places(hit_now(mturk, hit))[0] == "Reviewing"
+    assert hit["HITId"] not in [row["HITId"] for row in mturk.list_reviewable_hits(MaxResults=100)["HITs"]]
+    reviewing = mturk.list_reviewable_hits(Status="Reviewing", MaxResults=100)["HITs"]
+    assert hit["HITId"] in [row["HITId"] for row in reviewing]
+    assert code(refused(mturk.update_hit_review_status, HITId=hit["HITId"])) == "InvalidHITState"
+    mturk.update_hit_review_status(HITId=hit["HITId"], Revert=True)
+    mturk.update_hit_review_status(HITId=hit["HITId"])
+    mturk.create_additional_assignments_for_hit(HITId=hit["HITId"], NumberOfAdditionalAssignments=1)
+    assert places(hit_now(mturk, hit))[0] == "Assignable"
+    marketplace.worker().do(hit["HITId"])
+    assert places(hit_now(mturk, hit))[0] == "Reviewable"
+
+
+def test_policies_and_layouts_are_refused_by_name(mturk: Any, make_hit: MakeHit) -> None:
+    for name, value in (
+        ("AssignmentReviewPolicy", {"PolicyName": "ScoreMyKnownAnswers/2011-09-01"}),
+        ("HITReviewPolicy", {"PolicyName": "SimplePlurality/2011-09-01"}),
+        ("HITLayoutId", "3LAYOUT"),
+    ):
+        err = refused(lambda **values: make_hit(mturk, **values), **{name: value})
+        assert code(err) == "InvalidParameterValue"
+        assert name in str(err)
+    hit = make_hit(mturk)
+    report = mturk.list_review_policy_results_for_hit(HITId=hit["HITId"])
+    assert (report["AssignmentReviewReport"], report["HITReviewReport"]) == ({}, {})

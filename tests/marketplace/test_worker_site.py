@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 import requests
 
+from tests.marketplace.documents import SCHEMAS, file_question, free_text_question, question_form, selection_question
 from tests.marketplace.server import MarketplaceServer, WorkerClient, external_question
 
 MakeHit = Callable[..., dict[str, Any]]
@@ -258,3 +259,115 @@ def test_addresses_that_lead_nowhere(marketplace: MarketplaceServer, path: str) 
 
 def test_health(marketplace: MarketplaceServer) -> None:
     assert requests.get(f"{marketplace.url}/healthz", timeout=20).json()["status"] == "ok"
+
+
+def html_question(html: str) -> str:
+    return (
+        f'<HTMLQuestion xmlns="{SCHEMAS}/2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[{html}]]></HTMLContent>'
+        "<FrameHeight>450</FrameHeight></HTMLQuestion>"
+    )
+
+
+def test_a_form_of_the_requesters_is_shown_checked_and_stored(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit
+) -> None:
+    form = question_form(
+        selection_question("animal", "cat", "dog", required=True),
+        free_text_question("why", '<Constraints><Length minLength="2"/></Constraints>'),
+        file_question("photo"),
+    )
+    hit, worker = make_hit(mturk, Question=form), marketplace.worker()
+    preview = worker.get(f"/hits/{hit['HITId']}/")["frame_url"]
+    assert urlsplit(preview).path == f"/hits/{hit['HITId']}/content/"
+    shown = html(worker, preview.removeprefix(marketplace.url))
+    assert "What about animal?" in shown
+    assert "Accept this task first" in shown
+    accepted = worker.accept(hit["HITId"])
+    assignment_id = accepted["assignment_id"]
+    assert 'value="cat"' in html(worker, accepted["frame_url"].removeprefix(marketplace.url))
+    wrong = worker.try_submit(assignment_id, animal="cow", why="x")
+    assert (wrong.status_code, wrong.json()["type"]) == (422, "answers-refused")
+    assert "never offered" in wrong.json()["detail"]
+    answer = requests.post(
+        f"{worker.url}/mturk/externalSubmit",
+        data={"assignmentId": assignment_id, "animal": "cat", "why": "whiskers"},
+        files={"photo": ("../../cat.png", b"\x89PNG")},
+        headers={"Accept": "application/json"},
+        timeout=20,
+    )
+    assert answer.json()["state"] == "Submitted"
+    stored = mturk.get_assignment(AssignmentId=assignment_id)["Assignment"]["Answer"]
+    assert "<SelectionIdentifier>cat</SelectionIdentifier>" in stored
+    assert "<FreeText>whiskers</FreeText>" in stored
+    assert "<UploadedFileSizeInBytes>4</UploadedFileSizeInBytes>" in stored
+    link = mturk.get_file_upload_url(AssignmentId=assignment_id, QuestionIdentifier="photo")["FileUploadURL"]
+    file = requests.get(link, timeout=20)
+    assert file.content == b"\x89PNG"
+    assert file.headers["Content-Type"] == "application/octet-stream"
+    assert file.headers["Content-Disposition"] == "attachment"
+    assert requests.get(link[:-2] + "xx", timeout=20).status_code == 404
+    stranger = marketplace.worker()
+    path = f"/hits/{hit['HITId']}/content/?assignmentId={assignment_id}"
+    assert stranger.http.get(f"{stranger.url}{path}", timeout=20).status_code == 404
+
+
+def test_a_page_of_the_requesters_runs_in_an_origin_of_its_own(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit
+) -> None:
+    page = '<form action="https://www.mturk.com/mturk/externalSubmit"><input name="assignmentId"></form>'
+    hit, worker = make_hit(mturk, Question=html_question(page)), marketplace.worker()
+    accepted = worker.accept(hit["HITId"])
+    shown = worker.http.get(accepted["frame_url"], headers={"Accept": "text/html"}, timeout=20)
+    assert f'action="{marketplace.url}/mturk/externalSubmit"' in shown.text
+    policy = shown.headers["Content-Security-Policy"]
+    sandbox = next(part for part in policy.split(";") if part.strip().startswith("sandbox"))
+    assert "allow-scripts" in sandbox
+    assert "allow-same-origin" not in sandbox
+    assert "frame-ancestors 'self'" in policy
+    worker.submit(accepted["assignment_id"], remark="fine")
+    stored = mturk.get_assignment(AssignmentId=accepted["assignment_id"])["Assignment"]["Answer"]
+    assert "<QuestionIdentifier>remark</QuestionIdentifier><FreeText>fine</FreeText>" in stored
+
+
+def test_pay_per_hour_is_what_people_took(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    hit = make_hit(mturk, Reward="1.00", MaxAssignments=9, AssignmentDurationInSeconds=1800)
+    watcher = marketplace.worker()
+
+    def group() -> dict[str, Any]:
+        return next(one for one in watcher.groups() if one["hit_type_id"] == hit["HITTypeId"])
+
+    assert (group()["cents_per_hour"], group()["least_cents_per_hour"]) == (None, 200)
+    for seconds in (120, 240, 300, 600, 900):
+        worker = marketplace.worker()
+        assignment_id = worker.accept(hit["HITId"])["assignment_id"]
+        marketplace.advance(seconds)
+        worker.submit(assignment_id)
+    found = group()
+    assert found["median_seconds"] == pytest.approx(300, abs=5)
+    assert found["cents_per_hour"] == pytest.approx(1200, rel=0.02)
+    page = html(watcher, "/?order=hour")
+    assert "an hour: half took less than 5 min" in page
+
+
+def test_lists_in_the_order_asked_for(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    worker = marketplace.worker()
+    for reward, seconds in (("0.90", 3600), ("0.30", 60), ("2.00", 7200)):
+        make_hit(mturk, Reward=reward, AssignmentDurationInSeconds=seconds)
+    rewards = [group["reward_cents"] for group in worker.get("/?order=reward")["groups"]]
+    assert rewards == sorted(rewards, reverse=True)
+    hours = [one["cents_per_hour"] or one["least_cents_per_hour"] for one in worker.get("/?order=hour")["groups"]]
+    assert hours == sorted(hours, reverse=True)
+
+
+def test_writing_to_a_requester(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
+    hit, worker = make_hit(mturk), marketplace.worker()
+    path = f"/groups/{hit['HITTypeId']}/contact/"
+    empty = worker.post(path, {"subject": "", "text": ""})
+    assert (empty.status_code, sorted(empty.json()["fields"])) == (422, ["subject", "text"])
+    assert worker.post(path, {"subject": "The frame", "text": "It stays white."}).status_code == 201
+    for _ in range(19):
+        worker.post(path, {"subject": "Again", "text": "Still white."})
+    assert worker.post(path, {"subject": "Again", "text": "?"}).json()["type"] == "too-many-inquiries"
+    visitor = WorkerClient(marketplace.url)
+    visitor.get("/")
+    assert visitor.post(path, {"subject": "s", "text": "t"}).status_code == 401

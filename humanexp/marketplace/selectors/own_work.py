@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet, Sum
 
 from humanexp.marketplace.errors import NotFound
-from humanexp.marketplace.models import Assignment, BonusPayment, Message, Worker
+from humanexp.marketplace.models import Assignment, BonusPayment, Message, Payout, Worker
 from humanexp.marketplace.states import AssignmentState
 
 
@@ -86,6 +86,21 @@ def owed_cents(worker: Worker, now: datetime) -> int:
     rewards = _sum(Assignment.objects.approved(now).filter(worker=worker), "reward_cents")
     bonuses = _sum(worker.bonus_payments.all(), "amount_cents")
     return rewards + bonuses - _sum(worker.payouts.all(), "amount_cents")
+
+
+def everybody_owed(now: datetime) -> list[tuple[Worker, int]]:
+    """Workers to whom something is owed, most first."""
+    rewards, bonuses, payouts = (
+        dict(rows.values_list("worker").annotate(cents=Sum(field)))
+        for rows, field in (
+            (Assignment.objects.approved(now).order_by(), "reward_cents"),
+            (BonusPayment.objects.order_by(), "amount_cents"),
+            (Payout.objects.order_by(), "amount_cents"),
+        )
+    )
+    workers = Worker.objects.select_related("account").in_bulk({*rewards, *bonuses})
+    owed = [(worker, rewards.get(pk, 0) + bonuses.get(pk, 0) - payouts.get(pk, 0)) for pk, worker in workers.items()]
+    return sorted(((worker, cents) for worker, cents in owed if cents), key=lambda row: -row[1])
 
 
 def _sum(rows: QuerySet[Any], field: str) -> int:

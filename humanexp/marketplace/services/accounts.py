@@ -8,7 +8,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from humanexp.marketplace.errors import BadPayout, SignUpRefused
+from humanexp.marketplace.errors import BadPayout, NotFound, SignUpRefused
 from humanexp.marketplace.models import Account, Deposit, Invitation, Payout, Requester, RequesterKey, Worker
 from humanexp.marketplace.selectors.own_work import owed_cents
 
@@ -84,3 +84,13 @@ def create_requester(*, name: str, balance_cents: int, now: datetime) -> Request
     deposit(requester=requester, amount_cents=balance_cents, now=now)
     key = RequesterKey.objects.create(requester=requester, created_at=now)
     return RequesterAccount(requester=requester, key=key, is_new=True)
+
+
+@transaction.atomic
+def replace_keys(*, name: str, now: datetime) -> RequesterKey:
+    """A new key; every older one of this requester stops working."""
+    requester = Requester.objects.filter(name=name).first()
+    if requester is None:
+        raise NotFound(f"There is no requester named {name!r}.")
+    requester.keys.update(is_active=False)
+    return RequesterKey.objects.create(requester=requester, created_at=now)

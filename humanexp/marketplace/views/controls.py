@@ -1,24 +1,40 @@
-"""/_test/: there only when MARKETPLACE_TEST_CONTROLS is set."""
+"""/_test/: there only when MARKETPLACE_TEST_CONTROLS is set, and then for callers on this machine alone."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import InvalidParameterValue
+from humanexp.marketplace.exposure import is_loopback
 from humanexp.marketplace.faults import ANY_OPERATION, EXTERNAL_SUBMIT, FAULTS, Fault, FaultKind
 from humanexp.marketplace.protocol.service import operation_names
 from humanexp.marketplace.services.clock import advance
 from humanexp.marketplace.views.answers import problem
 
 
+def from_this_machine(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Whoever came through a proxy, or from elsewhere, finds nothing."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest) -> HttpResponse:
+        if "X-Forwarded-For" in request.headers or not is_loopback(request.META.get("REMOTE_ADDR", "")):
+            raise Http404
+        return view(request)
+
+    return guarded
+
+
 @csrf_exempt
+@from_this_machine
 @require_http_methods(["GET", "POST"])
 def clock_control(request: HttpRequest) -> HttpResponse:
     """POST {"advance_seconds": 60} moves the marketplace's clock forward; GET reads it."""
@@ -31,6 +47,7 @@ def clock_control(request: HttpRequest) -> HttpResponse:
 
 
 @csrf_exempt
+@from_this_machine
 @require_http_methods(["GET", "POST", "DELETE"])
 def fault_control(request: HttpRequest) -> HttpResponse:
     """POST {"operation", "kind", "times", "seconds", "share"} arms a fault; GET lists what waits.

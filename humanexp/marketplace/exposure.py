@@ -1,0 +1,58 @@
+"""May this process be reached from other machines? Said before it listens, in sentences that name the setting."""
+
+from __future__ import annotations
+
+import ipaddress
+import stat
+from pathlib import Path
+from urllib.parse import urlsplit
+
+#: Values that stand in examples and tutorials.
+_KNOWN_SECRETS = (
+    "secret",
+    "changeme",
+    "change-me",
+    "insecure",
+    "django-insecure",
+    "example",
+    "password",
+    "test",
+    "dev",
+)
+_LEAST_LENGTH, _LEAST_VARIETY = 32, 10
+SIGN_UP_MODES = ("open", "invite", "closed")
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def problems(
+    *, host: str, public_url: str, secret_key: str, allowed_hosts: list[str], test_controls: bool, key_file: Path | None
+) -> list[str]:
+    """What speaks against listening on `host`; nothing does when only this machine can reach it."""
+    if is_loopback(host):
+        return []
+    found = []
+    if test_controls:
+        found.append("MARKETPLACE_TEST_CONTROLS is set: strangers could move the clock and break calls.")
+    weak = len(secret_key) < _LEAST_LENGTH or len(set(secret_key)) < _LEAST_VARIETY
+    if weak or secret_key.lower().startswith(_KNOWN_SECRETS):
+        found.append(
+            "MARKETPLACE_SECRET_KEY can be guessed: leave it unset (one is made), or set 32 random characters or more."
+        )
+    if key_file is not None and key_file.exists() and key_file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        found.append(f"{key_file} can be read by others on this machine: chmod 600.")
+    if "*" in allowed_hosts:
+        found.append("MARKETPLACE_ALLOWED_HOSTS holds *: name the hosts.")
+    address = urlsplit(public_url)
+    if not address.hostname:
+        found.append("MARKETPLACE_URL is not set: say under which address people reach this site.")
+    elif address.scheme != "https" and not is_loopback(address.hostname):
+        found.append("MARKETPLACE_URL is not https: passwords and sessions would cross the network in the clear.")
+    return found
