@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ("templates/run", "templates/take")
 #: Texts of consent are versioned: another language is a file of its own.
 CONSENT = "templates/take/consent"
+#: What a researcher sees around the participant's page.
+RESEARCHERS = ("templates/run/preview.html",)
 #: Modules whose marked texts reach a participant.
 MODULES = ("humanexp/experiments/tasks",)
 #: Modules whose refusals are shown on the entry page.
@@ -36,7 +38,8 @@ def participant_texts() -> dict[str, str | None]:
     """Every text, with its plural where it has one, in the order in which it is found."""
     found: dict[str, str | None] = {}
     shown = [path for folder in TEMPLATES for path in (ROOT / folder).rglob("*.html")]
-    shown = [path for path in shown if path.parent != ROOT / CONSENT]
+    others = {ROOT / name for name in RESEARCHERS}
+    shown = [path for path in shown if path.parent != ROOT / CONSENT and path not in others]
     for path in sorted([*shown, ROOT / "templates/_languages.html"]):
         for text, plural in _of_template(path):
             found.setdefault(text, plural)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { blockNumber, nextStep, openPositions } from "../../static/js/trial/plan.js";
+import { blockNumber, nextStep, openPositions, safeAnswers } from "../../static/js/trial/plan.js";
 
 const BLOCKS = [
   { index: 0, kind: "practice", task: "categorisation", first: 0, last: 9 },
@@ -38,4 +38,12 @@ test("answers that wait to be sent are not asked for again", () => {
   assert.deepEqual(openPositions(BLOCKS[0], 6, [7, 8]), [6, 9]);
   assert.deepEqual(openPositions(BLOCKS[1], 3, []).length, 30);
   assert.deepEqual(openPositions(BLOCKS[0], 10, []), []);
+});
+
+test("answers are counted as safe where no try of a qualification may have been skipped", () => {
+  assert.equal(safeAnswers(session(25)), 25);
+  const tries = [0, 1].map((index) => ({ index, kind: "qualification", task: "categorisation", first: 16 * index, last: 16 * index + 15 }));
+  const blocks = [...tries, { index: 2, kind: "main", task: "categorisation", first: 32, last: 60 }];
+  assert.equal(safeAnswers({ cursor: 15, blocks }), 15);
+  assert.equal(safeAnswers({ cursor: 40, blocks }), null);
 });

@@ -10,7 +10,7 @@ function make() {
     style: { setProperty: (name, value) => { properties[name] = value; } },
     querySelector: (selector) => parts[selector.includes("count") ? "count" : "saved"],
   };
-  const texts = { progress: "{done} of {total}", saved: "all saved", saving: "saving", unsaved: "{waiting} kept" };
+  const texts = { progress: "{done} of {total}", saved: "all saved", safe: "{safe} saved", saving: "saving", unsaved: "{waiting} kept" };
   const message = (name, values = {}) => texts[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
   return { line: new ProgressLine({ message }, root), parts, properties, root };
 }
@@ -31,6 +31,18 @@ test("saved, saving and kept here are told apart", () => {
   assert.deepEqual(say(0, 0), ["all saved", "saved"]);
   assert.deepEqual(say(1, 0), ["saving", "saving"]);
   assert.deepEqual(say(3, 2), ["3 kept", "unsaved"]);
+});
+
+test("how many answers are safe is said where it is known", () => {
+  const { line, parts } = make();
+  line.begin(5);
+  assert.equal(parts.saved.textContent, "5 saved");
+  line.saved({ waiting: 1, failures: 0, acknowledged: 2 });
+  assert.equal(parts.saved.textContent, "saving");
+  line.saved({ waiting: 0, failures: 0, acknowledged: 3 });
+  assert.equal(parts.saved.textContent, "8 saved");
+  line.begin(null);
+  assert.equal(parts.saved.textContent, "all saved");
 });
 
 test("while a trial runs the page does not change; afterwards it catches up", () => {

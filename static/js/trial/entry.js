@@ -3,6 +3,7 @@ import { Begun } from "./begun.js";
 import { deviceFault } from "./environment.js";
 import { Outbox } from "./outbox.js";
 import { patiently } from "./pause.js";
+import { safeAnswers } from "./plan.js";
 import { Stop } from "./stop.js";
 import { nameOf } from "./storage.js";
 import { areTimed } from "./tasks/index.js";
@@ -37,6 +38,7 @@ export async function enter(run) {
     later: run.later,
     onChange: (state) => run.onOutbox(state),
   });
+  run.progress.begin(safeAnswers(run.session));
   run.view.addEventListener("online", () => run.outbox.retry());
   run.view.addEventListener("beforeunload", (event) => {
     if (run.outbox.positions.length > 0 && !run.isReloading) event.preventDefault();

@@ -35,6 +35,7 @@ export class Leaving {
     const trouble = dialog.querySelector("[data-leave-trouble]");
     trouble.hidden = true;
     dialog.showModal();
+    dialog.querySelector('[data-leave-answer="stay"]').focus();
     return new Promise((resolve) => {
       const settle = () => {
         dialog.removeEventListener("click", listen);

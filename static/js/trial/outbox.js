@@ -24,6 +24,7 @@ export class Outbox {
   #isSending = false;
   #fault = null;
   #failures = 0;
+  #acknowledged = 0;
   #cancelRetry = null;
   #sending = Promise.resolve();
 
@@ -34,7 +35,8 @@ export class Outbox {
    * @param {string} options.session names the session in the keys
    * @param {(action: () => void, ms: number) => (() => void)} options.later runs the action later; returns how to call it off
    * @param {() => number} [options.random]
-   * @param {(state: {waiting: number, failures: number, fault: Error|null}) => void} [options.onChange]
+   * @param {(state: {waiting: number, failures: number, acknowledged: number, fault: Error|null}) => void} [options.onChange]
+   *   `acknowledged` counts the answers that the server has taken from this page
    */
   constructor({ send, storage, session, later, random = Math.random, onChange = () => {} }) {
     this.#send = send;
@@ -145,6 +147,7 @@ export class Outbox {
 
   #settle(position, reply) {
     this.#waiting.delete(position);
+    if (reply) this.#acknowledged += 1;
     this.#guarded(() => this.#storage.removeItem(this.#prefix + position));
     for (const { resolve } of this.#listeners.get(position) ?? []) resolve(reply);
     this.#listeners.delete(position);
@@ -158,7 +161,7 @@ export class Outbox {
   }
 
   #changed() {
-    this.#onChange({ waiting: this.#waiting.size, failures: this.#failures, fault: this.#fault });
+    this.#onChange({ waiting: this.#waiting.size, failures: this.#failures, acknowledged: this.#acknowledged, fault: this.#fault });
   }
 
   #store(response) {

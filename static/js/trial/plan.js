@@ -17,6 +17,16 @@ export function blockNumber(session, block) {
   return { number: alike.findIndex(({ index }) => index === block.index) + 1, of: alike.length };
 }
 
+/**
+ * How many answers the server has: all before the cursor, but for tries of the qualification that were not needed.
+ *
+ * @returns {number|null} null where the cursor may have gone past such a try
+ */
+export function safeAnswers(session) {
+  const tries = session.blocks.filter(({ kind }) => kind === "qualification");
+  return tries.length < 2 || session.cursor <= tries[0].last ? session.cursor : null;
+}
+
 /** @returns {number[]} positions of a block still to be answered, given the cursor and answers not yet acknowledged */
 export function openPositions(block, cursor, waiting) {
   const start = Math.max(block.first, cursor);

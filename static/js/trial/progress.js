@@ -4,7 +4,8 @@ export class ProgressLine {
   #screens;
   #root;
   #isHeld = false;
-  #outbox = { waiting: 0, failures: 0 };
+  #outbox = { waiting: 0, failures: 0, acknowledged: 0 };
+  #before = null;
 
   /** @param {import("./screens.js").Screens} screens @param {HTMLElement} root */
   constructor(screens, root) {
@@ -18,7 +19,13 @@ export class ProgressLine {
     this.#root.style.setProperty("--done", String(total ? done / total : 0));
   }
 
-  /** @param {{waiting: number, failures: number}} outbox */
+  /** @param {number|null} count answers that were safe when the page came; null where nobody can tell */
+  begin(count) {
+    this.#before = count;
+    this.saved(this.#outbox);
+  }
+
+  /** @param {{waiting: number, failures: number, acknowledged: number}} outbox */
   saved(outbox) {
     this.#outbox = outbox;
     if (!this.#isHeld) this.#showSaved();
@@ -34,10 +41,11 @@ export class ProgressLine {
   }
 
   #showSaved() {
-    const { waiting, failures } = this.#outbox;
+    const { waiting, failures, acknowledged } = this.#outbox;
     const state = waiting === 0 ? "saved" : failures > 0 ? "unsaved" : "saving";
     this.#root.dataset.saved = state;
-    this.#write("saved", this.#screens.message(state, { waiting }));
+    const safe = this.#before === null ? 0 : this.#before + acknowledged;
+    this.#write("saved", this.#screens.message(state === "saved" && safe > 1 ? "safe" : state, { waiting, safe }));
   }
 
   #write(part, text) {
