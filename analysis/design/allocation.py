@@ -7,7 +7,7 @@ assignment decides which session gets which stimulus: no original twice in a ses
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,6 +54,14 @@ class Ledger:
         self.categories = np.zeros((self.sessions, len(names)), dtype=np.int64)
         self.uses = np.zeros(len(self.originals), dtype=np.int64)
 
+    def enter_all(self, rows: Iterable[StimulusRow]) -> None:
+        """Stimuli that every session shows."""
+        for row in rows:
+            for session in range(self.sessions):
+                self.enter(session, row.original)
+            self.uses[self.index[row.original]] += self.sessions
+            self.spent.add(row.stimulus)
+
     def enter(self, session: int, original: str) -> None:
         number = self.index[original]
         self.shown[session, number] = True
@@ -79,7 +87,7 @@ def quotas(sessions: int, trials: int, corruptions: int) -> NDArray[np.int64]:
 def deal_corrupted(
     ledger: Ledger,
     stimuli: Mapping[str, Sequence[StimulusRow]],
-    trials: int,
+    quota: NDArray[np.int64],
     answers_per_stimulus: int,
     rng: np.random.Generator,
 ) -> list[list[StimulusRow]] | None:
@@ -91,8 +99,8 @@ def deal_corrupted(
         Updated in place.
     stimuli : mapping of str to sequence of StimulusRow
         Undealt stimuli of the main pool, by corruption.
-    trials : int
-        Main trials a session.
+    quota : ndarray of int, shape (sessions, corruptions)
+        Trials of every corruption, in the order of their names.
     answers_per_stimulus : int
     rng : numpy.random.Generator
 
@@ -102,7 +110,6 @@ def deal_corrupted(
         By session. None if some session cannot be filled without showing an original twice.
     """
     corruptions = sorted(stimuli)
-    quota = quotas(ledger.sessions, trials, len(corruptions))
     dealt: list[list[StimulusRow]] = [[] for _ in range(ledger.sessions)]
     left = {
         corruption: sorted(

@@ -174,7 +174,7 @@ class DesignConfig:
         Pictures shown twice.
     clean_trials : int or None
         Main originals shown clean, a session. None = as many as give every main original one clean answer and the
-        study `clean_answers`, at most half of the main trials.
+        study `clean_answers`, and at least as many as there are golds; at most half of the main trials.
     clean_per_original : int
         Most people to whom one main original is shown clean.
     clean_answers : int
@@ -182,7 +182,10 @@ class DesignConfig:
     light_visual_change : float
         Largest visual change of a consistency picture.
     answers_per_stimulus : int
-        People who answer one corrupted picture; more than 1 for error consistency.
+        People who answer one corrupted picture; with more than 1, some pairs of people share some trials.
+    overlap : float
+        Share of the main trials that everybody sees, for error consistency between any two people. Their answers fall
+        on few stimuli, so the curve gains less by them.
     corruption_order : {"interleaved", "blocked"}
         Whether corruptions alternate or follow one another in random order.
     block_trials : int
@@ -207,6 +210,7 @@ class DesignConfig:
     clean_answers: int = 200
     light_visual_change: float = 0.3
     answers_per_stimulus: int = 1
+    overlap: float = 0.0
     corruption_order: CorruptionOrder = "interleaved"
     block_trials: int = 40
     discrimination: DiscriminationDesign | None = None
@@ -217,8 +221,12 @@ class DesignConfig:
             value = getattr(self, name)
             if value is not None:
                 _whole(name, value, low, high)
-        if not 0 <= self.light_visual_change <= 1:
-            raise InvalidInput(f"light_visual_change must lie in [0, 1], not {self.light_visual_change}.")
+        for name in ("light_visual_change", "overlap"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise InvalidInput(f"{name} must lie in [0, 1], not {value!r}.")
+        if self.overlap and not self.main_trials:
+            raise InvalidInput("overlap is a share of the main trials, and there are none: leave it out.")
         if self.corruption_order not in get_args(CorruptionOrder):
             raise InvalidInput(f"corruption_order must be interleaved or blocked, not {self.corruption_order!r}.")
         if 0 < self.main_trials < self.minimum_main_trials:

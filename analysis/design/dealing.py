@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.design.allocation import Ledger, deal_clean, deal_corrupted
+from analysis.design.allocation import Ledger, deal_clean, deal_corrupted, quotas
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.config import DesignConfig
 from analysis.design.demand import Demand, demand_of
@@ -39,12 +41,15 @@ class Dealt:
 
 
 def fit_to_stimuli(
-    config: DesignConfig, demand: Demand, catalogue: Catalogue, pool: Sequence[str]
+    config: DesignConfig, demand: Demand, catalogue: Catalogue, pool: Sequence[str], common: Sequence[StimulusRow]
 ) -> tuple[Demand, int, list[str]]:
-    """Sessions that the stimuli of the main pool suffice for."""
-    available = {corruption: len(rows) for corruption, rows in _by_corruption(catalogue, pool).items()}
+    """Sessions that the stimuli of the main pool suffice for, beside those that everybody sees."""
+    held = {row.original for row in common}
+    left = [original for original in pool if original not in held]
+    available = {corruption: len(rows) for corruption, rows in by_corruption(catalogue, left).items()}
     scarcest = min(available, key=lambda corruption: (available[corruption], corruption))
-    per_session = demand.main / len(available) / config.answers_per_stimulus + _pair_share(config, demand, catalogue)
+    own = demand.main - len(common)
+    per_session = own / len(available) / config.answers_per_stimulus + _pair_share(config, demand, catalogue)
     possible = int(available[scarcest] / per_session) if per_session else config.sessions
     if possible < 1:
         raise DesignRefused(
@@ -78,7 +83,8 @@ def _pair_share(config: DesignConfig, demand: Demand, catalogue: Catalogue) -> f
     return demand.pairs * each * share * 1.1  # a tenth stays unmatched at the ends of the range
 
 
-def _by_corruption(catalogue: Catalogue, pool: Sequence[str]) -> dict[str, list[StimulusRow]]:
+def by_corruption(catalogue: Catalogue, pool: Sequence[str]) -> dict[str, list[StimulusRow]]:
+    """Corrupted stimuli of these originals."""
     inside = set(pool)
     result: dict[str, list[StimulusRow]] = {corruption: [] for corruption in catalogue.corruptions}
     for row in catalogue.corrupted:
@@ -94,14 +100,18 @@ def deal_main(
     pool: Sequence[str],
     sessions: int,
     stream: Callable[[int], np.random.Generator],
+    common_for: Callable[[int], list[StimulusRow]],
 ) -> Dealt:
-    """Deal the main pool; where the constraints leave no way, with fewer trials a session, then with fewer sessions."""
+    """Deal the main pool; where the constraints leave no way, with fewer trials a session, then with fewer sessions.
+
+    `common_for` gives the stimuli that everybody sees, for a number of main trials.
+    """
     asked, attempt = (demand, sessions), 0
     notes: list[str] = []
     while True:
         rng = stream(attempt)
         ledger = Ledger(originals=tuple(pool), category_of=catalogue.category_of, sessions=sessions)
-        dealt = _attempt(config, demand, catalogue, ledger, rng)
+        dealt = _attempt(config, demand, catalogue, ledger, rng, common_for(demand.main))
         if dealt is not None:
             break
         attempt += 1
@@ -112,7 +122,7 @@ def deal_main(
             sessions -= max(1, sessions // 10)
         else:
             raise DesignRefused(
-                f"{len(pool)} main originals with {sum(map(len, _by_corruption(catalogue, pool).values()))} stimuli do "
+                f"{len(pool)} main originals with {sum(map(len, by_corruption(catalogue, pool).values()))} stimuli do "
                 "not fill one session in which no original comes up twice: add pictures or generate more stimuli."
             )
     if demand.main < asked[0].main:
@@ -130,9 +140,16 @@ def deal_main(
 
 
 def _attempt(
-    config: DesignConfig, demand: Demand, catalogue: Catalogue, ledger: Ledger, rng: np.random.Generator
+    config: DesignConfig,
+    demand: Demand,
+    catalogue: Catalogue,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    common: Sequence[StimulusRow],
 ) -> tuple[list[list[StimulusRow]], list[list[StimulusRow]], list[list[Pair]]] | None:
-    stimuli = _by_corruption(catalogue, ledger.originals)
+    ledger.enter_all(common)
+    held = {row.original for row in common}
+    stimuli = by_corruption(catalogue, [original for original in ledger.originals if original not in held])
     pairs: list[list[Pair]] = [[] for _ in range(ledger.sessions)]
     if demand.pairs and config.discrimination:
         dealer = PairDealer(stimuli, config.discrimination.pairs, rng, form=config.discrimination.form)
@@ -144,7 +161,20 @@ def _attempt(
         stimuli = {c: [row for row in rows if row.stimulus not in ledger.spent] for c, rows in stimuli.items()}
     if not demand.main:
         return [[] for _ in pairs], [[] for _ in pairs], pairs
-    main = deal_corrupted(ledger, stimuli, demand.main, config.answers_per_stimulus, rng)
-    if main is None:
+    quota = _own_quotas(ledger.sessions, demand.main, sorted(stimuli), common)
+    own = deal_corrupted(ledger, stimuli, quota, config.answers_per_stimulus, rng)
+    if own is None:
         return None
-    return main, deal_clean(ledger, catalogue.clean, demand.clean, config.clean_per_original, rng), pairs
+    main = [[*common, *rows] for rows in own]
+    # As many clean showings as golds, even where an original is then shown clean more often than asked.
+    most = max(config.clean_per_original, math.ceil(demand.gold * ledger.sessions / max(1, len(ledger.originals))) + 1)
+    return main, deal_clean(ledger, catalogue.clean, demand.clean, most, rng), pairs
+
+
+def _own_quotas(
+    sessions: int, main: int, corruptions: Sequence[str], common: Sequence[StimulusRow]
+) -> NDArray[np.int64]:
+    """Trials of every corruption beside the common ones, so that all together are as equal as can be."""
+    shared = np.array([sum(row.corruption == name for row in common) for name in corruptions], dtype=np.int64)
+    own = quotas(sessions, main, len(corruptions)) - shared
+    return quotas(sessions, main - len(common), len(corruptions)) if (own < 0).any() else own

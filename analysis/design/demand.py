@@ -106,19 +106,19 @@ def demand_of(config: DesignConfig, *, originals: int) -> tuple[Demand, list[str
     """
     asked = _full(config, main=config.main_trials, originals=originals)
     if asked.originals <= originals:
-        return asked, []
+        return asked, _warnings(asked)
     for short in (False, True):
         for main in range(config.main_trials, config.minimum_main_trials - 1, -1):
             demand = _full(config, main=main, originals=originals)
             if short:
                 demand = _shortened(config, demand)
             if demand.originals <= originals:
-                return demand, _cuts(asked, demand, originals)
+                return demand, _cuts(asked, demand, originals) + _warnings(demand)
     smallest = _shortened(
         config, _full(config, main=min(config.main_trials, config.minimum_main_trials), originals=originals)
     )
     if smallest.originals <= originals:  # discrimination alone: only the sentinels could be cut
-        return smallest, _cuts(asked, smallest, originals)
+        return smallest, _cuts(asked, smallest, originals) + _warnings(smallest)
     raise DesignRefused(
         f"{originals} originals are too few: the smallest session takes {smallest.originals} "
         f"({smallest.practice_originals} practice, {smallest.gold_originals} gold, "
@@ -126,6 +126,15 @@ def demand_of(config: DesignConfig, *, originals: int) -> tuple[Demand, list[str
         f"Add at least {smallest.originals - originals} pictures"
         + (", or ask for fewer sessions a participant." if config.sessions_per_participant > 1 else ".")
     )
+
+
+def _warnings(demand: Demand) -> list[str]:
+    if demand.clean >= demand.gold:
+        return []
+    return [
+        f"{demand.clean} clean trials a session beside {demand.gold} golds: most clean pictures are golds then, and who "
+        f"tells clean pictures from others knows them. Raise clean_trials to {demand.gold}, or leave it out."
+    ]
 
 
 def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
@@ -136,7 +145,13 @@ def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
     consistency = config.consistency_pairs if with_choices else 0
     short = main + clean + 2 * consistency + pairs < SHORT_SESSION
     gold = config.gold_trials if config.gold_trials is not None else (SHORT_GOLDS if short else FULL_GOLDS)
+    if config.clean_trials is None and with_choices:
+        # Else who tells clean pictures from others would know most golds.
+        clean = max(clean, gold)
     negative = config.negative_trials if config.negative_trials is not None else (0 if short else NEGATIVES)
+    if with_choices and config.clean_trials is None:
+        # Who notices that a picture is clean must not know by that that it is a gold.
+        clean = max(clean, min(gold, _most_clean(main)))
     return Demand(
         practice=config.practice_trials if with_choices else 0,
         qualification=config.qualification_trials if with_choices else 0,
@@ -171,7 +186,11 @@ def _clean(config: DesignConfig, *, main: int, originals: int) -> int:
     if config.clean_trials is not None:
         return config.clean_trials
     wanted = math.ceil(max(config.clean_answers, originals) / config.sessions)
-    return min(wanted, max(2, main // 2))
+    return min(wanted, _most_clean(main))
+
+
+def _most_clean(main: int) -> int:
+    return max(2, main // 2)
 
 
 _WORDS = (

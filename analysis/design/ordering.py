@@ -1,4 +1,4 @@
-"""The order of trials within a session: everything spread evenly, second showings far from the first."""
+"""The order of trials within a session: everything spread evenly, so that no place tells what a trial is for."""
 
 from __future__ import annotations
 
@@ -29,12 +29,28 @@ def choice(role: str, row: StimulusRow) -> Entry:
     return Entry("categorisation", role, row, None, row.category)
 
 
+def near(total: int) -> tuple[int, int]:
+    """Distances at which the place of a second showing in a session does not tell that it is one.
+
+    Second showings cannot come first: at a mean distance of d trials they stand d / (2 total) later than other trials
+    on average. Further apart, a trial in the second half of a session would be a second showing twice as often.
+    """
+    least = max(3, total // 24)
+    return least, max(least, total // 16)
+
+
+def far(total: int) -> tuple[int, int]:
+    """Half the sequence apart: where everybody has time to look, places tell no more than the picture itself."""
+    return total // 2, total // 2
+
+
 def spread(
     groups: Sequence[Sequence[Entry]],
     repeated: Sequence[StimulusRow],
     rng: np.random.Generator,
     *,
     entry_of: Callable[[str, StimulusRow], Entry] = choice,
+    distances: Callable[[int], tuple[int, int]] = near,
 ) -> list[Entry]:
     """One sequence in which every group is spread evenly.
 
@@ -43,24 +59,26 @@ def spread(
     groups : sequence of sequences of Entry
         Each group (a corruption, the golds, ...) has its members at even distances, in random order.
     repeated : sequence of StimulusRow
-        Consistency pictures: shown first in the first part, and again half the sequence later.
+        Consistency pictures, shown twice.
     rng : numpy.random.Generator
     entry_of : callable
         (role, stimulus) to the trial of a consistency picture.
+    distances : callable
+        Length of the sequence to the least and the largest number of trials from a first showing to its second.
     """
+    total = sum(map(len, groups)) + 2 * len(repeated)
+    least, largest = distances(total)
     keyed: list[tuple[float, Entry]] = []
     for group in groups:
         keyed += zip(
             _even(len(group), 0.0, 1.0, rng), (group[int(k)] for k in rng.permutation(len(group))), strict=True
         )
     firsts = [entry_of("consistency_first", row) for row in repeated]
-    keyed += zip(_even(len(firsts), 0.0, 0.42, rng), firsts, strict=True)
+    keyed += zip(_even(len(firsts), 0.0, 1 - largest / max(total, 1), rng), firsts, strict=True)
     sequence = [entry for _, entry in sorted(keyed, key=lambda pair: pair[0])]
-    total = len(sequence) + len(firsts)
-    places = sorted((sequence.index(entry), entry) for entry in firsts)
-    for place, entry in places:
-        # Earlier insertions stand behind every first showing, so `place` still holds.
-        sequence.insert(min(len(sequence), place + total // 2), entry_of("consistency_second", entry.stimulus))
+    for entry in firsts:
+        place = sequence.index(entry) + int(rng.integers(least, largest + 1))
+        sequence.insert(min(len(sequence), place), entry_of("consistency_second", entry.stimulus))
     return sequence
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from analysis.design.catalogue import Catalogue, StimulusRow
+from analysis.design.common import choose_common, common_count
 from analysis.design.config import DesignConfig
-from analysis.design.dealing import Dealt, deal_main, fit_to_stimuli
+from analysis.design.dealing import Dealt, by_corruption, deal_main, fit_to_stimuli
 from analysis.design.demand import demand_of
 from analysis.design.numbering import numbered
 from analysis.design.ordering import Entry, choice, equal_blocks, spread, spread_blocked
@@ -23,7 +25,7 @@ from analysis.design.validation import plan_validation
 from analysis.errors import DesignRefused
 
 #: Domains of the random streams, so that a change in one part leaves the others as they were.
-_POOLS, _MAIN, _SENTINELS, _ORDER, _MASKS = range(5)
+_POOLS, _MAIN, _SENTINELS, _ORDER, _MASKS, _COMMON = range(6)
 
 
 def plan_study(
@@ -62,7 +64,8 @@ def plan_study(
     -----
     Within a session no original comes up twice, except second showings of consistency pictures and identical plain
     pairs. Over the study a corrupted main stimulus is answered by `answers_per_stimulus` people, by default one: one
-    answer a picture buys more information than repeats (Δv varies between pictures far more than answers to one).
+    answer a picture buys more information than repeats (Δv varies between pictures far more than answers to one). The
+    stimuli of the `overlap` are answered by everybody.
     """
     catalogue = Catalogue.from_rows(originals, stimuli)
     corruptions = catalogue.corruptions
@@ -74,9 +77,11 @@ def plan_study(
     demand, notes = demand_of(config, originals=len(catalogue.category_of))
     pools, more = draw_pools(catalogue.category_of, demand, _stream(seed, _POOLS), gold_candidates=gold_candidates)
     notes += more
-    demand, sessions, more = fit_to_stimuli(config, demand, catalogue, pools["main"])
+    common_for = partial(_common, config, catalogue, pools["main"], seed)
+    demand, sessions, more = fit_to_stimuli(config, demand, catalogue, pools["main"], common_for(demand.main))
     notes += more
-    dealt = deal_main(config, demand, catalogue, pools["main"], sessions, lambda k: _stream(seed, _MAIN, k))
+    streams = partial(_stream, seed, _MAIN)
+    dealt = deal_main(config, demand, catalogue, pools["main"], sessions, streams, common_for)
     notes += dealt.notes
     plans = _compose(config, dealt, catalogue, pools, seed)
     plan = StudyPlan(config=config, seed=seed, pools=pools, sessions=plans, notes=(), summary={})
@@ -87,6 +92,18 @@ def plan_study(
 
 def _stream(seed: int, *domain: int) -> np.random.Generator:
     return np.random.default_rng([seed % 2**63, *domain])
+
+
+def _common(config: DesignConfig, catalogue: Catalogue, pool: Sequence[str], seed: int, main: int) -> list[StimulusRow]:
+    """The stimuli that everybody sees among `main` trials a session."""
+    count = common_count(config.overlap, main)
+    chosen = choose_common(by_corruption(catalogue, pool), count, _stream(seed, _COMMON))
+    if chosen is None:
+        raise DesignRefused(
+            f"The main pictures have not {count} originals with stimuli that everybody could see: ask for a smaller "
+            "overlap, or generate more stimuli."
+        )
+    return chosen
 
 
 def _check_names(config: DesignConfig, catalogue: Catalogue, gold_candidates: Collection[str] | None) -> None:

@@ -36,6 +36,8 @@ def summarise(plan: StudyPlan, catalogue: Catalogue) -> dict[str, Any]:
                 clean[row.original] += 1
             elif row.corruption != NO_CORRUPTION and trial.role in ("main", "consistency_first"):
                 strata[row.corruption][min(STRATA - 1, int(row.visual_change * STRATA))] += 1
+    shared = [{t.stimulus for t in session.trials if t.role == "main"} for session in plan.sessions]
+    common = len(set.intersection(*shared)) if plan.config.overlap and shared else 0
     count = len(plan.sessions)
     corrupted = [row.stimulus for row in catalogue.corrupted]
     return {
@@ -52,6 +54,7 @@ def summarise(plan: StudyPlan, catalogue: Catalogue) -> dict[str, Any]:
         "trials_per_session": max((len(session.trials) for session in plan.sessions), default=0),
         "trials_by_role": {role: total / count for role, total in sorted(roles.items())},
         "strata": strata,
+        "overlap": {"trials": common, "answers": common * count},
         "comparisons": dict(sorted(comparisons.items())),
         "clean_answers": clean.total(),
         "clean_originals": len(clean),
@@ -75,6 +78,17 @@ def notes_on(summary: dict[str, Any], config: DesignConfig, demand: Demand) -> l
             notes.append(
                 f"{summary['clean_originals']} of {main_pool} main originals are shown clean; answers to the others do "
                 "not enter human consistency."
+            )
+        shared = summary["overlap"]["trials"]
+        if shared:
+            notes.append(
+                f"{shared} corrupted pictures are the same for everybody, so any two people share {shared} trials; "
+                f"{summary['overlap']['answers']} answers fall on these {shared} pictures."
+            )
+        if demand.clean + demand.negative < demand.gold:
+            notes.append(
+                f"{demand.gold} golds and only {demand.clean + demand.negative} other clean pictures a session: who "
+                "notices that a picture is clean can guess that it is checked. Ask for more clean_trials."
             )
         if demand.gold < 5:
             notes.append(f"{demand.gold} gold trials a session are too few for the rules to judge by.")

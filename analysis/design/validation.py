@@ -19,7 +19,7 @@ from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.config import DesignConfig, ValidationDesign
 from analysis.design.demand import Demand
 from analysis.design.numbering import numbered
-from analysis.design.ordering import Entry, equal_blocks, spread
+from analysis.design.ordering import Entry, equal_blocks, far, spread
 from analysis.design.packets import choose_pictures, deal_packets
 from analysis.design.plan import BlockKind, SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
@@ -191,7 +191,7 @@ def _compose(
         once = [_asked("main", row) for row in packet if row not in repeated]
         sentinels = [showing("gold", original) for original in positive]
         sentinels += [lacking("negative", original) for original in negative]
-        sequence = spread([once, _shuffled(sentinels, order)], repeated, order, entry_of=_asked)
+        sequence = spread([once, _shuffled(sentinels, order)], repeated, order, entry_of=_asked, distances=far)
         stretches: list[tuple[BlockKind, Sequence[Entry]]] = [("practice", _shuffled(warm_up, order))]
         start = 0
         for length in equal_blocks(len(sequence), config.block_trials):
