@@ -76,9 +76,12 @@ def spread(
     firsts = [entry_of("consistency_first", row) for row in repeated]
     keyed += zip(_even(len(firsts), 0.0, 1 - largest / max(total, 1), rng), firsts, strict=True)
     sequence = [entry for _, entry in sorted(keyed, key=lambda pair: pair[0])]
-    for entry in firsts:
-        place = sequence.index(entry) + int(rng.integers(least, largest + 1))
-        sequence.insert(min(len(sequence), place), entry_of("consistency_second", entry.stimulus))
+    for entry in reversed(firsts):
+        distance = int(rng.integers(least, largest + 1))
+        place = min(sequence.index(entry), max(0, len(sequence) - distance))
+        sequence.remove(entry)
+        sequence.insert(place, entry)
+        sequence.insert(place + distance, entry_of("consistency_second", entry.stimulus))
     return sequence
 
 

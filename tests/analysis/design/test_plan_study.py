@@ -53,7 +53,11 @@ def check_promises(plan, rows):
         seconds = {trial.stimulus: trial.position for trial in session.trials if trial.role == "consistency_second"}
         assert firsts.keys() == seconds.keys()
         main = sum(trial.kind == "main" for trial in session.trials)
-        assert all(seconds[name] - firsts[name] >= main // 4 for name in firsts)
+        # Far enough apart that others come between, near enough that the place of a second showing does not tell it.
+        apart = [seconds[name] - firsts[name] for name in firsts]
+        assert all(3 <= distance <= max(3, main // 16) + len(firsts) for distance in apart)
+        roles = Counter(trial.role for trial in session.trials)
+        assert plan.config.clean_trials is not None or roles["clean"] >= roles["gold"]
     assert max(answers.values(), default=0) <= plan.config.answers_per_stimulus
 
 
