@@ -149,9 +149,6 @@ def _full(config: DesignConfig, *, main: int, originals: int) -> Demand:
         # Else who tells clean pictures from others would know most golds.
         clean = max(clean, gold)
     negative = config.negative_trials if config.negative_trials is not None else (0 if short else NEGATIVES)
-    if with_choices and config.clean_trials is None:
-        # Who notices that a picture is clean must not know by that that it is a gold.
-        clean = max(clean, min(gold, _most_clean(main)))
     return Demand(
         practice=config.practice_trials if with_choices else 0,
         qualification=config.qualification_trials if with_choices else 0,
@@ -186,11 +183,7 @@ def _clean(config: DesignConfig, *, main: int, originals: int) -> int:
     if config.clean_trials is not None:
         return config.clean_trials
     wanted = math.ceil(max(config.clean_answers, originals) / config.sessions)
-    return min(wanted, _most_clean(main))
-
-
-def _most_clean(main: int) -> int:
-    return max(2, main // 2)
+    return min(wanted, max(2, main // 2))
 
 
 _WORDS = (

@@ -85,11 +85,6 @@ def notes_on(summary: dict[str, Any], config: DesignConfig, demand: Demand) -> l
                 f"{shared} corrupted pictures are the same for everybody, so any two people share {shared} trials; "
                 f"{summary['overlap']['answers']} answers fall on these {shared} pictures."
             )
-        if demand.clean + demand.negative < demand.gold:
-            notes.append(
-                f"{demand.gold} golds and only {demand.clean + demand.negative} other clean pictures a session: who "
-                "notices that a picture is clean can guess that it is checked. Ask for more clean_trials."
-            )
         if demand.gold < 5:
             notes.append(f"{demand.gold} gold trials a session are too few for the rules to judge by.")
         if demand.negative < NEGATIVES:
