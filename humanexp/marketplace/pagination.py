@@ -23,17 +23,17 @@ def page_of(
 ) -> tuple[list[Row], str | None]:
     """One page, and the token of the next.
 
+    As at the real service, a page with anything on it has a token: clients turn pages until one is empty.
     `order` names fields, "-" for descending, and ends with one that is unique.
     `scope` binds a token to the list that it was made for.
     """
-    size = parameters.get("MaxResults", DEFAULT_PAGE)
     token = parameters.get("NextToken")
     if token:
         queryset = queryset.filter(_after(order, _read_token(token, scope)))
-    rows = list(queryset.order_by(*order)[: size + 1])
-    if len(rows) <= size:
+    rows = list(queryset.order_by(*order)[: parameters.get("MaxResults", DEFAULT_PAGE)])
+    if not rows:
         return rows, None
-    return rows[:size], _make_token([getattr(rows[size - 1], name.lstrip("-")) for name in order], scope)
+    return rows, _make_token([getattr(rows[-1], name.lstrip("-")) for name in order], scope)
 
 
 def made_until(queryset: Rows, at: datetime | None, by: str) -> Rows:
@@ -48,14 +48,15 @@ def page_then(
     token, size = parameters.get("NextToken"), parameters.get("MaxResults", DEFAULT_PAGE)
     begin = 0
     rows: list[Row] = []
+    following = None
     if token and _is_token_of(token, f"{scope}:rest"):
         begin = int(_read_token(token, f"{scope}:rest")[0])
     else:
         rows, following = page_of(queryset, parameters, order=order, scope=scope)
-        if following is not None:
-            return rows, (), following
-    end = min(len(rest), begin + size - len(rows))
-    return rows, rest[begin:end], _make_token([end], f"{scope}:rest") if end < len(rest) else None
+    entries = rest[begin : begin + size - len(rows)]
+    if entries:
+        following = _make_token([begin + len(entries)], f"{scope}:rest")
+    return rows, entries, following
 
 
 def _is_token_of(token: str, scope: str) -> bool:

@@ -37,6 +37,7 @@ urlpatterns = [
     path("work/<entity:assignment_id>/", work.work, name="work"),
     path("work/<entity:assignment_id>/return/", work.return_work, name="return"),
     path("mturk/preview", work.mturk_preview, name="mturk-preview"),
+    path("projects/<entity:group_id>/tasks", work.mturk_project),
     path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
     path("groups/<entity:hit_type_id>/contact/", contact.contact, name="contact"),
     path("qualifications/", qualifications.qualifications, name="qualifications"),

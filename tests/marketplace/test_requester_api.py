@@ -77,7 +77,7 @@ def test_the_whole_way_of_a_hit(marketplace: MarketplaceServer, fresh_mturk: Any
     first.submit(accepted["assignment_id"], receipt="abc", remark="1 < 2 & „ja“")
     other = second.do(hit["HITId"])
     assert places(hit_now(mturk, hit)) == ("Reviewable", 0, 0, 0)
-    assert [row["HITId"] for row in mturk.list_reviewable_hits()["HITs"]] == [hit["HITId"]]
+    assert mturk.list_reviewable_hits()["HITs"] == [{"HITId": hit["HITId"]}]
 
     found = mturk.get_assignment(AssignmentId=accepted["assignment_id"])
     assignment = found["Assignment"]
@@ -324,9 +324,12 @@ def test_pages(marketplace: MarketplaceServer, fresh_mturk: Any, make_hit: MakeH
     make_hit(fresh_mturk, Reward="0.01")
     second = fresh_mturk.list_hits(NextToken=first["NextToken"])
     assert [hit["HITId"] for hit in first["HITs"] + second["HITs"]] == made[::-1]
-    assert "NextToken" not in second
+    # As at the real service: a page with anything on it has a token, and the end is an empty page.
+    last = fresh_mturk.list_hits(NextToken=second["NextToken"])
+    assert last["HITs"] == []
+    assert "NextToken" not in last
     pages = fresh_mturk.get_paginator("list_hits").paginate(PaginationConfig={"PageSize": 5})
-    assert [len(page["HITs"]) for page in pages] == [5, 5, 3]
+    assert [len(page["HITs"]) for page in pages] == [5, 5, 3, 0]
 
     hit = make_hit(fresh_mturk, Reward="0.01", MaxAssignments=9)
     ids = [marketplace.worker().do(hit["HITId"]) for _ in range(5)]

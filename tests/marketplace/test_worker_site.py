@@ -205,8 +205,13 @@ def test_visitors_see_and_preview_but_do_not_accept(
     hit, visitor = make_hit(mturk), WorkerClient(marketplace.url)
     assert hit["HITTypeId"] in [group["hit_type_id"] for group in visitor.groups()]
     assert "Sign up to accept" in html(visitor, f"/groups/{hit['HITTypeId']}/")
-    link = visitor.http.get(f"{visitor.url}/mturk/preview?groupId={hit['HITGroupId']}", timeout=20)
-    assert link.url.endswith(f"/groups/{hit['HITTypeId']}/")
+    for path in (
+        f"/mturk/preview?groupId={hit['HITGroupId']}",
+        f"/mturk/preview?groupId={hit['HITTypeId']}",
+        f"/projects/{hit['HITTypeId']}/tasks",
+    ):
+        link = visitor.http.get(f"{visitor.url}{path}", timeout=20)
+        assert link.url.endswith(f"/groups/{hit['HITTypeId']}/")
     redirected = requests.get(f"{visitor.url}/earnings/", headers={"Accept": "text/html"}, timeout=20)
     assert redirected.url.endswith("/login/?next=/earnings/")
 

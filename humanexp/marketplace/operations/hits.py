@@ -61,7 +61,9 @@ def list_reviewable_hits(call: Call) -> Answer:
     hits = hits_of(call.requester, call.now).reviewable(call.now, reviewing=reviewing)
     if "HITTypeId" in call.parameters:
         hits = hits.filter(hit_type=hit_type_of(call.requester, call.parameters["HITTypeId"]))
-    return _page(call, hits)
+    page = _page(call, hits)
+    # The real service names the HITs and says no more of them in this list.
+    return {**page, "HITs": [{"HITId": hit["HITId"]} for hit in page["HITs"]]}
 
 
 @operation("CreateAdditionalAssignmentsForHIT", writes=True)

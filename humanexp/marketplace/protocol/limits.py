@@ -32,7 +32,6 @@ NOT_EMPTY = frozenset(
         "Reward",
         "BonusAmount",
         "WorkerIds",
-        "RequesterFeedback",
         "Destination",
         "EventTypes",
         "QualificationRequestId",
@@ -64,6 +63,5 @@ MAY_BE_EMPTY = frozenset(
         ("DisassociateQualificationFromWorker", "Reason"),
         ("RejectQualificationRequest", "Reason"),
         ("DeleteWorkerBlock", "Reason"),
-        ("ApproveAssignment", "RequesterFeedback"),
     }
 )

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
+from django.db.models import Q
+
 from humanexp.marketplace.errors import NotFound
 from humanexp.marketplace.models import HIT, Assignment, HITType, Worker
 from humanexp.marketplace.models.hits import HITQuerySet
@@ -106,7 +108,9 @@ def hit_type_by_id(hit_type_id: str) -> HITType:
 
 
 def hit_type_by_group(group_id: str) -> HITType:
-    hit_type = HITType.objects.filter(group_id=group_id).first() if group_id.isalnum() else None
+    """By the id of the group or of the type: both stand in links that clients make."""
+    named = Q(group_id=group_id) | Q(hit_type_id=group_id)
+    hit_type = HITType.objects.filter(named).first() if group_id.isalnum() else None
     if hit_type is None:
         raise NotFound
     return hit_type

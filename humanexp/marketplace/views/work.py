@@ -120,6 +120,12 @@ def mturk_preview(request: HttpRequest) -> HttpResponse:
     return redirect("group", hit_type_id=hit_type_by_group(request.GET.get("groupId", "")).hit_type_id)
 
 
+@require_safe
+def mturk_project(request: HttpRequest, group_id: str) -> HttpResponse:
+    """The same, in the real site's newer manner."""
+    return redirect("group", hit_type_id=hit_type_by_group(group_id).hit_type_id)
+
+
 @require_POST
 @worker_required
 def accept_from_group(request: HttpRequest, worker: Worker, hit_type_id: str) -> HttpResponse:
