@@ -19,9 +19,9 @@ def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
     return {"accepted": verdict.accepted, "reasons": verdict.reasons}
 
 
-@handler("screening.judge_study")
+@handler(services.JUDGE_STUDY)
 def judge_all(progress: Progress, *, study_id: int) -> dict[str, Any]:
-    """Judge a study anew, after golds were withdrawn."""
+    """Judge a study anew: golds were withdrawn, or somebody asks for it."""
     study = Study.objects.filter(pk=study_id).first()
     if study is None:
         return {}

@@ -13,11 +13,14 @@ from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
+from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
+from humanexp.jobs.models import JobState
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict, WithdrawnGold
 
-#: Sessions whose answers are read together.
+JUDGE_STUDY = "screening.judge_study"
+#: Sessions whose answers are read together; a study of so many is judged within a second or two.
 AT_ONCE = 200
 #: Golds are looked at again when so many times more sessions are finished.
 GROWTH = 1.05
@@ -44,10 +47,7 @@ def judge_session(session: Session, *, rules: RuleSet | None = None) -> Verdict:
         for other in selectors.other_sessions(session):
             _judge(other, rules_of(other.study))
     if withdrawal_of(rules) is not None and is_time_to_look(finished=selectors.finished_count(session.study)):
-        with transaction.atomic():
-            if withdraw_hard_golds(study=session.study, rules=rules):
-                study = session.study
-                jobs.submit("screening.judge_study", subject=f"study:{study.slug}", study_id=study.pk)
+        withdraw_hard_golds(study=session.study, rules=rules, judge_anew=True)
     return verdict
 
 
@@ -81,11 +81,27 @@ def judge_study(study: Study, *, rules: RuleSet | None = None, report: Report | 
     return [found[session.pk] for session in sessions]
 
 
-def withdraw_hard_golds(*, study: Study, rules: RuleSet | None = None) -> list[WithdrawnGold]:
+def judge_soon(*, study: Study, by: User) -> list[Verdict] | None:
+    """Judge every complete session: at once where it takes a moment, else (None) by a job."""
+    if selectors.finished_count(study) <= AT_ONCE:
+        return judge_study(study)
+    _have_judged(study, by=by)
+    return None
+
+
+def _have_judged(study: Study, by: User | None = None) -> None:
+    """Queue a job that judges the study anew; one that still waits will do."""
+    subject = f"study:{study.slug}"
+    job = job_selectors.latest_for(subject, JUDGE_STUDY)
+    if job is None or job.state != JobState.QUEUED:
+        jobs.submit(JUDGE_STUDY, subject=subject, by=by, study_id=study.pk)
+
+
+def withdraw_hard_golds(*, study: Study, rules: RuleSet | None = None, judge_anew: bool = False) -> list[WithdrawnGold]:
     """Withdraw every gold that too few of the otherwise accepted people name; returns those that are new.
 
     What is too few, the rule set says; most say nothing, and nothing is withdrawn. A gold stays withdrawn, and the next
-    verdicts do not count it.
+    verdicts do not count it. With `judge_anew`, a job for that is stored together with it.
     """
     rules = rules or rules_of(study)
     terms = withdrawal_of(rules)
@@ -105,8 +121,13 @@ def withdraw_hard_golds(*, study: Study, rules: RuleSet | None = None) -> list[W
         )
         for gold in hard_golds(standing, terms)
     ]
-    # Two may judge at once: the constraint lets one enter it.
-    return WithdrawnGold.objects.bulk_create(hard, ignore_conflicts=True)
+    if hard:
+        with transaction.atomic():
+            # Two may judge at once: the constraint lets one enter it.
+            WithdrawnGold.objects.bulk_create(hard, ignore_conflicts=True)
+            if judge_anew:
+                _have_judged(study)
+    return hard
 
 
 def _is_pooled(record: SessionRecord, rules: RuleSet) -> bool:

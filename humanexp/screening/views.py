@@ -33,11 +33,13 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def judge(request: HttpRequest, slug: str) -> HttpResponse:
-    """Judge every finished session now, by the study's rules."""
-    study = _study(request, slug)
-    count = len(services.judge_study(study))
-    text = ngettext("%(n)d session is judged.", "%(n)d sessions are judged.", count)
-    messages.success(request, text % {"n": count})
+    """Judge every finished session, by the study's rules."""
+    verdicts = services.judge_soon(study=_study(request, slug), by=_user(request))
+    if verdicts is None:
+        messages.info(request, _("The sessions are being judged; how far this is, the page Jobs tells."))
+    else:
+        text = ngettext("%(n)d session is judged.", "%(n)d sessions are judged.", len(verdicts))
+        messages.success(request, text % {"n": len(verdicts)})
     return redirect("screening:review", slug=slug)
 
 

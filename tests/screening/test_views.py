@@ -4,6 +4,8 @@ import pytest
 
 from analysis.acceptance import Gold
 from humanexp.core import clock
+from humanexp.jobs import runner
+from humanexp.jobs.models import Job
 from humanexp.screening import review, selectors, services
 from humanexp.screening.models import Verdict, WithdrawnGold
 from tests.experiments.conftest import new_session
@@ -62,6 +64,23 @@ def test_judging_from_the_page(client, study, anna):
     assert client.post(f"/studies/{study.slug}/review/judge/").status_code == 302
     assert Verdict.objects.count() == 1
     assert client.get(f"/studies/{study.slug}/review/judge/").status_code in (404, 405)
+
+
+def test_a_large_study_is_judged_by_a_job(client, study, anna, monkeypatch):
+    monkeypatch.setattr(services, "AT_ONCE", 1)
+    client.force_login(anna)
+    finished(client, study, "P-1")
+    finished(client, study, "P-2")
+    for _ in range(2):
+        answer = client.post(f"/studies/{study.slug}/review/judge/", follow=True)
+        assert "The sessions are being judged" in answer.content.decode()
+    assert not Verdict.objects.exists()
+    job = Job.objects.get(kind="screening.judge_study")
+    assert job.created_by == anna
+    runner.run_waiting(kinds=["screening.judge_study"])
+    assert Verdict.objects.count() == 2
+    job.refresh_from_db()
+    assert job.result == {"accepted": 2, "judged": 2} and (job.done, job.total) == (2, 2)
 
 
 def test_only_the_studys_researchers_see_and_decide(client, study, judged, django_user_model):
