@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
 from django.http import HttpResponse
@@ -13,9 +14,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analysis.protocols import ProtocolConfig
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.experiments.audited import AuditedView
 from humanexp.experiments.authentication import HoldsSession, SessionTokenAuthentication
+from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import RefusalReason, Session
 from humanexp.experiments.pictures import mask_png, stimulus_png
@@ -57,6 +59,15 @@ _PICTURE = {
     409: _REFUSALS[409],
     429: _REFUSALS[429],
 }
+_PICTURES = {
+    (200, "application/octet-stream"): OpenApiTypes.BINARY,
+    401: _REFUSALS[401],
+    404: OpenApiResponse(ProblemOut, description="the pictures of one of these trials may not be fetched now"),
+    409: _REFUSALS[409],
+    422: _REFUSALS[422],
+}
+#: Trials whose pictures one call may ask for: about a megabyte.
+TRIALS_AT_ONCE = 8
 
 
 def _kind(request: Request) -> str:
@@ -139,6 +150,24 @@ class LeaseView(RunView):
         """Make this tab the owner of the session."""
         given = _valid(LeaseIn, request)
         return Response({"lease": self.sittings.take_lease(claim=self.claim, lease=given["lease"])})
+
+
+class PicturesView(RunView):
+    @extend_schema(parameters=[_LEASE], responses=_PICTURES)
+    def get(self, request: Request, first: int, last: int) -> HttpResponse:
+        """The pictures of up to eight unanswered trials of the present block, one after another.
+
+        Of each trial in turn: its showings, then its mask where it has one. `Picture-Lengths` gives the bytes of each.
+        A page far away waits for a few replies instead of a hundred, and the server answers a few calls.
+        """
+        positions = range(first, last + 1)
+        if not 1 <= len(positions) <= TRIALS_AT_ONCE:
+            raise InvalidRequest(f"Ask for 1 to {TRIALS_AT_ONCE} trials at once, the first one first.")
+        course, trials = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=positions)
+        pictures = [picture for trial in trials for picture in _pictures(course, trial)]
+        response = HttpResponse(b"".join(pictures), content_type="application/octet-stream")
+        response["Picture-Lengths"] = ",".join(str(len(picture)) for picture in pictures)
+        return response
 
 
 class StimulusView(RunView):
@@ -234,6 +263,13 @@ class StatusView(RunView):
 
 #: Made once: making its thirty fields anew takes longer than all else about an answer. It keeps nothing of a call.
 _RESPONSE_IN = ResponseIn()
+
+
+def _pictures(course: Course, trial: PlannedTrial) -> Iterator[bytes]:
+    for file in trial.files:
+        yield stimulus_png(file)
+    if course.protocol is not None and course.protocol.mask_ms > 0 and trial.task.is_timed:
+        yield mask_png(seed=trial.mask_seed, protocol=course.protocol)
 
 
 def _valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:

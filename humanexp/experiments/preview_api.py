@@ -73,6 +73,7 @@ urlpatterns = [
     _call("responses/", api.ResponsesView),
     _call("complete/", api.CompleteView),
     _call("skip/", SkipView),
+    _call("trials/<int:first>-<int:last>/pictures/", api.PicturesView),
     _call("trials/<int:position>/stimulus/<int:showing>/", api.StimulusView),
     _call("trials/<int:position>/question/", api.QuestionView),
     _call("trials/<int:position>/mask/", api.MaskView),

@@ -10,7 +10,7 @@ from humanexp.experiments import credentials, selectors, services
 from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.models import Session, SessionState
 from humanexp.experiments.services import previewing
-from humanexp.experiments.services.answering import StoredAnswer, picture_trial
+from humanexp.experiments.services.answering import StoredAnswer, picture_trial, picture_trials
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,7 @@ class Sittings:
     session_of: Callable[[Any], Session]
     take_lease: Callable[..., str]
     picture_trial: Callable[..., tuple[Course, PlannedTrial]]
+    picture_trials: Callable[..., tuple[Course, list[PlannedTrial]]]
     store_response: Callable[..., StoredAnswer]
     complete: Callable[..., Session]
     leave_session: Callable[..., Session]
@@ -45,6 +46,7 @@ STORED = Sittings(
     session_of=selectors.session_of,
     take_lease=services.take_lease,
     picture_trial=picture_trial,
+    picture_trials=picture_trials,
     store_response=services.store_response,
     complete=services.complete,
     leave_session=services.leave_session,
@@ -58,6 +60,7 @@ PREVIEWED = Sittings(
     session_of=previewing.session_of,
     take_lease=previewing.take_lease,
     picture_trial=previewing.picture_trial,
+    picture_trials=previewing.picture_trials,
     store_response=previewing.store_response,
     complete=previewing.complete,
     leave_session=previewing.leave_session,

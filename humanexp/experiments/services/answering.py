@@ -186,11 +186,18 @@ def complete(*, claim: SessionClaim, lease: str, environment: Mapping[str, Any])
 
 def picture_trial(*, claim: SessionClaim, lease: str, position: int) -> tuple[Course, PlannedTrial]:
     """The trial at a position, if its pictures may be fetched now: unanswered, and in the block of the cursor."""
+    course, (trial,) = picture_trials(claim=claim, lease=lease, positions=range(position, position + 1))
+    return course, trial
+
+
+def picture_trials(*, claim: SessionClaim, lease: str, positions: range) -> tuple[Course, list[PlannedTrial]]:
+    """The trials at these positions, if the pictures of all of them may be fetched now."""
     session = selectors.standing_of(claim)
     course = course_of(claim, total=session.total)
-    trial = course.trial(position)
+    trials = [course.trial(position) for position in positions]
     check_lease(session, lease)
     check_open(session)
-    if position < session.cursor or course.blocks[trial.block]["first"] > session.cursor:
-        raise NotFound
-    return course, trial
+    for trial in trials:
+        if trial.position < session.cursor or course.blocks[trial.block]["first"] > session.cursor:
+            raise NotFound
+    return course, trials

@@ -25,6 +25,7 @@ from humanexp.core.models import User
 from humanexp.experiments import credentials, plans, selectors
 from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.credentials import PreviewClaim
+from humanexp.experiments.grid import grid_order_for
 from humanexp.experiments.models import Preview, Protocol, Session, SessionState, Study
 from humanexp.experiments.services import qualifying
 from humanexp.experiments.services.answering import StoredAnswer, check_lease
@@ -285,6 +286,7 @@ def _as_session(view: View, state: SessionState) -> Session:
         cursor=preview.cursor,
         total=len(view.plan.trials),
         blocks=view.blocks,
+        grid_order=grid_order_for(study, person=f"preview {preview.pk}"),
         lease=preview.lease,
         qualified=preview.qualified,
     )

@@ -87,14 +87,14 @@ export class RunApi {
     return this.#json("GET", "status/");
   }
 
-  /** @returns {Promise<Blob>} */
-  stimulus(position, showing) {
-    return this.#blob(`trials/${position}/stimulus/${showing}/`);
-  }
-
-  /** @returns {Promise<Blob>} */
-  mask(position) {
-    return this.#blob(`trials/${position}/mask/`);
+  /**
+   * The pictures of some consecutive trials: of each its showings, then its mask where it has one.
+   *
+   * @returns {Promise<Blob[]>}
+   */
+  pictures(first, last) {
+    const read = async (reply) => parted(await reply.blob(), reply.headers.get("Picture-Lengths"));
+    return this.#call({ method: "GET", path: `trials/${first}-${last}/pictures/`, read });
   }
 
   /** What is asked of this trial's picture, where that differs from trial to trial. */
@@ -106,12 +106,8 @@ export class RunApi {
     return this.#call({ method, path, body, extra, read: (reply) => reply.json() });
   }
 
-  #blob(path) {
-    return this.#call({ method: "GET", path, read: (reply) => reply.blob() });
-  }
-
   async #call({ method, path, body, extra, read }) {
-    const headers = { Accept: "application/json, image/png", "Accept-Language": this.#language };
+    const headers = { Accept: "application/json, application/octet-stream", "Accept-Language": this.#language };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (this.lease) headers["X-Lease"] = this.lease;
     if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -137,6 +133,15 @@ export class RunApi {
       clearTimeout(timer);
     }
   }
+}
+
+/** @throws when the lengths do not add up: the reply was cut off, or a proxy has changed it */
+function parted(blob, header) {
+  const lengths = String(header).split(",").map(Number);
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  if (total !== blob.size) throw new Error(`${blob.size} bytes of pictures instead of ${header}`);
+  let end = 0;
+  return lengths.map((length) => blob.slice(end, (end += length), "image/png"));
 }
 
 /** The problem JSON of a refusal; a proxy's own page has none, and its status says enough. */

@@ -8,7 +8,9 @@ import { patiently } from "./pause.js";
 const BITMAP_OPTIONS = Object.freeze({ colorSpaceConversion: "none", premultiplyAlpha: "none" });
 
 const ATTEMPTS = 6;
-const PARALLEL = 4;
+const PARALLEL = 2;
+/** Trials whose pictures come in one reply; the server allows eight. */
+const AT_ONCE = 4;
 
 /** A picture that arrived and does not decode: cut off on its way, most likely. */
 export class Undecodable extends Error {
@@ -30,7 +32,7 @@ export class PictureStore {
 
   /**
    * @param {object} options
-   * @param {object} options.api stimulus(position, showing) and mask(position) give Blobs, question(position) an object
+   * @param {object} options.api pictures(first, last) gives Blobs, question(position) an object
    * @param {typeof createImageBitmap} options.createBitmap
    * @param {(ms: number) => Promise<void>} options.sleep
    * @param {number} options.sizePx side that the protocol promises
@@ -53,25 +55,23 @@ export class PictureStore {
    * @throws the API's error when a picture cannot be had after several attempts; what has arrived is kept for the next call
    */
   async prefetch(positions, { showings, withMask, withQuestion = false }, onProgress = () => {}) {
-    const wanted = positions.flatMap((position) => [
-      ...Array.from({ length: showings }, (_, showing) => ({ position, showing })),
-      ...(withMask ? [{ position, showing: "mask" }] : []),
-      ...(withQuestion ? [{ position, showing: "question" }] : []),
-    ]);
-    const missing = wanted.filter(({ position, showing }) => !this.#kept.get(position)?.has(showing));
-    let done = wanted.length - missing.length;
-    onProgress(done, wanted.length);
-    const queue = missing.values();
+    const parts = [...Array.from({ length: showings }, (_, showing) => showing), ...(withMask ? ["mask"] : [])];
+    const total = positions.length * (parts.length + withQuestion);
+    const missing = (part) => positions.filter((position) => !this.#kept.get(position)?.has(part));
+    const works = [
+      ...stretches(missing(parts[0])).map(([first, last]) => () => this.#fetchPictures(first, last, parts)),
+      ...(withQuestion ? missing("question") : []).map((position) => () => this.#fetchQuestion(position)),
+    ];
+    const done = () => positions.reduce((count, position) => count + (this.#kept.get(position)?.size ?? 0), 0);
+    onProgress(done(), total);
+    const queue = works.values();
     const work = async () => {
-      for (const { position, showing } of queue) {
-        const arrived = await this.#get(position, showing);
-        if (!this.#kept.has(position)) this.#kept.set(position, new Map());
-        this.#kept.get(position).set(showing, arrived);
-        done += 1;
-        onProgress(done, wanted.length);
+      for (const fetchNext of queue) {
+        await patiently(fetchNext, { sleep: this.#sleep, random: this.#random, attempts: ATTEMPTS });
+        onProgress(done(), total);
       }
     };
-    await Promise.all(Array.from({ length: Math.min(PARALLEL, missing.length) }, work));
+    await Promise.all(Array.from({ length: Math.min(PARALLEL, works.length) }, work));
   }
 
   /** @returns {{stimuli: ImageBitmap[], mask: ImageBitmap|null, question: object|null, decodeOk: boolean}} */
@@ -89,16 +89,40 @@ export class PictureStore {
     this.#kept.delete(position);
   }
 
-  #get(position, showing) {
-    const attempt = async () => {
-      if (showing === "question") return this.#api.question(position);
-      const blob = showing === "mask" ? await this.#api.mask(position) : await this.#api.stimulus(position, showing);
-      try {
-        return await this.#createBitmap(blob, BITMAP_OPTIONS);
-      } catch (error) {
-        throw new Undecodable(error);
-      }
-    };
-    return patiently(attempt, { sleep: this.#sleep, random: this.#random, attempts: ATTEMPTS });
+  async #fetchPictures(first, last, parts) {
+    const blobs = await this.#api.pictures(first, last);
+    if (blobs.length !== parts.length * (last - first + 1)) throw new Undecodable(`${blobs.length} pictures for trials ${first}-${last}`);
+    const bitmaps = await Promise.all(blobs.map((blob) => this.#decode(blob)));
+    for (let position = first; position <= last; position += 1) {
+      for (const part of parts) this.#keep(position, part, bitmaps.shift());
+    }
   }
+
+  async #fetchQuestion(position) {
+    this.#keep(position, "question", await this.#api.question(position));
+  }
+
+  async #decode(blob) {
+    try {
+      return await this.#createBitmap(blob, BITMAP_OPTIONS);
+    } catch (error) {
+      throw new Undecodable(error);
+    }
+  }
+
+  #keep(position, part, arrived) {
+    if (!this.#kept.has(position)) this.#kept.set(position, new Map());
+    this.#kept.get(position).set(part, arrived);
+  }
+}
+
+/** Consecutive positions, as [first, last], of AT_ONCE at most. */
+function stretches(positions) {
+  const found = [];
+  for (const position of positions) {
+    const present = found.at(-1);
+    if (present && position === present[1] + 1 && position - present[0] < AT_ONCE) present[1] = position;
+    else found.push([position, position]);
+  }
+  return found;
 }
