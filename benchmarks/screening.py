@@ -1,12 +1,15 @@
-"""Whom do the rules `vcr` exclude, and does that move the human area? Planned studies, scripted answers, real rules.
+"""Whom do the rules exclude, and does that move the human area? Planned studies, scripted answers, real rules.
 
     python -m benchmarks.screening [--people 1000] [--processes 2]
 
-Wanted: at most 3 % of honest people excluded (lapses, a favourite guess, misses that rise with visual change), the
-human area of accepted and of all honest sessions at most 0.005 apart for every corruption, and 99 % of random clickers
-and of people with one key caught. The share of people who answer half of the trials at random is reported.
+Wanted of `vcr`: at most 3 % of honest people excluded (lapses, a favourite guess, misses that rise with visual
+change), the human area of accepted and of all honest sessions at most 0.005 apart for every corruption, and 99 % of
+random clickers and of people with one key caught. The share of people who answer half of the trials at random is
+reported.
 
 Every kind of people is judged alone, and all of them together: of eight people two or three are careful then.
+
+The rules `imagenet-d` are measured on packets of 20 pictures, and reported: they are the published ones.
 
 Golds are pictures that imperfect classifiers find easy; those that people find hard are withdrawn. Long sessions have
 16 trials of qualification (twice), 40 corrupted ones and 8 golds; bare ones no qualification; short ones 16 and 5, and
@@ -43,7 +46,7 @@ from analysis.acceptance import (  # noqa: E402
 )
 from analysis.categories import CATEGORIES  # noqa: E402
 from analysis.curves import fit_curve  # noqa: E402
-from analysis.design import DesignConfig, plan_study  # noqa: E402
+from analysis.design import DesignConfig, ValidationDesign, plan_study  # noqa: E402
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel, random_stream  # noqa: E402
 from humanexp.simulation.personas import TruePicture, personas  # noqa: E402
 
@@ -66,10 +69,12 @@ class Setting:
     name: str
     config: DesignConfig
     sessions_per_person: int = 1
+    rules: str = "vcr"
+    kinds: tuple[str, ...] = (*HONEST, *CAUGHT, *REPORTED)
 
     @property
     def stimuli_per_original(self) -> int:
-        return -(-self.config.sessions * self.config.main_trials * 3 // (2 * ORIGINALS))
+        return max(len(CORRUPTIONS), -(-self.config.sessions * self.config.main_trials * 3 // (2 * ORIGINALS)))
 
 
 LONG = Setting("long", DesignConfig(sessions=STUDY_SESSIONS, main_trials=40, qualification_trials=16))
@@ -87,6 +92,12 @@ SHORT = Setting(
     sessions_per_person=3,
 )
 SETTINGS = {setting.name: setting for setting in (LONG, BARE, SHORT)}
+PACKETS = Setting(
+    "packets",
+    DesignConfig(sessions=STUDY_SESSIONS, main_trials=0, validation=ValidationDesign(shown="corrupted")),
+    rules="imagenet-d",
+    kinds=(*HONEST, "random", "yes-sayer", "careless", "inconsistent"),
+)
 
 
 @dataclass
@@ -158,7 +169,12 @@ def session_rows(session: Any, truth: dict[str, TruePicture], persona: Any, part
     for trial in session.trials:
         picture = truth[trial.stimulus]
         # Trials of different sessions are different draws.
-        given = persona.answer([picture], participant=participant, position=1000 * session.slot + trial.position)
+        given = persona.answer(
+            [picture],
+            participant=participant,
+            position=1000 * session.slot + trial.position,
+            wanted=trial.wanted or None,
+        )
         rows.append(
             {
                 "position": trial.position,
@@ -171,7 +187,7 @@ def session_rows(session: Any, truth: dict[str, TruePicture], persona: Any, part
                 "corruption": picture.corruption,
                 "visual_change": picture.visual_change,
                 "response": given.response,
-                "correct": given.response == picture.category,
+                "correct": given.response == trial.correct_response if trial.correct_response else None,
                 "rt_ms": given.rt_ms,
                 "timing_ok": bool(rng.random() >= DROPPED),
             }
@@ -187,7 +203,8 @@ Person = tuple[str, list[Rows]]
 def run(arguments: tuple[str, int, int, tuple[str, ...]]) -> dict[tuple[str, str], Outcome]:
     """One study answered by people of each persona in turn, and by all: the outcome by (company, persona)."""
     name, seed, sessions, kinds = arguments
-    setting, rules = SETTINGS[name], load_rule_set("vcr")
+    setting = PACKETS if name == PACKETS.name else SETTINGS[name]
+    rules = load_rule_set(setting.rules)
     slots, truth, observers = study_of(setting, seed)
     known = personas(observers, seed)
     result: dict[tuple[str, str], Outcome] = {}
@@ -237,7 +254,7 @@ def judged(people: list[Person], rules: RuleSet) -> dict[str, Outcome]:
             outcome.answers += [
                 (row["corruption"], row["visual_change"], row["correct"], verdict.accepted)
                 for row in rows
-                if row["role"] == "main"
+                if row["role"] == "main" and row["correct"] is not None
             ]
     return dict(outcomes)
 
@@ -273,23 +290,23 @@ def simulate(
     return dict(sorted(total.items()))
 
 
-def report(name: str, outcomes: dict[tuple[str, str], Outcome]) -> bool:
-    met = True
+def report(setting: Setting, outcomes: dict[tuple[str, str], Outcome]) -> bool:
+    name, met, reported = setting.name, True, REPORTED if setting is not PACKETS else setting.kinds
     for (company, kind), outcome in outcomes.items():
-        if kind in HONEST:
-            good = outcome.share <= MOST_HONEST
-        elif kind in CAUGHT:
-            good = outcome.share >= LEAST_CAUGHT
-        else:
+        if kind in reported:
             good = True
+        elif kind in HONEST:
+            good = outcome.share <= MOST_HONEST
+        else:
+            good = outcome.share >= LEAST_CAUGHT
         met &= good
-        verdict = "" if kind in REPORTED else ", met" if good else ", MISSED"
+        verdict = "" if kind in reported else ", met" if good else ", MISSED"
         golds = f"{outcome.withdrawn} golds withdrawn"
         print(f"{name}, {kind}, {company}: {outcome.people} people, {outcome.share:.2%} excluded{verdict}; {golds}")
         for word, counts in (("by", outcome.reasons), ("flag", outcome.flags)):
             for reason, count in counts.most_common():
                 print(f"    {word} {reason}: {count / outcome.people:.2%}")
-        if kind in HONEST:
+        if kind in HONEST and kind not in reported:
             for corruption, difference in outcome.area_differences().items():
                 good = abs(difference) <= MOST_DIFFERENCE
                 met &= good
@@ -301,17 +318,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=1000, help="of each kind")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--only", choices=tuple(SETTINGS))
+    parser.add_argument("--only", choices=(*SETTINGS, PACKETS.name))
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     met = True
-    for name, setting in SETTINGS.items():
-        if chosen.only in (None, name):
+    for setting in (*SETTINGS.values(), PACKETS):
+        if chosen.only in (None, setting.name):
             started = time.perf_counter()
-            kinds = (*HONEST, *CAUGHT, *REPORTED)
-            outcomes = simulate(setting, chosen.people, kinds, processes=chosen.processes, seed=chosen.seed)
-            met &= report(name, outcomes)
-            print(f"{name}: {time.perf_counter() - started:.0f} s")
+            outcomes = simulate(setting, chosen.people, setting.kinds, processes=chosen.processes, seed=chosen.seed)
+            met &= report(setting, outcomes)
+            print(f"{setting.name}: {time.perf_counter() - started:.0f} s")
     return 0 if met else 1
 
 

@@ -1,4 +1,4 @@
-"""Whom the rules `vcr` exclude, and what that does to the human area: the figures of `benchmarks.screening`, shorter."""
+"""Whom the rules `vcr` exclude, and what that does to the human area: `benchmarks.screening`, shorter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from benchmarks.screening import (
     LEAST_CAUGHT,
     MOST_DIFFERENCE,
     MOST_HONEST,
-    REPORTED,
     SETTINGS,
     Outcome,
     simulate,
@@ -46,6 +45,6 @@ def test_golds_of_a_study_of_clickers_are_not_withdrawn():
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_careful_people_stay_and_clickers_go_by_the_thousand(name):
-    outcomes = simulate(SETTINGS[name], 1000, (*HONEST, *CAUGHT, *REPORTED))
+    outcomes = simulate(SETTINGS[name], 1000, SETTINGS[name].kinds)
     check(outcomes)
     assert outcomes["alone", "inconsistent"].share > 0.75, "half of the answers at random"
