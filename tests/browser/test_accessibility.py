@@ -18,7 +18,22 @@ from tests.browser.test_trial_validation import SHORT, Judge
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 #: Screens that are only shown when something happens; here the page is told to show them.
-SCREENS = "loading phone browser unopened expired paused small saving elsewhere offline failed closed"
+SCREENS = (
+    "loading phone browser unopened expired calibration paused small saving elsewhere offline failed closed left done"
+)
+#: Steps of the entry page, likewise.
+PANELS = "start preview device under-way inside done left refused"
+#: What is shown only sometimes within them.
+_REVEAL = "document.querySelectorAll('[data-value],[data-action]').forEach((part) => (part.hidden = false))"
+#: As in the middle of practice: one answer wrong, the right one marked, one chosen.
+_FEEDBACK = """() => {
+  document.querySelector("[data-grid]").dataset.shown = "";
+  const [right, wrong, chosen] = document.querySelectorAll("[data-choice]");
+  right.dataset.mark = "right";
+  wrong.dataset.mark = "wrong";
+  if (chosen) chosen.dataset.mark = "chosen";
+  document.querySelector('[data-screen="trial"] [data-verdict]').textContent = "It was: knife";
+}"""
 
 
 @pytest.fixture
@@ -43,7 +58,11 @@ def test_the_pages_of_a_timed_study(page: Any, live_server: Any, study: Study) -
     person.sees_the_choices()
     assert grave_violations(page) == []
     person.answers_round(session, lambda _: "dog")
+    page.evaluate(_FEEDBACK)
+    assert grave_violations(page) == []
     for _ in session.blocks[1:]:
+        person.sees("ready")
+        assert grave_violations(page) == []
         person.presses("start")
         person.answers_round(session, lambda _: "dog")
     person.sees("done")
@@ -76,7 +95,7 @@ def test_the_pages_of_a_validation(page: Any, live_server: Any, drawings: Path, 
     judge.sees_picture("Practice picture 1 of 2")
     assert grave_violations(page) == []
     judge.judges("no-no")
-    judge.reads("ight answer")
+    page.wait_for_selector('[data-verdict]:has-text("both")')
     assert grave_violations(page) == []
 
 
@@ -90,6 +109,78 @@ def test_the_pages_that_only_some_people_meet(page: Any, live_server: Any) -> No
             name,
         )
         assert grave_violations(page) == [], name
+
+
+@pytest.mark.parametrize(("width", "language"), [(1280, "en"), (390, "de")])
+@pytest.mark.parametrize("to", ["link", "marketplace"])
+def test_every_step_of_the_entry_page(
+    page: Any, live_server: Any, study: Study, width: int, language: str, to: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    reward = {"reward_cents": 100} if to == "marketplace" else {}
+    campaign = recruitment.publish(study=study, to=to, assignments=1, **reward)
+    page.goto(f"{live_server.url}/take/{campaign.entry}/?language={language}")
+    page.wait_for_function("[...document.querySelectorAll('[data-panel]')].some((panel) => !panel.hidden)")
+    page.evaluate(_REVEAL)
+    for name in PANELS.split():
+        page.evaluate(
+            """(name) => { for (const panel of document.querySelectorAll("[data-panel]"))
+            panel.hidden = panel.dataset.panel !== name; }""",
+            name,
+        )
+        assert grave_violations(page) == [], name
+
+
+#: The stop that has the focus, and whether one can see that it has.
+_FOCUSED = """() => {
+  const stop = document.activeElement;
+  const ringed = (element) => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+    return (outlineStyle !== "none" && parseFloat(outlineWidth) >= 2) || boxShadow !== "none";
+  };
+  const label = stop.closest("label");
+  const seen = ringed(stop) || Boolean(label && ringed(label));
+  return [stop === document.body ? "" : stop.outerHTML.slice(0, 80), seen];
+}"""
+
+
+def stops(page: Any, most: int = 12) -> dict[str, bool]:
+    """Every stop of the Tab key, and whether the focus is seen there."""
+    found: dict[str, bool] = {}
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        name, is_seen = page.evaluate(_FOCUSED)
+        if name:
+            found[name] = is_seen
+    return found
+
+
+def test_the_focus_is_seen_wherever_it_goes_and_nothing_moves(page: Any, live_server: Any, study: Study) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    link = recruitment.publish(study=study, to="link", assignments=1)
+    person = Person(page, live_server.url)
+    walk = {}
+    page.goto(f"{live_server.url}/take/{link.entry}/")
+    page.wait_for_selector("[data-panel=start]:not([hidden])")
+    walk["entry"] = stops(page)
+    person.enters(studies.open_session(study))
+    person.sees("checks")
+    walk["checks"] = stops(page)
+    person.passes_the_checks()
+    person.sees("instructions-categorisation")
+    person.presses("next")
+    walk["instructions"] = stops(page)
+    for place, found in walk.items():
+        assert len(found) >= 3, place
+        assert [name for name, is_seen in found.items() if not is_seen] == [], place
+    moving = page.eval_on_selector_all(
+        "*",
+        """all => all.filter((one) => {
+        const { transitionDuration, animationName } = getComputedStyle(one);
+        return animationName !== "none" || transitionDuration.split(",").some((time) => parseFloat(time) > 0.01);
+        }).length""",
+    )
+    assert moving == 0
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -111,7 +202,7 @@ def test_the_console(page: Any, live_server: Any, study: Study, width: int) -> N
     page.fill("[name=username]", "ada")
     page.fill("[name=password]", "lovelace")
     page.keyboard.press("Enter")
-    page.wait_for_url(f"{live_server.url}/**")
+    page.wait_for_url(f"{live_server.url}/")
     rooms = ("", "design/", "recruit/", "monitor/", "review/", "results/")
     for path in ("/", "/studies/new/", *(f"/studies/{study.slug}/{room}" for room in rooms)):
         assert page.goto(live_server.url + path).status == 200, path

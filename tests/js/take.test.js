@@ -164,6 +164,7 @@ test("a blocked window in a frame becomes a link that the person clicks", async 
   await entry.start({ consents: true });
   assert.equal(panels.elements['[data-action="reopen"]'].href, "https://lab.example/run/?language=de#code");
   assert.equal(entry.isBlocked, true);
+  assert.deepEqual([panels.revealed.opened, panels.revealed["not-opened"]], [false, true]);
   assert.ok(!windows.some(([what]) => what === "assign"));
 });
 

@@ -160,8 +160,14 @@ export class Entry {
     // Blocked inside the frame: a link that the person clicks is never taken for a pop-up.
     if (link) link.href = opened ? url.pathname + url.search : url.href;
     this.isBlocked = !opened;
-    this.panels.reveal("blocked", !opened);
+    this.tellOpened(Boolean(opened));
     this.watch();
+  }
+
+  /** What the page says of the study's window. */
+  tellOpened(isOpen) {
+    for (const part of ["opened", "reopening"]) this.panels.reveal(part, isOpen);
+    for (const part of ["not-opened", "blocked"]) this.panels.reveal(part, !isOpen);
   }
 
   /** No window may be opened here: the study goes on within this page, under a fresh code. */

@@ -60,6 +60,8 @@ async function openStage(run, block) {
       button.disabled = false;
       button.textContent = screens.message("judge-next");
       button.focus({ preventScroll: true });
+      // On a phone the sentence and the way on lie below the questions.
+      button.closest("p").scrollIntoView({ block: "nearest" });
       await submitted(form);
       lock(form, false);
     },
