@@ -14,3 +14,4 @@ class ExperimentsConfig(AppConfig):
         from humanexp.experiments import handlers  # noqa: F401  (registers)
 
         register_study_tab(StudyTab(key="design", label=_("Design"), url_name="experiments:design", order=20))
+        register_study_tab(StudyTab(key="live", label=_("Sessions"), url_name="experiments:live", order=42))

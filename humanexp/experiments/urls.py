@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/new/", views.new_study, name="new"),
     path("studies/<slug:slug>/design/", views.design, name="design"),
     path("studies/<slug:slug>/design/study.toml", views.study_file, name="study-file"),
+    path("studies/<slug:slug>/sessions/", views.live, name="live"),
     path("api/v1/run/handoff/", api.HandoffView.as_view(), name="run-handoff"),
     path("api/v1/run/handoff/look/", api.LookView.as_view(), name="run-look"),
     path("api/v1/run/session/", api.SessionView.as_view(), name="run-session"),

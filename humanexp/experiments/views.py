@@ -13,6 +13,7 @@ from humanexp.experiments import selectors, services
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.design_page import design_page
 from humanexp.experiments.forms import StudyFileForm
+from humanexp.experiments.live import live_page
 from humanexp.experiments.models import Study
 
 
@@ -34,6 +35,15 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     study = _study(request, slug)
     page = design_page(study, selectors.configuration_of(study))
     return render(request, "experiments/design.html", {"study": study, "page": page})
+
+
+@login_required
+def live(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where each participant is, and where people stop; the numbers refresh by themselves."""
+    study = _study(request, slug)
+    page = live_page(study, show=request.GET.get("show", ""), number=request.GET.get("page", "1"))
+    template = "experiments/_live.html" if getattr(request, "htmx", False) else "experiments/live.html"
+    return render(request, template, {"study": study, "live": page, "standings": list(page.counts.items())})
 
 
 @login_required

@@ -1,0 +1,78 @@
+"""Where the participants of a study are: how far each is, where people stop, how well pictures were timed, on what.
+
+Everything is counted by the database, whatever the number of sessions; only the rows of one page are read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.core.paginator import Page
+
+from humanexp.core import navigation
+from humanexp.experiments.live.devices import Devices, devices_of
+from humanexp.experiments.live.rows import Row, counts_by_standing, page_of
+from humanexp.experiments.live.standing import Standing
+from humanexp.experiments.live.steps import Step, steps_of
+from humanexp.experiments.live.timing import TimingShares, timing_shares
+from humanexp.experiments.models import Study
+
+__all__ = ["LivePage", "Standing", "live_page"]
+
+#: From so many sessions on, the page asks less often.
+MANY = 2000
+
+
+@dataclass(frozen=True, kw_only=True)
+class LivePage:
+    #: sessions by standing
+    counts: dict[Standing, int]
+    steps: list[Step]
+    timing: TimingShares
+    devices: Devices
+    rows: Page[Row]
+    #: which standing the rows are of; None = all
+    shown: Standing | None
+    #: name of the address of the study's timing certificate; empty where there is none
+    certificate: str
+
+    @property
+    def begun(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def every_s(self) -> int:
+        """How often the page asks: ten thousand sessions take half a second to be counted."""
+        return 10 if self.begun < MANY else 30
+
+    @property
+    def under_way(self) -> int:
+        return self.counts[Standing.UNDER_WAY]
+
+    @property
+    def finished(self) -> int:
+        return self.counts[Standing.FINISHED]
+
+    @property
+    def lost(self) -> int:
+        """Who has left, or is not heard of any more."""
+        return self.counts[Standing.LEFT] + self.counts[Standing.SILENT]
+
+    @property
+    def lost_share(self) -> float:
+        return self.lost / self.begun if self.begun else 0.0
+
+
+def live_page(study: Study, *, show: str = "", number: str = "1") -> LivePage:
+    """The page of a study; `show` is a standing or nothing, `number` a page of its sessions."""
+    shown = Standing(show) if show in Standing.values else None
+    tabs = {tab.key: tab.url_name for tab in navigation.study_tabs()}
+    return LivePage(
+        counts=counts_by_standing(study),
+        steps=steps_of(study),
+        timing=timing_shares(study),
+        devices=devices_of(study),
+        rows=page_of(study, shown=shown, number=number),
+        shown=shown,
+        certificate=tabs.get("timing", ""),
+    )

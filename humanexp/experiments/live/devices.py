@@ -1,0 +1,145 @@
+"""On what people take part, as far as it is stored, in classes: no more of a browser's name than its family."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, CharField, Count, FloatField, IntegerField, Q, Value, When
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Round
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.experiments.models import Response, Session, SessionState, Study
+
+#: Refresh rates that screens have; a measured one belongs to the next of these within 6 %.
+RATES = (50, 60, 72, 75, 90, 100, 120, 144, 165, 240, 360)
+#: What a browser says of itself, the more special first: most say "Chrome" and "Safari" as well.
+FAMILIES = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+#: Lower ends of classes of windows, CSS pixels.
+WIDTHS = (0, 640, 1024, 1280, 1536, 1920, 2560)
+
+
+@dataclass(frozen=True)
+class Share:
+    label: str | Promise
+    sessions: int
+    #: of those where it is known
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Devices:
+    #: from the first answer on
+    rates: list[Share]
+    ratios: list[Share]
+    #: from the end of a session on
+    families: list[Share]
+    windows: list[Share]
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.rates or self.families)
+
+
+def devices_of(study: Study) -> Devices:
+    screens, browsers = _screens(study), _browsers(study)
+    families = Counter[str]()
+    for family, _width, count in browsers:
+        families[family] += count
+    return Devices(
+        rates=_in_order((_rate(tenths), count) for tenths, _hundredths, count in screens),
+        ratios=_in_order((_ratio(hundredths), count) for _tenths, hundredths, count in screens),
+        families=_shares((name, count) for name, count in families.most_common() if name),
+        windows=_in_order((_window(width), count) for _family, width, count in browsers),
+    )
+
+
+def _ratio(hundredths: float | None) -> tuple[float, str] | None:
+    """Device pixels a CSS pixel."""
+    return (hundredths, f"{hundredths / 100:g}") if hundredths else None
+
+
+def _rate(tenths_ms: float | None) -> tuple[float, str | Promise] | None:
+    """The screen's refresh rate, by the interval between frames."""
+    if not tenths_ms:
+        return None
+    measured = 10_000 / tenths_ms
+    nearest = min(RATES, key=lambda rate: abs(rate - measured))
+    if abs(nearest - measured) > 0.06 * nearest:
+        return 1000.0, _("other")
+    return nearest, f"{nearest} Hz"
+
+
+def _window(low: int | None) -> tuple[float, str] | None:
+    """The width of the window."""
+    if low is None:
+        return None
+    higher = [width for width in WIDTHS if width > low]
+    return low, f"{low}\u2013{higher[0] - 1} px" if higher else f"\u2265 {low} px"
+
+
+def _in_order(counted: Iterable[tuple[tuple[float, str | Promise] | None, int]]) -> list[Share]:
+    """Classes of something measured, from small to large; what is not known is left out."""
+    counts: Counter[float] = Counter()
+    labels: dict[float, str | Promise] = {}
+    for measured, count in counted:
+        if measured:
+            order = measured[0]
+            labels[order] = measured[1]
+            counts[order] += count
+    return _shares((labels[order], counts[order]) for order in sorted(counts))
+
+
+def _shares(counted: Iterable[tuple[str | Promise, int]]) -> list[Share]:
+    counts = list(counted)
+    total = sum(count for _label, count in counts)
+    return [Share(label, count, count / total) for label, count in counts]
+
+
+def _screens(study: Study) -> list[tuple[Any, ...]]:
+    """(refresh interval in 0.1 ms, pixel ratio in 0.01, sessions), by the first answer of each session."""
+    first = Response.objects.filter(session__study=study, position=0).exclude(session__state=SessionState.WITHDRAWN)
+    return list(
+        first.order_by()
+        .annotate(
+            # Whole numbers: PostgreSQL rounds floats to nothing else.
+            interval=Round(10 * Cast(KT("timing__t_refresh_median_ms"), FloatField())),
+            ratio=Round(100 * Cast(KT("timing__dpr"), FloatField())),
+        )
+        .values_list("interval", "ratio")
+        .annotate(count=Count("pk"))
+    )
+
+
+def _browsers(study: Study) -> list[tuple[Any, ...]]:
+    """(family, lower end of the window's class, sessions), of sessions that have told."""
+    told = Session.objects.filter(study=study).exclude(environment={}).exclude(state=SessionState.WITHDRAWN)
+    family = Case(
+        *(When(agent__contains=part, then=Value(name)) for part, name in FAMILIES),
+        When(Q(agent__isnull=True), then=Value("")),
+        default=Value("other"),
+        output_field=CharField(),
+    )
+    width = Case(
+        *(When(wide__gte=low, then=Value(low)) for low in reversed(WIDTHS)), default=None, output_field=IntegerField()
+    )
+    return list(
+        told.order_by()
+        .annotate(agent=KT("environment__user_agent"), wide=Cast(KT("environment__window_px__0"), FloatField()))
+        .annotate(family=family, width=width)
+        .values_list("family", "width")
+        .annotate(count=Count("pk"))
+    )

@@ -1,0 +1,116 @@
+"""The live page of sessions in a real browser: it follows what happens, stops while hidden, reads well on any width."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanexp.core import clock
+from humanexp.core.models import User
+from humanexp.experiments.models import Response, Session, SessionState, Study
+from tests.browser import studies
+from tests.browser.axe import grave_violations
+from tests.browser.person import PATIENCE_MS
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+_HIDE = """(state) => {
+  Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+@pytest.fixture
+def study(transactional_db: None, own_media: None, drawings: Path) -> Study:
+    return studies.make_study(drawings, design=studies.short_design(sessions=6), protocol=studies.BRIEF)
+
+
+def put(study: Study, code: str, *, cursor: int, state: str = "open", minutes_ago: int = 0) -> Session:
+    """Somebody who is where the arguments say, with as many answers."""
+    session = studies.open_session(study, code)
+    now = clock.now() - timedelta(minutes=minutes_ago)
+    is_done = state in (SessionState.COMPLETED, SessionState.SUBMITTED)
+    told = {"user_agent": CHROME, "window_px": [1440, 900]} if is_done else {}
+    Session.objects.filter(pk=session.pk).update(
+        cursor=cursor, state=state, lease="tab-1", last_seen_at=now, environment=told
+    )
+    for trial in session.trials.filter(position__lt=cursor):
+        Response.objects.create(
+            session=session,
+            trial=trial,
+            position=trial.position,
+            response="dog",
+            timing={"t_refresh_median_ms": 16.67, "dpr": 1.0},
+            timing_ok=trial.position != 3,
+            received_at=now + timedelta(seconds=3 * trial.position),
+        )
+    return session
+
+
+def sign_in(page: Any, address: str) -> None:
+    User.objects.create_user("ada", password="lovelace", is_staff=True)
+    page.goto(f"{address}/login/")
+    page.fill("[name=username]", "ada")
+    page.fill("[name=password]", "lovelace")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}/")
+
+
+def shot(page: Any, name: str) -> None:
+    """Kept when SCREENSHOTS names a folder; no page scrolls sideways either way."""
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), name
+    folder = os.environ.get("SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=str(Path(folder) / f"sessions-{name}.png"), full_page=True)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: Study, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    sign_in(page, live_server.url)
+    address = f"{live_server.url}/studies/{study.slug}/sessions/"
+    page.goto(address)
+    page.get_by_role("heading", name="Nobody has begun yet").wait_for()
+    assert grave_violations(page) == []
+    put(study, "P-1", cursor=11, state="submitted", minutes_ago=50)
+    put(study, "P-2", cursor=11, state="completed", minutes_ago=4)
+    put(study, "P-3", cursor=8, minutes_ago=1)
+    put(study, "P-4", cursor=4)
+    put(study, "P-5", cursor=2, minutes_ago=75)
+    put(study, "P-6", cursor=5, state="withdrawn", minutes_ago=20)
+    page.reload()
+    page.get_by_text("2 people are at it now;").wait_for()
+    shot(page, f"full-{width}")
+    assert grave_violations(page) == []
+    page.get_by_role("link", name="silent").click()
+    page.get_by_role("rowheader", name="P-5").wait_for()
+    assert not page.get_by_role("rowheader", name="P-1").is_visible()
+    assert page.evaluate("window.__refused") == [] and page.complaints == []
+
+
+def test_it_follows_by_itself_and_asks_nothing_while_hidden(page: Any, live_server: Any, study: Study) -> None:
+    sign_in(page, live_server.url)
+    session = put(study, "P-1", cursor=4)
+    page.clock.install()
+    page.goto(f"{live_server.url}/studies/{study.slug}/sessions/")
+    page.get_by_text("4 of 11").wait_for()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    Session.objects.filter(pk=session.pk).update(cursor=7)
+    page.clock.run_for(10_500)
+    page.get_by_text("7 of 11").wait_for(timeout=PATIENCE_MS)
+    assert len(asked) == 1
+
+    page.evaluate(_HIDE, "hidden")
+    Session.objects.filter(pk=session.pk).update(cursor=9)
+    page.clock.run_for(60_000)
+    assert len(asked) == 1 and page.get_by_text("7 of 11").is_visible()
+    page.evaluate(_HIDE, "visible")
+    page.clock.run_for(100)
+    page.get_by_text("9 of 11").wait_for(timeout=PATIENCE_MS)
