@@ -50,6 +50,8 @@ MarketplaceError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class MarketplaceError(Exception):
     """The marketplace refused."""
@@ -320,6 +322,11 @@ class AnswersRefused(WorkRefused):
     status = 422
     kind = "answers-refused"
     title = "Not yet complete"
+
+    def __init__(self, problems: Mapping[str, str], names: Mapping[str, str]) -> None:
+        #: By question.
+        self.problems = problems
+        super().__init__(" ".join(f"{names[name]}: {problem}" for name, problem in problems.items()))
 
 
 class CannotRequest(WorkRefused):

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
@@ -76,6 +77,14 @@ class SignUpForm(forms.Form):
     def cleaned(self) -> dict[str, Any]:
         """What `services.accounts.sign_up` takes."""
         return dict(self.cleaned_data)
+
+
+class LogInForm(AuthenticationForm):
+    """Django's, with the words of the sign-up form."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].label = _("User name")
 
 
 class ContactForm(forms.Form):

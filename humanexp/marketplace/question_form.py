@@ -117,6 +117,17 @@ class ReadAnswers:
     problems: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShownPart:
+    """A part on the page, with what was answered so far and what is wrong with it."""
+
+    content: tuple[Content, ...]
+    question: FormQuestion | None = None
+    values: tuple[str, ...] = ()
+    other: str = ""
+    problem: str = ""
+
+
 @dataclass(frozen=True)
 class QuestionForm:
     """Overviews and questions in the order of the document."""
@@ -150,6 +161,27 @@ class QuestionForm:
         if len(set(identifiers)) != len(identifiers):
             raise XMLParseError("QuestionForm: every QuestionIdentifier occurs once.")
         return form
+
+    def shown(
+        self, fields: Mapping[str, Sequence[str]] | None = None, problems: Mapping[str, str] | None = None
+    ) -> tuple[ShownPart, ...]:
+        """The parts with the answers of `fields`; at first with the defaults."""
+        parts = []
+        for part in self.parts:
+            if not isinstance(part, FormQuestion):
+                parts.append(ShownPart(content=part))
+                continue
+            default = part.specification.default if isinstance(part.specification, FreeText) else ""
+            parts.append(
+                ShownPart(
+                    content=part.content,
+                    question=part,
+                    values=(default,) if fields is None else tuple(fields.get(part.identifier, ())),
+                    other=next(iter((fields or {}).get(part.identifier + OTHER_TEXT, ())), ""),
+                    problem=(problems or {}).get(part.identifier, ""),
+                )
+            )
+        return tuple(parts)
 
     def read(self, fields: Mapping[str, Sequence[str]], files: Mapping[str, int] | None = None) -> ReadAnswers:
         """Answers from a form's fields, by question; `files` holds sizes in bytes."""

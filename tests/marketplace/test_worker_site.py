@@ -293,6 +293,12 @@ def test_a_form_of_the_requesters_is_shown_checked_and_stored(
     wrong = worker.try_submit(assignment_id, animal="cow", why="x")
     assert (wrong.status_code, wrong.json()["type"]) == (422, "answers-refused")
     assert "never offered" in wrong.json()["detail"]
+    sent = {"assignmentId": assignment_id, "animal": "dog", "why": "x"}
+    again = requests.post(f"{worker.url}/mturk/externalSubmit", data=sent, timeout=20)
+    assert again.status_code == 422
+    assert re.search(r'value="dog" checked', again.text)  # nothing has to be typed twice
+    assert "characters are asked for" in again.text
+    assert "frame-ancestors 'self'" in again.headers["Content-Security-Policy"]
     answer = requests.post(
         f"{worker.url}/mturk/externalSubmit",
         data={"assignmentId": assignment_id, "animal": "cat", "why": "whiskers"},

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet, Sum
 
 from humanexp.marketplace.errors import NotFound
-from humanexp.marketplace.models import Assignment, BonusPayment, Message, Payout, Worker
+from humanexp.marketplace.models import HIT, Assignment, BonusPayment, Message, Payout, Worker
 from humanexp.marketplace.states import AssignmentState
 
 
@@ -51,6 +51,13 @@ def own_assignment(worker: Worker, assignment_id: str) -> Assignment:
     if assignment is None:
         raise NotFound
     return assignment
+
+
+def hit_of_assignment(assignment_id: str) -> HIT:
+    assignment = Assignment.objects.select_related("hit__hit_type").filter(assignment_id=assignment_id).first()
+    if assignment is None:
+        raise NotFound
+    return assignment.hit
 
 
 def work_in_hand(worker: Worker, now: datetime) -> QuerySet[Assignment]:

@@ -149,7 +149,7 @@ def _answer(assignment: Assignment, fields: Mapping[str, Sequence[str]], files: 
     read = question.read(fields, {name: len(sent.content) for name, sent in files.items()})
     if read.problems:
         names = {one.identifier: one.display_name or one.identifier for one in question.questions}
-        raise AnswersRefused(" ".join(f"{names[name]}: {problem}" for name, problem in read.problems.items()))
+        raise AnswersRefused(read.problems, names)
     answers = list(read.answers)
     for number, one in enumerate(answers):
         if one.identifier in files and one.free_text is None and not one.selections:

@@ -65,7 +65,7 @@ def submit_test(
     read = form.read(fields)
     if read.problems:
         names = {one.identifier: one.display_name or one.identifier for one in form.questions}
-        raise AnswersRefused(" ".join(f"{names[name]}: {problem}" for name, problem in read.problems.items()))
+        raise AnswersRefused(read.problems, names)
     request.answer, request.submitted_at = answers_to_xml(read.answers), now
     request.save(update_fields=["answer", "submitted_at"])
     key = request.qualification_type.answer_key

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth import login, logout
-from django.contrib.auth.forms import AuthenticationForm
 from django.db import IntegrityError
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -17,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import SignUpRefused
-from humanexp.marketplace.forms import SignUpForm
+from humanexp.marketplace.forms import LogInForm, SignUpForm
 from humanexp.marketplace.models import Worker
 from humanexp.marketplace.services.accounts import sign_up
 from humanexp.marketplace.views.answers import problem, wants_json
@@ -49,7 +48,7 @@ def signup(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "POST"])
 def log_in(request: HttpRequest) -> HttpResponse:
-    form = AuthenticationForm(request, request.POST or None)
+    form = LogInForm(request, request.POST or None)
     if request.method == "POST" and form.is_valid():
         worker = getattr(form.get_user(), "worker", None)
         if worker is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from csp.constants import SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from csp.decorators import csp_replace, csp_update
 from django.http import HttpRequest, HttpResponse
@@ -11,7 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 
 from humanexp.marketplace import clock
-from humanexp.marketplace.errors import NotFound, NotQualified
+from humanexp.marketplace.errors import AnswersRefused, NotFound, NotQualified
 from humanexp.marketplace.models import HIT
 from humanexp.marketplace.question import NO_ASSIGNMENT, HTMLQuestion, read_question
 from humanexp.marketplace.question_form import QuestionForm
@@ -72,14 +74,26 @@ def _html(request: HttpRequest, question: HTMLQuestion) -> HttpResponse:
 @csp_update({"img-src": ["https:"]})  # type: ignore[untyped-decorator]
 @csp_replace({"frame-ancestors": [SELF]})  # type: ignore[untyped-decorator]
 def _form(request: HttpRequest, hit: HIT, question: QuestionForm) -> HttpResponse:
-    assignment_id = request.GET.get("assignmentId", NO_ASSIGNMENT)
+    return form_page(request, hit, question, request.GET.get("assignmentId", NO_ASSIGNMENT))
+
+
+def form_page(
+    request: HttpRequest,
+    hit: HIT,
+    question: QuestionForm,
+    assignment_id: str,
+    fields: Mapping[str, Sequence[str]] | None = None,
+    refused: AnswersRefused | None = None,
+) -> HttpResponse:
+    """The form; after a refusal with the answers as they were sent, files excepted."""
     page = {
         "hit": hit,
-        "form": question,
+        "parts": question.shown(fields, refused.problems if refused else None),
         "assignment_id": assignment_id,
         "can_submit": assignment_id != NO_ASSIGNMENT,
+        "refused": refused,
     }
-    return render(request, "marketplace/question_form.html", page)
+    return render(request, "marketplace/question_form.html", page, status=refused.status if refused else 200)
 
 
 @require_safe

@@ -53,13 +53,14 @@ def ask(request: HttpRequest, worker: Worker, qualification_type_id: str) -> Htt
 @worker_required
 def test(request: HttpRequest, worker: Worker, request_id: str) -> HttpResponse:
     """The questions; what was sent with something missing comes back with a sentence."""
-    found, refused, status = own_request(worker, request_id), "", 200
+    found, refused, status = own_request(worker, request_id), None, 200
+    fields = None
     if request.method == "POST":
         fields = {name: [str(value) for value in values] for name, values in request.POST.lists()}
         try:
             found = submit_test(request=found, fields=fields, now=clock.now())
         except AnswersRefused as err:
-            refused, status = err.message, err.status
+            refused, status = err, err.status
             if wants_json(request):
                 return problem(err.kind, err.title, err.message, status=err.status)
     now = clock.now()
@@ -68,7 +69,7 @@ def test(request: HttpRequest, worker: Worker, request_id: str) -> HttpResponse:
     page = {
         "wanted": found.qualification_type,
         "request_id": found.request_id,
-        "form": QuestionForm.from_xml(found.test),
+        "parts": QuestionForm.from_xml(found.test).shown(fields, refused.problems if refused else None),
         "refused": refused,
         "seconds_left": int((found.deadline_at - now).total_seconds()) if found.deadline_at else 0,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from csp.constants import SELF
-from csp.decorators import csp_replace
+from csp.decorators import csp_replace, csp_update
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.clickjacking import xframe_options_sameorigin
@@ -13,15 +13,19 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from humanexp.marketplace import clock
-from humanexp.marketplace.errors import MarketplaceError, WorkRefused
+from humanexp.marketplace.errors import AnswersRefused, MarketplaceError, WorkRefused
 from humanexp.marketplace.faults import EXTERNAL_SUBMIT, FAULTS, FaultKind
+from humanexp.marketplace.question_form import QuestionForm
+from humanexp.marketplace.selectors.own_work import hit_of_assignment
 from humanexp.marketplace.services.assignments import SentFile, submit
-from humanexp.marketplace.views.answers import html_or_json
+from humanexp.marketplace.views.answers import html_or_json, wants_json
+from humanexp.marketplace.views.content import form_page
 from humanexp.marketplace.views.refusals import refusal
 from humanexp.marketplace.views.requester import cut_connection
 
 
 @csrf_exempt  # the form comes from the requester's page; the unguessable assignmentId says whose work it is
+@csp_update({"img-src": ["https:"]})  # type: ignore[untyped-decorator]  # pictures of a form that is shown again
 @csp_replace({"frame-ancestors": [SELF]})  # type: ignore[untyped-decorator]
 @xframe_options_sameorigin
 @require_POST
@@ -35,6 +39,8 @@ def external_submit(request: HttpRequest) -> HttpResponse:
         return HttpResponse("Service unavailable", status=503, content_type="text/plain")
     try:
         response = _stored(request)
+    except AnswersRefused as err:
+        response = refusal(request, err, in_frame=True) if wants_json(request) else _form_again(request, err)
     except WorkRefused as err:
         response = refusal(request, err, in_frame=True)
     if fault is not None and kind is FaultKind.DROP_AFTER_COMMIT:
@@ -47,7 +53,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
 def _stored(request: HttpRequest) -> HttpResponse:
     assignment = submit(
         assignment_id=request.POST.get("assignmentId", ""),
-        fields={name: [str(value) for value in values] for name, values in request.POST.lists()},
+        fields=_fields(request),
         files=_files(request),
         now=clock.now(),
     )
@@ -60,6 +66,17 @@ def _stored(request: HttpRequest) -> HttpResponse:
     }
     page = {"assignment": assignment, "hit": assignment.hit}
     return html_or_json(request, lambda: render(request, "marketplace/submitted.html", page), body)
+
+
+def _fields(request: HttpRequest) -> dict[str, list[str]]:
+    return {name: [str(value) for value in values] for name, values in request.POST.lists()}
+
+
+def _form_again(request: HttpRequest, refused: AnswersRefused) -> HttpResponse:
+    assignment_id = request.POST["assignmentId"]
+    hit = hit_of_assignment(assignment_id)
+    form = QuestionForm.from_xml(hit.question)
+    return form_page(request, hit, form, assignment_id, _fields(request), refused)
 
 
 def _files(request: HttpRequest) -> dict[str, SentFile]:
