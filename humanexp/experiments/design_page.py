@@ -24,7 +24,7 @@ _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "gold": (_("gold"), _("clean, easy pictures; the right answer is required")),
     "negative": (_("negative"), _("clean animals and artefacts in turn; an answer from the other group is a flag")),
     "consistency_first": (_("consistency, first showing"), _("clean or lightly changed pictures")),
-    "consistency_second": (_("consistency, second showing"), _("the same pictures again, well apart")),
+    "consistency_second": (_("consistency, second showing"), _("the same pictures again, with others in between")),
     "discrimination practice": (_("practice pairs"), _("plain pairs with feedback")),
     "discrimination main": (_("pairs"), _("matched in visual change, half of them with the same corruption")),
     "discrimination negative": (_("plain pairs"), _("pairs that differ plainly or are identical; a gate")),
@@ -38,6 +38,7 @@ _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "validation consistency_first": (_("new pictures that come twice"), _("their first showing counts as well")),
     "validation consistency_second": (_("second showings"), _("well apart from the first; both answers must be equal")),
 }
+_COMMON = (_("of these, the same for all"), _("answered by everybody: for error consistency"))
 _POOLS: Mapping[str, str | Promise] = {
     "practice": _("practice"),
     "qualification": _("qualification"),
@@ -152,11 +153,13 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
     showing_ms = protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms
     answer_ms = protocol.response_ms if protocol.fixed_response_window else min(_ANSWER_MS, protocol.response_ms)
     by_role: Mapping[str, float] = summary["trials_by_role"]
+    tasks = {_task_of(role) for role in by_role}
+    asked = [rule for rule in rules.rules if rule.settings.get("task") in (None, *tasks)]
     return DesignPage(
         configuration=configuration,
         summary=summary,
         notes=head["notes"],
-        roles=_roles(by_role),
+        roles=_roles(by_role, shared=summary.get("overlap", {}).get("trials", 0)),
         pools=[_pool(role, pool) for role, pool in summary["pools"].items() if pool["originals"]],
         strata=_strata(summary["strata"]),
         comparisons=list(summary["comparisons"].items()),
@@ -165,8 +168,8 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
         if study.is_validation or protocol.name not in PROTOCOLS
         else PROTOCOLS[protocol.name].source,
         rule_set=rules,
-        gates=[rule for rule in rules.rules if rule.severity == "gate"],
-        flags=[rule for rule in rules.rules if rule.severity == "flag"],
+        gates=[rule for rule in asked if rule.severity == "gate"],
+        flags=[rule for rule in asked if rule.severity == "flag"],
         answers=round(by_role.get("main", 0) * summary["sessions"]),
         pairs=round(sum(by_role.get(f"{task} main", 0) for task in _COMPARING) * summary["sessions"]),
         minutes=_session_ms(by_role, showing_ms, answer_ms + _BETWEEN_MS) / 60_000,
@@ -174,21 +177,29 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
 
 
 def _session_ms(by_role: Mapping[str, float], showing_ms: float, answer_ms: float) -> float:
-    """Rough length of a session; roles of other tasks than categorisation begin with the task's name."""
+    """Rough length of a session."""
     total = 0.0
     for role, trials in by_role.items():
-        task = TASKS.get(role.split(" ")[0], TASKS["categorisation"])
+        task = TASKS[_task_of(role)]
         total += trials * (task.showings * showing_ms + answer_ms if task.is_timed else _JUDGING_MS)
     return total
 
 
-def _roles(by_role: Mapping[str, float]) -> list[RoleRow]:
+def _task_of(role: str) -> str:
+    """Roles of other tasks than categorisation begin with the task's name."""
+    first = role.split(" ")[0]
+    return first if first in TASKS else "categorisation"
+
+
+def _roles(by_role: Mapping[str, float], *, shared: int) -> list[RoleRow]:
     total = sum(by_role.values()) or 1
-    return [
-        RoleRow(name=name, purpose=purpose, trials=by_role[role], share=by_role[role] / total)
-        for role, (name, purpose) in _ROLES.items()
-        if role in by_role
-    ]
+    rows = []
+    for role, (name, purpose) in _ROLES.items():
+        if role in by_role:
+            rows.append(RoleRow(name=name, purpose=purpose, trials=by_role[role], share=by_role[role] / total))
+        if role == "main" and shared:
+            rows.append(RoleRow(name=_COMMON[0], purpose=_COMMON[1], trials=shared, share=shared / total))
+    return rows
 
 
 def _pool(role: str, pool: Mapping[str, Any]) -> PoolRow:

@@ -19,8 +19,10 @@ main_trials = 40             # corrupted pictures a session
 practice_trials = 10
 # qualification_trials = 16
 # corruption_order = "blocked"
+# overlap = 0.25             # share of the corrupted pictures that everybody sees, for error consistency
 
 # [design.discrimination]
+# form = "same-different"    # or abx: three pictures, whose corruption has the third?
 # trials = 20
 # sentinels = 4
 

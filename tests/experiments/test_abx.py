@@ -115,5 +115,7 @@ def test_the_design_page_counts_its_trials_and_all_its_pictures(abx):
     page = design_page(abx, selectors.configuration_of(abx))
     assert page.pairs == 4 * 6
     assert {str(row.name) for row in page.roles} == {"practice trials", "A, B and X", "plain trials"}
+    reasons = [rule.reason for rule in page.gates]
+    assert "plain ABX trials failed" in reasons and "plain pairs failed" not in reasons
     brief = 10 * (3 * 1 + 850 + 300) / 60_000
     assert page.minutes == pytest.approx(brief)

@@ -10,6 +10,7 @@ from analysis.findings.observations import read_predictions, read_trials
 from analysis.findings.observers import error_consistency_entries
 from analysis.tables import TRIALS
 from humanexp.experiments import selectors, services
+from humanexp.experiments.design_page import design_page
 from humanexp.experiments.models import Session
 from tests.experiments.conftest import SIZE_PX, Tab, configuration, make_stimulus_set, new_session
 
@@ -56,6 +57,13 @@ def test_any_two_people_have_a_kappa_on_the_pictures_that_they_share(client, sha
     # Clean showings of one original to two people are shared pictures, too.
     assert set(per_pair) == {("P-0", "P-1"), ("P-0", "P-2"), ("P-1", "P-2")}
     assert all(count >= 8 for count in per_pair.values())
+
+
+def test_the_design_page_counts_them(shared):
+    page = design_page(shared, selectors.configuration_of(shared))
+    rows = {str(row.name): row.trials for row in page.roles}
+    assert rows == {"main": 16, "of these, the same for all": 8, "clean": 2}
+    assert page.summary["overlap"] == {"trials": 8, "answers": 32}
 
 
 def test_planned_counts_are_exact_after_somebody_dropped_out(client, shared):
