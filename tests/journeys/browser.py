@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
@@ -40,7 +41,14 @@ class Reply:
 
     @property
     def is_picture(self) -> bool:
-        return self.kind == "image/png"
+        return self.kind == "application/octet-stream"
+
+    @property
+    def pictures(self) -> list[bytes]:
+        """The pictures that came one after another."""
+        ends = list(accumulate(int(length) for length in self.headers["Picture-Lengths"].split(",")))
+        assert ends[-1] == len(self.body)
+        return [self.body[start:end] for start, end in pairwise([0, *ends])]
 
     @property
     def is_static(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,9 @@ LEASE = {"X-Lease": "a-tab-of-its-own"}
 ROLES = ("gold", "sentinel", "negative", "consistency", "clean", "qualification", "role", "original", "stimuli")
 PLATFORM_PATHS = re.compile(
     r"/take/[\w-]+/(open/)?|/run/|/static/.+|/api/v1/run/(handoff|lease|session|status|responses|complete)/"
-    r"|/api/v1/run/trials/\d+/(mask|stimulus/0)/"
+    r"|/api/v1/run/trials/\d+-\d+/pictures/"
 )
+_LENGTHS_AND_DATE = ("Content-Length", "Picture-Lengths", "Date")
 _TRIALS = """
     SELECT t.position, t.role, t.correct_response, t.mask_seed, i.category, i.key AS original, i.file AS original_file,
            i.sha256 AS original_sha256, s.key AS stimulus, s.file, s.sha256, s.corruption, s.parameter, s.visual_change,
@@ -96,10 +98,11 @@ def visit(site: Site) -> Visit:
     # Every round: all its pictures first, then answers; the frame asks how far it is.
     for block in session["blocks"]:
         positions = range(block["first"], block["last"] + 1)
+        for first in range(positions.start, positions.stop, 4):
+            last = min(first + 4, positions.stop) - 1
+            browser.get(f"{api}trials/{first}-{last}/pictures/", headers=headers)
         for position in positions:
-            browser.get(f"{api}trials/{position}/stimulus/0/", headers=headers)
-            browser.get(f"{api}trials/{position}/mask/", headers=headers)
-        for position in positions:
+            time.sleep(0.06)  # as long as its pictures are shown
             answer = {"position": position, "response": "dog", "rt_ms": 640.0, "clicks": [], "timing": {}}
             stored = browser.post(f"{api}responses/", json={**answer, "simulated": False}, headers=headers)
             assert stored.status == 201, stored.text
@@ -204,27 +207,27 @@ def addresses_and_headers_tell_nothing(visit: Visit) -> None:
         if not reply.path.startswith(("/take/", "/run/")) or reply.kind.endswith("json"):
             assert reply.headers["Cache-Control"] == "no-store"
     steady = {
-        json.dumps({name: value for name, value in reply.headers.items() if name not in ("Content-Length", "Date")})
+        json.dumps({name: value for name, value in reply.headers.items() if name not in _LENGTHS_AND_DATE})
         for reply in visit.pictures
     }
     assert len(steady) == 1, "a header differs from picture to picture"
 
 
 def pictures_are_nothing_but_pixels(visit: Visit) -> None:
-    stimuli = [reply for reply in visit.pictures if "/stimulus/" in reply.path]
-    masks = [reply for reply in visit.pictures if reply.path.endswith("/mask/")]
+    pictures = [picture for reply in visit.pictures for picture in reply.pictures]
+    stimuli, masks = pictures[0::2], pictures[1::2]
     assert len(stimuli) == len(masks) == len(visit.trials)
     for kind in (stimuli, masks):
         headers = set()
-        for reply in kind:
-            chunks = list(_chunks(reply.body))
+        for picture in kind:
+            chunks = list(_chunks(picture))
             names = [name for name, _content in chunks]
             assert names[0] == b"IHDR"
             assert set(names[1:-1]) == {b"IDAT"}
             assert names[-1] == b"IEND"
             headers.add(chunks[0][1])
         assert len(headers) == 1, "size, depth or colour type tells pictures apart"
-    assert len({reply.body for reply in masks}) == len(masks), "a mask that comes back tells of a repetition"
+    assert len(set(masks)) == len(masks), "a mask that comes back tells of a repetition"
 
 
 def the_recruiter_learns_the_entry_and_the_receipt_alone(visit: Visit, site: Site) -> None:
@@ -239,7 +242,7 @@ def what_is_not_due_is_not_given(visit: Visit, site: Site) -> None:
     """Another person's session: pictures of a later round, of an answered trial, files by their names."""
     stranger = Browser()
     api, headers = f"{visit.platform}/api/v1/run/", {"Authorization": f"Bearer {visit.token}", **LEASE}
-    for path in (f"{api}trials/0/stimulus/0/", f"{api}trials/0/mask/"):
+    for path in (f"{api}trials/0/stimulus/0/", f"{api}trials/0/mask/", f"{api}trials/0-1/pictures/"):
         assert stranger.get(path, headers=headers).status in (404, 409), "answered"
         assert stranger.get(path).status == 401
     trial = next(iter(visit.trials.values()))
