@@ -63,11 +63,14 @@ def _name(text: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m humanexp.marketplace.create_requester", description=__doc__)
-    parser.add_argument("--name", required=True, type=_name, help="shown to workers")
+    parser.add_argument(
+        "--name", required=True, type=_name, action="append", help="shown to workers; given again, one line each"
+    )
     parser.add_argument("--balance", default="100.00", type=_amount, help="first deposit in dollars, of a new name")
     parser.add_argument("--deposit", default="0", type=_amount, help="dollars to add now, to a new or an old name")
     chosen = parser.parse_args(arguments)
-    sys.stdout.write(json.dumps(create_requester(chosen.name, chosen.balance, chosen.deposit)) + "\n")
+    for name in chosen.name:
+        sys.stdout.write(json.dumps(create_requester(name, chosen.balance, chosen.deposit)) + "\n")
     return 0
 
 

@@ -44,10 +44,22 @@ def mturk(marketplace: MarketplaceServer, rich_keys: RequesterKeys) -> Any:
     return marketplace.client(rich_keys)
 
 
+@pytest.fixture(scope="session")
+def fresh_keys(marketplace_process: MarketplaceServer) -> Iterator[RequesterKeys]:
+    """One requester after the other with $100.00 and no history."""
+
+    def keys() -> Iterator[RequesterKeys]:
+        while True:
+            names = [f"Fresh lab {next(_numbers)}" for _ in range(12)]
+            yield from marketplace_process.create_requesters(names, "100.00")
+
+    return keys()
+
+
 @pytest.fixture
-def fresh_mturk(marketplace: MarketplaceServer) -> Any:
+def fresh_mturk(marketplace: MarketplaceServer, fresh_keys: Iterator[RequesterKeys]) -> Any:
     """boto3's client of a requester with exactly $100.00 and no history."""
-    return marketplace.client(marketplace.create_requester(f"Fresh lab {next(_numbers)}", "100.00"))
+    return marketplace.client(next(fresh_keys))
 
 
 @pytest.fixture

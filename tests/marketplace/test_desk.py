@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import requests
 from botocore.exceptions import ClientError
 
 from tests.marketplace.server import ROOT, MarketplaceServer, WorkerClient, running
+from tests.marketplace.test_requester_api import code, refused
 
 MakeHit = Callable[..., dict[str, Any]]
 
@@ -24,9 +26,24 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer
         yield server
 
 
-def desk(site: MarketplaceServer, *arguments: str) -> Any:
+#: Several tasks one after the other: what each prints, or its complaint.
+_TASKS = """
+import contextlib, io, json, sys
+from humanexp.marketplace import desk
+replies = []
+for arguments in json.loads(sys.argv[1]):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = desk.main(arguments)
+    replies.append(json.loads(out.getvalue()) if status == 0 else err.getvalue())
+print(json.dumps(replies))
+"""
+
+
+def desk(site: MarketplaceServer, *tasks: str) -> list[Any]:
+    """Each task is a line of words; in one process, because its start is most of the time."""
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "humanexp.marketplace.desk", *arguments],
+        [sys.executable, "-W", "error", "-c", _TASKS, json.dumps([shlex.split(task) for task in tasks])],
         cwd=ROOT,
         env=site.environment,
         capture_output=True,
@@ -34,11 +51,14 @@ def desk(site: MarketplaceServer, *arguments: str) -> Any:
         timeout=60,
         check=False,
     )
-    return json.loads(run.stdout) if run.returncode == 0 else run.stderr
+    assert run.returncode == 0, run.stderr
+    replies: list[Any] = json.loads(run.stdout)
+    return replies
 
 
 def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
-    codes = [one["code"] for one in desk(site, "invite", "--count", "2", "--note", "course 3")]
+    (invitations,) = desk(site, "invite --count 2 --note 'course 3'")
+    codes = [one["code"] for one in invitations]
     visitor = WorkerClient(site.url)
     visitor.get("/signup/")
     form = {"username": "ada", "password": "a long pass phrase"}
@@ -57,21 +77,33 @@ def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
     client = site.client(keys)
     hit = make_hit(client, Reward="2.50")
     client.approve_assignment(AssignmentId=worker.do(hit["HITId"]))
-    owed = [{"worker_id": worker.worker_id, "username": "ada", "owed": "2.50"}]
-    assert desk(site, "owed") == owed
-    assert "owed 250 cents" in desk(site, "paid", worker.worker_id, "2.51")
-    assert desk(site, "paid", worker.worker_id, "2.00", "--note", "transfer")["still_owed"] == "0.50"
+    letter = {"subject": "The frame", "text": "It stays white."}
+    worker.post(f"/groups/{hit['HITTypeId']}/contact/", letter)
+    queue = {"Destination": "http://q", "Transport": "SQS", "Version": "2014-08-15", "EventTypes": ["HITCreated"]}
+    err = refused(client.update_notification_settings, HITTypeId=hit["HITTypeId"], Notification=queue)
+    assert code(err) == "InvalidTransportEndpoint"
+    assert "no SQS service" in str(err)
+
+    owed, too_much, paid, inbox, _, empty, nobody, fresh = desk(
+        site,
+        "owed",
+        f"paid {worker.worker_id} 2.51",
+        f"paid {worker.worker_id} 2.00 --note transfer",
+        "inbox",
+        "answer 1 'Please reload.'",
+        "inbox",
+        "new-key 'no such lab'",
+        "new-key lab",
+    )
+    assert owed == [{"worker_id": worker.worker_id, "username": "ada", "owed": "2.50"}]
+    assert "owed 250 cents" in too_much
+    assert paid["still_owed"] == "0.50"
     totals = worker.get("/earnings/")["totals"]
     assert (totals["paid_out_cents"], totals["owed_cents"], totals["total_cents"]) == (200, 50, 250)
-
-    worker.post(f"/groups/{hit['HITTypeId']}/contact/", {"subject": "The frame", "text": "It stays white."})
-    (letter,) = desk(site, "inbox")
-    assert (letter["to"], letter["from"], letter["text"]) == ("lab", worker.worker_id, "It stays white.")
-    desk(site, "answer", str(letter["number"]), "Please reload.")
+    assert [(one["to"], one["from"], one["text"]) for one in inbox] == [("lab", worker.worker_id, "It stays white.")]
     assert worker.get("/messages/")["messages"][0]["text"] == "Please reload."
-    assert desk(site, "inbox") == []
-
-    fresh = desk(site, "new-key", "lab")
+    assert empty == []
+    assert "no such lab" in nobody
     with pytest.raises(ClientError, match="UnrecognizedClient"):
         client.get_account_balance()
     renewed = site.client(type(keys)(fresh["access_key_id"], fresh["secret_access_key"]))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.marketplace.queues import Queues
-from tests.marketplace.server import MarketplaceServer, external_question, running
+from tests.marketplace.server import MarketplaceServer, external_question
 from tests.marketplace.test_requester_api import DAY, code, refused
 
 MakeHit = Callable[..., dict[str, Any]]
@@ -139,17 +139,6 @@ def test_where_nothing_can_be_sent(queues: Queues, mturk: Any, hit_type: Callabl
     missing = {**good, "Destination": f"{queues.url}/123456789012/no-such-queue"}
     err = refused(mturk.send_test_event_notification, Notification=missing, TestEventType="Ping")
     assert code(err) == "InvalidTransportEndpoint"
-
-
-def test_a_site_without_a_queue_service_says_so(tmp_path: Any, queues: Queues, make_hit: MakeHit) -> None:
-    with running(tmp_path) as server:
-        client = server.client(server.create_requester())
-        hit = make_hit(client)
-        err = refused(
-            client.update_notification_settings, HITTypeId=hit["HITTypeId"], Notification=queues.queue("absent")
-        )
-        assert code(err) == "InvalidTransportEndpoint"
-        assert "no SQS service" in str(err)
 
 
 def test_expired_keys_lagging_lists_and_faults_by_share(

@@ -91,7 +91,7 @@ def test_test_controls_are_off_by_default(tmp_path: Path) -> None:
 
 def test_keys_come_back_by_name_and_files_are_private(tmp_path: Path) -> None:
     server = MarketplaceServer(tmp_path)
-    first, other = server.create_requester("lab", "1.00"), server.create_requester("other lab", "1.00")
+    first, other = server.create_requesters(["lab", "other lab"], "1.00")
     assert server.create_requester("lab", "500.00") == first
     assert other.access_key_id != first.access_key_id
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
