@@ -31,6 +31,8 @@ class Measured:
         Trials read.
     positions : tuple of int
         The trials that speak against the session.
+    sessions : int
+        Sessions of the person whose trials were read together.
     """
 
     passed: bool | None
@@ -38,6 +40,7 @@ class Measured:
     threshold: float
     trials: int
     positions: tuple[int, ...] = ()
+    sessions: int = 1
 
 
 RuleKind = Callable[[SessionRecord, Settings], Measured]
@@ -64,13 +67,9 @@ def sentinels(record: SessionRecord, settings: Settings) -> Measured:
     more (`analysis.acceptance.golds`).
     """
     under = settings.get("pool_under", 0)
-    together = [record, *record.others] if record.asked < under else [record]
-    trials = [
-        trial
-        for each in together
-        if each is record or each.asked < under
-        for trial in each.with_role(settings["role"], settings.get("task"))
-    ]
+    too_short = [other for other in record.others if other.asked < under]
+    together = [record, *too_short] if record.asked < under else [record]
+    trials = [trial for each in together for trial in each.with_role(settings["role"], settings.get("task"))]
     needed = _needed(len(trials), settings["pass_of"])
     right = sum(bool(trial.correct) for trial in trials)
     own = record.with_role(settings["role"], settings.get("task"))
@@ -80,6 +79,7 @@ def sentinels(record: SessionRecord, settings: Settings) -> Measured:
         threshold=0 if needed is None else needed,
         trials=len(trials),
         positions=_positions([trial for trial in own if not trial.correct]),
+        sessions=len(together),
     )
 
 

@@ -23,9 +23,13 @@ class RuleOutcome:
     threshold: float
     trials: int
     positions: tuple[int, ...]
+    #: of the person, whose trials were read together
+    sessions: int = 1
 
     def to_dict(self) -> dict[str, Any]:
-        return {**dataclasses.asdict(self), "positions": list(self.positions)}
+        """As JSON; `sessions` is there where they are several."""
+        values = {**dataclasses.asdict(self), "positions": list(self.positions)}
+        return values if self.sessions > 1 else {name: value for name, value in values.items() if name != "sessions"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +84,7 @@ def judge(record: SessionRecord, rules: RuleSet) -> Verdict:
                 threshold=float(measured.threshold),
                 trials=measured.trials,
                 positions=measured.positions,
+                sessions=measured.sessions,
             )
         )
     failed = [outcome for outcome in evidence if outcome.passed is False]

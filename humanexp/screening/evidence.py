@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from analysis.acceptance import SessionRecord
-from analysis.acceptance.record import AnsweredTrial
+from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial
 from analysis.categories import NO_ANSWER
 
 #: Colours of the strip; the shapes differ as well: what failed is taller.
@@ -61,9 +61,14 @@ class Evidence:
     rules: list[RuleRow]
 
 
-def evidence_of(rows: Sequence[Mapping[str, Any]], outcomes: Sequence[Mapping[str, Any]]) -> Evidence:
-    """From the stored answers and a verdict's evidence; shows no more of corrupted trials than the rules may read."""
-    record = SessionRecord.from_rows(rows)
+def evidence_of(
+    rows: Sequence[Mapping[str, Any]], outcomes: Sequence[Mapping[str, Any]], *, withdrawn: Collection[str] = ()
+) -> Evidence:
+    """From the stored answers and a verdict's evidence; shows no more of corrupted trials than the rules may read.
+
+    Golds of withdrawn originals are shown as trials like others.
+    """
+    record = SessionRecord.from_rows(rows, withdrawn=withdrawn)
     against = {position for outcome in outcomes if outcome["passed"] is False for position in outcome["positions"]}
     changed = _changed(record)
     return Evidence(
@@ -91,6 +96,7 @@ _ROLE_NAMES: Mapping[str, str | Promise] = {
     "main": _("main"),
     "clean": _("clean"),
     "gold": _("gold"),
+    WITHDRAWN_GOLD: _("withdrawn gold"),
     "negative": _("negative"),
     "consistency_first": _("first showing"),
     "consistency_second": _("second showing"),
@@ -146,7 +152,10 @@ def _rule(outcome: Mapping[str, Any]) -> RuleRow:
     elif kind == "entropy":
         measured, bound = f"{value:.2f} bits", _("at least %(bound)s bits") % {"bound": f"{threshold:g}"}
     elif kind in ("sentinels", "qualification"):
-        measured, bound = _right(value, outcome["trials"]), _("at least %(bound)s") % {"bound": f"{threshold:g}"}
+        measured, bound = (
+            _right(value, outcome["trials"], outcome.get("sessions", 1)),
+            _("at least %(bound)s") % {"bound": f"{threshold:g}"},
+        )
     else:
         measured, bound = f"{value:g}", _("at most %(bound)s") % {"bound": f"{threshold:g}"}
     return RuleRow(
@@ -160,5 +169,8 @@ def _rule(outcome: Mapping[str, Any]) -> RuleRow:
     )
 
 
-def _right(value: float, trials: int) -> str:
-    return str(_("%(right)s of %(trials)s right") % {"right": f"{value:g}", "trials": trials})
+def _right(value: float, trials: int, sessions: int) -> str:
+    counts = {"right": f"{value:g}", "trials": trials, "sessions": sessions}
+    if sessions > 1:
+        return str(_("%(right)s of %(trials)s right in %(sessions)s sessions of this person") % counts)
+    return str(_("%(right)s of %(trials)s right") % counts)

@@ -49,10 +49,14 @@ class Review:
     page: int
     pages: int
     golds: list[GoldRow]
-    #: how many of the golds count for nobody any more
-    withdrawn: int
+    #: those that count for nobody any more
+    withdrawn: list[GoldRow]
     #: when the study's rules withdraw a gold, if they do
     withdrawal: Withdrawal | None
+
+    @property
+    def doubtful(self) -> list[GoldRow]:
+        return [row for row in self.golds if row.is_doubtful]
 
     @property
     def excluded_total(self) -> int:
@@ -71,10 +75,12 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
     answers, found = experiments.rows_of(on_page, study), selectors.verdicts_on(on_page)
     withdrawn = selectors.withdrawn_golds(study)
     rules = RuleSet.from_dict(study.rule_set)
+    golds = [GoldRow(gold, gold.original in withdrawn) for gold in selectors.gold_performance(study, rules)]
     rows = []
     for session in on_page:
         verdict = found.get(session.pk)
-        rows.append(Row(session, verdict, evidence_of(answers[session.code], verdict.evidence if verdict else [])))
+        against = verdict.evidence if verdict else []
+        rows.append(Row(session, verdict, evidence_of(answers[session.code], against, withdrawn=withdrawn)))
     return Review(
         rows=rows,
         finished=len(sessions),
@@ -86,8 +92,8 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
         shown=shown,
         page=page,
         pages=pages,
-        golds=[GoldRow(gold, gold.original in withdrawn) for gold in selectors.gold_performance(study, rules)],
-        withdrawn=len(withdrawn),
+        golds=[row for row in golds if not row.is_withdrawn],
+        withdrawn=[row for row in golds if row.is_withdrawn],
         withdrawal=withdrawal_of(rules),
     )
 

@@ -62,7 +62,11 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
             "session": found,
             "verdict": history[0] if history else None,
             "history": history,
-            "evidence": evidence_of(experiments.session_rows(found), history[0].evidence if history else []),
+            "evidence": evidence_of(
+                experiments.session_rows(found),
+                history[0].evidence if history else [],
+                withdrawn=selectors.withdrawn_golds(study),
+            ),
             "form": form,
         },
         status=422 if form.is_bound else 200,

@@ -11,6 +11,7 @@ from humanexp.experiments import services as experiments
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.screening import selectors, services
+from humanexp.screening.evidence import evidence_of
 from humanexp.screening.models import Verdict, WithdrawnGold
 from tests.experiments.conftest import configuration, new_session
 from tests.screening.conftest import always_dog, finished
@@ -222,6 +223,10 @@ def test_golds_of_short_sessions_count_together_over_a_persons_sessions(client, 
     assert [selectors.current_verdicts(two_each)[session.pk].accepted for session in sessions] == [accepted] * 2
     evidence = selectors.current_verdicts(two_each)[sessions[0].pk].evidence[1]
     assert (evidence["trials"], evidence["value"], evidence["threshold"]) == (10, 10 - sum(wrong), 8)
+    assert evidence["sessions"] == 2
+    said = evidence_of([], [evidence]).rules[0].measured
+    assert said == f"{10 - sum(wrong)} of 10 right in 2 sessions of this person"
     # The first session was judged by itself when it was the only one.
+    assert "sessions" not in selectors.history(sessions[0])[-1].evidence[1]
     assert len(selectors.history(sessions[0])) == 2
     assert selectors.history(sessions[0])[-1].accepted is (wrong[0] < 2)

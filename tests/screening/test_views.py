@@ -135,7 +135,8 @@ def test_the_page_says_in_a_sentence_which_golds_are_withdrawn(client, study, ju
     text = client.get(url).content.decode()
     assert "1 gold is withdrawn, for too few of the otherwise accepted people named it" in text
     assert "After 20 showings a gold is withdrawn that under 90" in text
-    assert '<span class="tag">withdrawn</span>' in text
+    assert '<span class="tag plain">withdrawn</span>' in text
+    assert "withdrawn gold" in text, "the strip shows it as a trial like others"
 
 
 def test_the_timing_certificate_of_a_study(client, study, judged):
