@@ -187,6 +187,9 @@ class Hostile:
         if "/trials/" in path:
             head, tail = path.split("/trials/")
             parts = tail.split("/")
+            if "/pictures/" in path:
+                ends = [self.rng.choice((*POSITIONS, "0", "9")) for _ in range(2)]
+                return self._call(path=f"{head}/trials/{'-'.join(ends)}/pictures/")
             places = [0, 2] if "/stimulus/" in path else [0]
             place = self.rng.choice(places)
             parts[place] = self.rng.choice(POSITIONS if place == 0 else SHOWINGS)

@@ -78,6 +78,7 @@ def endpoints(cursor: int, later: int, entry: str, other_entry: str) -> list[End
         Endpoint("look", "POST", f"{run}handoff/look/", {"code": "x.y.z"}, {"code": no_code}, has_token=False),
         Endpoint("stimulus", "GET", f"{trial}stimulus/0/", has_lease=True, reads=True),
         Endpoint("mask", "GET", f"{trial}mask/", has_lease=True, reads=True),
+        Endpoint("pictures", "GET", f"{run}trials/{cursor}-{cursor + 1}/pictures/", has_lease=True, reads=True),
         Endpoint("question", "GET", f"{trial}question/", has_lease=True, reads=True),
         Endpoint("responses", "POST", f"{run}responses/", answer, wrong_answer, has_lease=True),
         Endpoint(
