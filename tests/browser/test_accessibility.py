@@ -13,6 +13,7 @@ from humanexp.recruitment import services as recruitment
 from tests.browser import studies
 from tests.browser.axe import grave_violations
 from tests.browser.person import Person
+from tests.browser.test_frames import shot
 from tests.browser.test_trial_validation import SHORT, Judge
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
@@ -71,14 +72,44 @@ def test_the_pages_of_a_timed_study(page: Any, live_server: Any, study: Study) -
 
 def test_the_pages_of_pairs(page: Any, live_server: Any, drawings: Path) -> None:
     person = Person(page, live_server.url)
-    person.enters(
-        studies.open_session(studies.make_study(drawings, design=studies.pairs_design(), protocol=studies.BRIEF))
-    )
+    study = studies.make_study(drawings, design=studies.pairs_design(), protocol=studies.BRIEF)
+    study.configuration["calibrate_size"] = True
+    study.save(update_fields=["configuration"])
+    session = studies.open_session(study)
+    person.enters(session)
     person.passes_the_checks()
+    person.sees("calibration")
+    page.focus("[data-card-width]")
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.querySelector('[data-card]').getBoundingClientRect().width") == 330
+    assert grave_violations(page) == []
+    shot(page, "calibration")
+    person.presses("fitted")
     person.sees("instructions-discrimination")
     for _ in range(4):
         assert grave_violations(page) == []
         person.presses("next")
+    person.presses("start")
+    person.sees_the_choices()
+    assert grave_violations(page) == []
+    shot(page, "pairs")
+
+
+def test_leaving_on_a_phone(page: Any, live_server: Any, drawings: Path) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    judge = Judge(page, live_server.url)
+    judge.arrives_to_judge(
+        studies.open_session(studies.make_study(drawings, design=SHORT, protocol=studies.BRIEF)),
+    )
+    page.click("[data-leave]")
+    page.wait_for_selector("dialog[open]")
+    assert page.evaluate("document.activeElement.dataset.leaveAnswer") == "stay"
+    assert grave_violations(page) == []
+    page.click("[data-leave-answer=stay]")
+    for part in ("[data-part=saved]", "[data-part=count]"):
+        text, way_out = page.locator(part).bounding_box(), page.locator("[data-leave]").bounding_box()
+        assert text["x"] >= way_out["x"] + way_out["width"] or text["y"] + text["height"] <= way_out["y"], part
 
 
 @pytest.mark.parametrize("width", [1280, 390])
