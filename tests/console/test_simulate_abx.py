@@ -1,0 +1,79 @@
+"""Scripted participants answer ABX over HTTP; the study is then judged, analysed, exported and looked at."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from analysis.tables import TRIALS
+from humanexp.core.models import User
+from humanexp.experiments import services
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.models import Response, Session
+from humanexp.jobs import runner
+from humanexp.recruitment import services as recruitment
+from humanexp.screening.selectors import current_verdicts
+from tests.console.test_simulate_validation import one_at_a_time  # noqa: F401
+from tests.experiments.conftest import SIZE_PX, make_stimulus_set
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+def test_personas_compare_pictures_and_everything_downstream_takes_it(
+    live_server: Any, settings: Any, tmp_path: Path, client: Any
+) -> None:
+    settings.PUBLIC_URL = live_server.url
+    make_stimulus_set(per_category=8, per_function=120)
+    study = services.create_study(
+        configuration=StudyConfiguration.from_dict(
+            {
+                "title": "Whose corruption?",
+                "population": "scripted",
+                "stimuli": "pictures",
+                "protocol": {"name": "vcr", "size_px": SIZE_PX},
+                "design": {
+                    "sessions": 5,
+                    "main_trials": 0,
+                    "discrimination": {"form": "abx", "trials": 12, "sentinels": 4, "practice": 2},
+                },
+            }
+        )
+    )
+    recruitment.publish(study=study, to="link", assignments=5)
+    mix = "careful=0.8,one-button=0.2"
+    call_command("simulate", study.slug, "--participants", "5", "--mix", mix, "--seed", "3", stdout=StringIO())
+    answers = Response.objects.filter(session__study=study)
+    assert answers.count() == 5 * 18 and set(answers.values_list("response", flat=True)) <= {"a", "b", "na"}
+
+    runner.run_waiting()
+    verdicts = current_verdicts(study)
+    excluded = [verdict for verdict in verdicts.values() if not verdict.accepted]
+    assert len(verdicts) == 5 and len(excluded) == 1
+    assert all("plain ABX trials failed" in verdict.reasons for verdict in excluded)
+
+    found = tmp_path / "findings.json"
+    call_command("analyse", study.slug, "--json", str(found), stdout=StringIO())
+    entries = {tuple(entry["pair"]): entry for entry in json.loads(found.read_text())["discrimination"]}
+    assert {entry["form"] for entry in entries.values()} == {"abx"}
+    assert sum(entry["trials"] for entry in entries.values()) == 4 * 12
+    assert entries["gaussian_blur", "gaussian_noise"]["verdict"] == "different"
+    assert (
+        entries["gaussian_noise", "uniform_noise"]["accuracy"] < entries["gaussian_blur", "gaussian_noise"]["accuracy"]
+    )
+
+    call_command("export", study.slug, "--to", str(tmp_path / "out"), stdout=StringIO())
+    frame = TRIALS.read(next((tmp_path / "out").rglob("trials.csv")))
+    assert len(frame) == 5 * 18 and frame["third_stimulus"].notna().all()
+
+    client.force_login(User.objects.create_superuser("ada"))
+    for tab in ("design", "results", "monitor", "review"):
+        assert client.get(f"/studies/{study.slug}/{tab}/").status_code == 200
+    session = Session.objects.filter(study=study).first()
+    assert session is not None and session.state in ("completed", "submitted")
+    assert "does X go with A or with B?" in client.get(f"/studies/{study.slug}/results/").content.decode()
