@@ -16,7 +16,7 @@ import requests
 from tests.marketplace.documents import answer_key, file_question, question_form, selection_question
 from tests.marketplace.model_requests import OPERATIONS, SERVICE
 from tests.marketplace.queues import Queues
-from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient, external_question
+from tests.marketplace.server import ROOT, MarketplaceServer, RequesterKeys, WorkerClient, external_question
 from tests.marketplace.test_requester_api import code, refused
 
 _numbers = itertools.count(1)
@@ -296,6 +296,11 @@ def world(marketplace: MarketplaceServer, queues: Queues, mturk: Any, make_hit: 
 def test_every_operation_has_its_two_cases() -> None:
     assert sorted(CASES) == OPERATIONS
     assert len(OPERATIONS) == 39
+
+
+def test_every_operation_is_documented() -> None:
+    documented = (ROOT / "docs/marketplace.md").read_text(encoding="utf-8")
+    assert [operation for operation in OPERATIONS if operation not in documented] == []
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

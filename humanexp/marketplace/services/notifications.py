@@ -27,6 +27,8 @@ _BATCH = 10
 #: Looked back again, for what was stored with an earlier time than it became visible.
 _OVERLAP = timedelta(minutes=5)
 _AFTER_ATTEMPTS = 12
+#: Sent events are forgotten after this.
+_KEPT = timedelta(days=2)
 
 
 @transaction.atomic
@@ -113,6 +115,7 @@ def find_events(*, now: datetime, real_now: datetime) -> int:
             Event.objects.bulk_create(events, ignore_conflicts=True)
             if now - after > _OVERLAP:
                 NotificationSpecification.objects.filter(pk=specification.pk).update(watched_until=now - _OVERLAP)
+                specification.events.filter(happened_at__lte=after, sent_at__lt=real_now - _KEPT).delete()
         found += len(events)
     return found
 
