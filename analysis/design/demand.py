@@ -132,8 +132,8 @@ def _warnings(demand: Demand) -> list[str]:
     if demand.clean >= demand.gold:
         return []
     return [
-        f"{demand.clean} clean trials a session beside {demand.gold} golds: most clean pictures are golds then, and who "
-        f"tells clean pictures from others knows them. Raise clean_trials to {demand.gold}, or leave it out."
+        f"{demand.clean} clean trials a session beside {demand.gold} golds: most clean pictures are golds then, and "
+        f"who tells clean pictures from others knows them. Raise clean_trials to {demand.gold}, or leave it out."
     ]
 
 

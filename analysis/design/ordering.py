@@ -35,8 +35,8 @@ def near(total: int) -> tuple[int, int]:
     Second showings cannot come first: at a mean distance of d trials they stand d / (2 total) later than other trials
     on average. Further apart, a trial in the second half of a session would be a second showing twice as often.
     """
-    least = max(3, total // 24)
-    return least, max(least, total // 16)
+    least = max(3, total // 30)
+    return least, max(least, total // 20)
 
 
 def far(total: int) -> tuple[int, int]:
@@ -57,7 +57,8 @@ def spread(
     Parameters
     ----------
     groups : sequence of sequences of Entry
-        Each group (a corruption, the golds, ...) has its members at even distances, in random order.
+        Each group (a corruption, the golds, ...) has its members at even distances, in random order. Every place of the
+        sequence is equally likely for every member.
     repeated : sequence of StimulusRow
         Consistency pictures, shown twice.
     rng : numpy.random.Generator
@@ -70,18 +71,16 @@ def spread(
     least, largest = distances(total)
     keyed: list[tuple[float, Entry]] = []
     for group in groups:
-        keyed += zip(
-            _even(len(group), 0.0, 1.0, rng), (group[int(k)] for k in rng.permutation(len(group))), strict=True
-        )
-    firsts = [entry_of("consistency_first", row) for row in repeated]
-    keyed += zip(_even(len(firsts), 0.0, 1 - largest / max(total, 1), rng), firsts, strict=True)
-    sequence = [entry for _, entry in sorted(keyed, key=lambda pair: pair[0])]
-    for entry in reversed(firsts):
+        keyed += zip(_even(len(group), rng), (group[int(k)] for k in rng.permutation(len(group))), strict=True)
+    ordered = [entry for _, entry in sorted(keyed, key=lambda pair: pair[0])]
+    # Where parts of several groups begin together, small groups come a little late. Turned round, no place tells that.
+    start = int(rng.integers(len(ordered))) if ordered else 0
+    sequence = ordered[start:] + ordered[:start]
+    for key, row in zip(_even(len(repeated), rng), repeated, strict=True):
         distance = int(rng.integers(least, largest + 1))
-        place = min(sequence.index(entry), max(0, len(sequence) - distance))
-        sequence.remove(entry)
-        sequence.insert(place, entry)
-        sequence.insert(place + distance, entry_of("consistency_second", entry.stimulus))
+        place = max(0, min(int(key * (total - distance)), len(sequence) + 1 - distance))
+        sequence.insert(place, entry_of("consistency_first", row))
+        sequence.insert(place + distance, entry_of("consistency_second", row))
     return sequence
 
 
@@ -117,7 +116,6 @@ def equal_blocks(trials: int, longest: int) -> list[int]:
     return [trials // count + (number < trials % count) for number in range(count)] if trials else []
 
 
-def _even(count: int, low: float, high: float, rng: np.random.Generator) -> list[float]:
-    if not count:
-        return []
-    return sorted(float(key) for key in low + (high - low) * (np.arange(count) + rng.random(count)) / count)
+def _even(count: int, rng: np.random.Generator) -> list[float]:
+    """Rising numbers in [0, 1), one in each of as many equal parts."""
+    return [float(key) for key in (np.arange(count) + rng.random(count)) / max(count, 1)]
