@@ -9,7 +9,7 @@ import pytest
 from analysis.findings.observations import read_predictions, read_trials
 from analysis.findings.observers import error_consistency_entries
 from analysis.tables import TRIALS
-from humanexp.experiments import selectors, services
+from humanexp.experiments import plans, selectors, services
 from humanexp.experiments.design_page import design_page
 from humanexp.experiments.models import Session
 from tests.experiments.conftest import SIZE_PX, Tab, configuration, make_stimulus_set, new_session
@@ -79,3 +79,22 @@ def test_planned_counts_are_exact_after_somebody_dropped_out(client, shared):
     assert sorted(answered.values()) == [1] * 32 + [4] * 8
     assert sum(row["answered"] for row in selectors.progress_by_bin(shared)) == 64
     assert all(row["answered"] == row["planned"] for row in selectors.progress_by_bin(shared))
+
+
+def test_who_comes_again_sees_no_common_picture_again(client, db):
+    make_stimulus_set(per_category=12, per_function=240)
+    wanted = configuration(protocol=PROTOCOL, design=DESIGN, rules="none", max_sessions_per_worker=2)
+    study = services.start_collecting(study=services.create_study(configuration=wanted))
+    first = new_session(study, "P-1")
+    answer_all(client, first)
+    second, other = new_session(study, "P-1"), new_session(study, "P-2")
+    answer_all(client, second)
+
+    def originals(session):
+        return set(session.trials.values_list("stimulus__source_image__key", flat=True))
+
+    assert not originals(first) & originals(second)
+    assert len(main_stimuli(first) & main_stimuli(other)) == 8
+    assert len(main_stimuli(second)) == 16 and not main_stimuli(second) & main_stimuli(other)
+    later = services.new_version(study=study, configuration=wanted)
+    assert later.version == 2 and plans.whole_plan(later).summary["overlap"]["trials"] == 8
