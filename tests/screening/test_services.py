@@ -159,7 +159,7 @@ def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appe
         if by_hand is None:
             by_hand = services.decide(session=session, accepted=True, written_reason="I know this person.", by=anna)
     withdrawn = WithdrawnGold.objects.get()
-    assert (withdrawn.original, withdrawn.right) == (hard, 0) and withdrawn.shown == 2
+    assert (withdrawn.original, withdrawn.right) == (hard, 0) and withdrawn.shown >= 2
     assert not selectors.current_verdicts(eager)[unlucky.pk].accepted, "a job judges the others"
     assert runner.run_waiting(kinds=["screening.judge_study"]) == 1
     assert [verdict.accepted for verdict in selectors.history(unlucky)] == [True, False]
