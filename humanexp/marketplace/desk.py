@@ -5,6 +5,7 @@
     python -m humanexp.marketplace.desk paid A1B2C3 12.50 --note "transfer of 3 May"
     python -m humanexp.marketplace.desk inbox [--all]
     python -m humanexp.marketplace.desk answer 7 "The second part opens on Monday."
+    python -m humanexp.marketplace.desk new-password ada
     python -m humanexp.marketplace.desk new-key "Vision lab"
 
 Each prints JSON. The database is brought up to date first.
@@ -91,6 +92,13 @@ def answer(number: int, text: str) -> dict[str, Any]:
     return {"to": inquiry.worker.worker_id, "sent_at": sent.sent_at.isoformat()}
 
 
+def new_password(username: str) -> dict[str, str]:
+    """For a worker who has forgotten theirs."""
+    from humanexp.marketplace.services import accounts
+
+    return {"username": username, "password": accounts.reset_password(username=username)}
+
+
 def new_key(name: str) -> dict[str, str]:
     """A fresh access key; the old ones stop working at once."""
     from humanexp.marketplace import clock
@@ -134,6 +142,8 @@ def _parser() -> argparse.ArgumentParser:
     one = task("answer", answer, "answer a worker's letter")
     one.add_argument("number", type=_count)
     one.add_argument("text")
+    one = task("new-password", new_password, "a new password for a worker who has forgotten theirs")
+    one.add_argument("username")
     one = task("new-key", new_key, "replace a requester's access keys")
     one.add_argument("name")
     return parser

@@ -45,6 +45,7 @@ MarketplaceError
     ├── AnswersRefused
     ├── CannotRequest                 a qualification, now
     ├── TooManyInquiries
+    ├── TooManyGuesses
     └── SignUpRefused
 """
 
@@ -342,6 +343,14 @@ class TooManyInquiries(WorkRefused):
     status = 429
     kind = "too-many-inquiries"
     title = "Enough for today"
+
+
+class TooManyGuesses(WorkRefused):
+    """Too many wrong passwords. Try again in a quarter of an hour, or ask the lab for a new one."""
+
+    status = 429
+    kind = "too-many-guesses"
+    title = "Wait a little"
 
 
 class SignUpRefused(WorkRefused):

@@ -84,7 +84,7 @@ def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
     assert code(err) == "InvalidTransportEndpoint"
     assert "no SQS service" in str(err)
 
-    owed, too_much, paid, inbox, _, empty, nobody, fresh = desk(
+    owed, too_much, paid, inbox, _, empty, password, nobody, fresh = desk(
         site,
         "owed",
         f"paid {worker.worker_id} 2.51",
@@ -92,12 +92,18 @@ def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
         "inbox",
         "answer 1 'Please reload.'",
         "inbox",
+        "new-password ada",
         "new-key 'no such lab'",
         "new-key lab",
     )
     assert owed == [{"worker_id": worker.worker_id, "username": "ada", "owed": "2.50"}]
     assert "owed 250 cents" in too_much
     assert paid["still_owed"] == "0.50"
+    assert worker.get("/")["worker_id"] is None  # a new password ends what was signed in with the old
+    worker.get("/login/")
+    assert worker.post("/login/", {"username": "ada", "password": "a long pass phrase"}).status_code == 422
+    again_in = worker.post("/login/", {"username": "ada", "password": password["password"]})
+    assert again_in.json()["worker_id"] == worker.worker_id
     totals = worker.get("/earnings/")["totals"]
     assert (totals["paid_out_cents"], totals["owed_cents"], totals["total_cents"]) == (200, 50, 250)
     assert [(one["to"], one["from"], one["text"]) for one in inbox] == [("lab", worker.worker_id, "It stays white.")]

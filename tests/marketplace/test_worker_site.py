@@ -382,3 +382,13 @@ def test_writing_to_a_requester(marketplace: MarketplaceServer, mturk: Any, make
     visitor = WorkerClient(marketplace.url)
     visitor.get("/")
     assert visitor.post(path, {"subject": "s", "text": "t"}).status_code == 401
+
+
+def test_passwords_cannot_be_tried_for_ever(marketplace: MarketplaceServer) -> None:
+    WorkerClient(marketplace.url).sign_up(username="guessed", password="a long pass phrase")
+    visitor = WorkerClient(marketplace.url)
+    visitor.get("/login/")
+    tries = [visitor.post("/login/", {"username": "guessed", "password": f"guess {n}"}).status_code for n in range(11)]
+    assert tries == [422] * 10 + [429]
+    right = visitor.post("/login/", {"username": "guessed", "password": "a long pass phrase"})
+    assert right.json()["type"] == "too-many-guesses"  # the right one, too, has to wait

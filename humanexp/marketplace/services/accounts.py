@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -84,6 +85,18 @@ def create_requester(*, name: str, balance_cents: int, now: datetime) -> Request
     deposit(requester=requester, amount_cents=balance_cents, now=now)
     key = RequesterKey.objects.create(requester=requester, created_at=now)
     return RequesterAccount(requester=requester, key=key, is_new=True)
+
+
+@transaction.atomic
+def reset_password(*, username: str) -> str:
+    """A new password for somebody who has forgotten theirs; it is shown once."""
+    account = Account.objects.filter(username=username, worker__isnull=False).first()
+    if account is None:
+        raise NotFound(f"There is no worker named {username!r}.")
+    password = secrets.token_urlsafe(12)
+    account.set_password(password)
+    account.save(update_fields=["password"])
+    return password
 
 
 @transaction.atomic

@@ -15,8 +15,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.marketplace import clock
-from humanexp.marketplace.errors import SignUpRefused
+from humanexp.marketplace.errors import SignUpRefused, TooManyGuesses
 from humanexp.marketplace.forms import LogInForm, SignUpForm
+from humanexp.marketplace.guesses import GUESSES
 from humanexp.marketplace.models import Worker
 from humanexp.marketplace.services.accounts import sign_up
 from humanexp.marketplace.views.answers import problem, wants_json
@@ -49,11 +50,17 @@ def signup(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def log_in(request: HttpRequest) -> HttpResponse:
     form = LogInForm(request, request.POST or None)
+    name, address = request.POST.get("username", ""), request.META.get("REMOTE_ADDR", "")
+    if request.method == "POST" and GUESSES.too_many(name, address):
+        raise TooManyGuesses
     if request.method == "POST" and form.is_valid():
         worker = getattr(form.get_user(), "worker", None)
         if worker is not None:
+            GUESSES.succeeded(name)
             return _enter(request, worker, status=200)
         form.add_error(None, "This account is not a worker's.")
+    if request.method == "POST":
+        GUESSES.failed(name, address)
     return _form(request, form, "marketplace/login.html")
 
 

@@ -1,0 +1,39 @@
+"""Wrong passwords are counted, by name and by address, in this process's memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+
+_PER_NAME, _PER_ADDRESS = 10, 100
+_SECONDS = 900.0
+_MOST_KEYS = 10_000
+
+
+class _Guesses:
+    def __init__(self) -> None:
+        self._failures: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def too_many(self, name: str, address: str) -> bool:
+        return self._count(f"name {name}") >= _PER_NAME or self._count(f"address {address}") >= _PER_ADDRESS
+
+    def failed(self, name: str, address: str) -> None:
+        with self._lock:
+            if len(self._failures) > _MOST_KEYS:
+                self._failures.clear()
+            for key in (f"name {name}", f"address {address}"):
+                self._failures.setdefault(key, deque(maxlen=_PER_ADDRESS)).append(time.monotonic())
+
+    def succeeded(self, name: str) -> None:
+        with self._lock:
+            self._failures.pop(f"name {name}", None)
+
+    def _count(self, key: str) -> int:
+        since = time.monotonic() - _SECONDS
+        with self._lock:
+            return sum(at > since for at in self._failures.get(key, ()))
+
+
+GUESSES = _Guesses()
