@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from secrets import token_hex
 
 from django.conf import settings
+from django.db import connection
 
 from humanexp.core.errors import StudyRefused
 from humanexp.experiments.models import Population, Study
@@ -15,6 +16,7 @@ from humanexp.experiments.selectors import session_for_token
 from humanexp.recruitment import selectors as recruitment
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.states import CampaignState
+from humanexp.simulation.browser.driver import BrowserParticipant, chromium
 from humanexp.simulation.connection import PatientConnection
 from humanexp.simulation.observers import ObserverModel
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
@@ -113,6 +115,49 @@ def run_participants(
             pool.shutdown(cancel_futures=True)  # those who wait need not fail one by one
             raise
     return Cast(persona_of=persona_of)
+
+
+def run_in_browser(
+    *,
+    study: Study,
+    campaign: Campaign,
+    participants: int,
+    mix: Mapping[str, float],
+    seed: int,
+    observers: ObserverModel,
+    progress: Progress,
+) -> Cast:
+    """The same people through the real pages in Chromium, one after the other, each at their own pace."""
+    _check_population(study)
+    kinds = personas(observers, seed)
+    truth = true_pictures(study)
+    entered = study.family.participants.filter(is_scripted=True).count()
+    persona_of: dict[str, str] = {}
+    with ThreadPoolExecutor(1) as beside, chromium() as browser:
+        # A browser's loop runs in this thread: questions to the database are asked in another one.
+        def name_of(token: str) -> str:
+            return beside.submit(_participant_of, token).result()
+
+        for number, kind in enumerate(cast(mix, participants, seed + entered)):
+            person = BrowserParticipant(persona=kinds[kind], truth=truth, name_of=name_of, browser=browser)
+            name = f"scripted-{token_hex(6)}"
+            if campaign.is_link:
+                person.takes_link(f"{settings.PUBLIC_URL}/take/{campaign.entry}/?p={name}")
+            else:
+                worker = MarketplaceWorker(site=settings.MARKETPLACE_URL, name=name)
+                worker.sign_up()
+                work = worker.accept(campaign.hit_type_id)
+                person.takes_work(f"{settings.MARKETPLACE_URL}/work/{work['assignment_id']}/", worker.cookies)
+            persona_of[person.name] = kind
+            progress(number + 1, participants)
+    return Cast(persona_of=persona_of)
+
+
+def _participant_of(token: str) -> str:
+    try:
+        return session_for_token(token).participant.code
+    finally:
+        connection.close()
 
 
 def _finished(answering: Sequence[Future[None]]) -> int:

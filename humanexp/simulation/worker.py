@@ -45,6 +45,12 @@ class MarketplaceWorker:
         form = {"assignmentId": work["assignment_id"], "receipt": completion["receipt"]}
         self.connection.post(work["submit_url"], data=form)
 
+    @property
+    def cookies(self) -> list[dict[str, str]]:
+        """The account's, as a browser takes them."""
+        known = self.connection.http.cookies
+        return [{"name": cookie.name, "value": cookie.value or "", "url": self.site} for cookie in known]
+
     def _list(self) -> dict[str, Any]:
         listing: dict[str, Any] = self.connection.get(self.site, headers=_JSON).json()
         return listing

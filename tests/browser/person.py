@@ -8,14 +8,12 @@ from typing import Any
 from analysis.categories import RESPONSE_GRID
 from humanexp.experiments import services
 from humanexp.experiments.models import Session
-
-#: Generous: the machine may be busy with other things.
-PATIENCE_MS = 20_000
+from humanexp.simulation.browser.page import PATIENCE_MS, StudyPage
 
 
-class Person:
+class Person(StudyPage):
     def __init__(self, page: Any, address: str) -> None:
-        self.page = page
+        super().__init__(page)
         self.address = address
         # Leaving with unsent answers asks back; this person leaves all the same.
         page.on("dialog", lambda dialog: dialog.accept())
@@ -23,21 +21,8 @@ class Person:
     def enters(self, session: Session) -> None:
         self.page.goto(f"{self.address}/run/#{services.issue_handoff(session=session)}")
 
-    def sees(self, screen: str) -> None:
-        self.page.wait_for_selector(f'[data-screen="{screen}"]:not([hidden])', timeout=PATIENCE_MS)
-
     def reads(self, text: str) -> None:
         self.page.wait_for_selector(f"text={text}", timeout=PATIENCE_MS)
-
-    def presses(self, action: str) -> None:
-        self.page.click(f'[data-screen]:not([hidden]) [data-action="{action}"]:enabled', timeout=PATIENCE_MS)
-
-    def passes_the_checks(self) -> None:
-        self.sees("checks")
-        for question in ("sight", "colour_sight", "corruption_knowledge"):
-            if self.page.is_visible(f'input[name="{question}"]'):
-                self.page.check(f'input[name="{question}"][value="yes"]')
-        self.page.click('[data-screen="checks"] button[data-primary]')
 
     def arrives(self, session: Session, task: str = "categorisation") -> None:
         """All the way from the link to the first trial."""
@@ -47,17 +32,6 @@ class Person:
         for _ in range(4):
             self.presses("next")
         self.presses("start")
-
-    def sees_the_choices(self) -> None:
-        self.page.wait_for_selector("[data-grid][data-shown]", timeout=PATIENCE_MS)
-
-    def sees_them_go(self) -> None:
-        self.page.wait_for_selector("[data-grid]:not([data-shown])", state="attached", timeout=PATIENCE_MS)
-
-    def clicks(self, choice: str) -> None:
-        self.sees_the_choices()
-        self.page.click(f'[data-grid][data-shown] [data-choice="{choice}"]')
-        self.sees_them_go()
 
     def types(self, choice: str) -> None:
         """With the keyboard alone: the first arrow lands in the upper left corner."""

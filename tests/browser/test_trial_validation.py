@@ -54,12 +54,6 @@ class Judge(Person):
         begins = "count => document.querySelector('[data-value=count]').textContent.startsWith(count)"
         self.page.wait_for_function(begins, arg=count, timeout=PATIENCE_MS)
 
-    def judges(self, response: str) -> None:
-        for question, answer in zip(("shows", "usable"), response.split("-"), strict=True):
-            self.page.check(f'[data-screen="validation"] input[name="{question}"][value="{answer}"]')
-        self.page.wait_for_timeout(350)  # a press within 0.3 s is taken for the second half of a double click
-        self.presses("judged")
-
     def judges_with_keys(self, response: str) -> None:
         """From the heading, which has the focus: past the link to each question, an arrow for the answer, Enter."""
         keys = self.page.keyboard

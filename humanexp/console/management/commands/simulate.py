@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import requests
@@ -31,6 +32,11 @@ class Command(BaseCommand):
             "--mix", type=persona_mix, default=dict(DEFAULT_MIX), help=f"shares of the personas (default: {usual})"
         )
         parser.add_argument("--seed", metavar="S", type=whole_number(0), default=1, help="of their answers (default 1)")
+        parser.add_argument(
+            "--browser",
+            action="store_true",
+            help="through the real pages in Chromium, one after the other at their own pace (needs playwright)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         participants, seed = options["participants"], options["seed"]
@@ -40,7 +46,10 @@ class Command(BaseCommand):
             self._check_reachable(campaign)
             with Progress(console=Console(stderr=True), transient=True) as progress:
                 task = progress.add_task("Scripted participants", total=participants)
-                cast = scripted.run_participants(
+                run = scripted.run_in_browser
+                if not options["browser"]:
+                    run = partial(scripted.run_participants, connect=self.connect)
+                cast = run(
                     study=study,
                     campaign=campaign,
                     participants=participants,
@@ -48,7 +57,6 @@ class Command(BaseCommand):
                     seed=seed,
                     observers=ObserverModel(curves=DEMO_CURVES, seed=seed),
                     progress=lambda done, _: progress.update(task, completed=done),
-                    connect=self.connect,
                 )
         except ApplicationError as error:
             raise CommandError(error.message) from error

@@ -1,0 +1,228 @@
+"""A persona in Chromium: sees the pictures that the page is sent, and answers with the pointer, at its own pace."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from analysis.categories import NO_ANSWER
+from humanexp.simulation.browser.page import PATIENCE_MS, StudyPage
+from humanexp.simulation.connection import ParticipationFailed
+from humanexp.simulation.personas import Answer, Persona, TruePicture
+
+MISSING = (
+    "Real pages need playwright, which is not installed: `pip install -r requirements/dev.txt`, and Chromium "
+    "(`playwright install chromium`, or its path in CHROMIUM)."
+)
+#: The whole of a session at a participant's own pace.
+LONGEST_MS = 3_600_000
+WINDOW = {"width": 1280, "height": 860}
+#: Screens from which there is a way on, and how it is found; on others the person waits, or cannot go on.
+_BUTTONS = {"calibration": "no-card", "ready": "start", "paused": "continue"}
+_WAITING = ("loading", "saving", "trial", "validation")
+_PICTURES = re.compile(r"/trials/(\d+)-(\d+)/pictures/$")
+_QUESTION = re.compile(r"/trials/(\d+)/question/$")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """A browser without a window.
+
+    Raises
+    ------
+    ParticipationFailed
+        If playwright or Chromium is missing.
+    """
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError as error:
+        raise ParticipationFailed(MISSING) from error
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    with sync_playwright() as playwright:
+        try:
+            # Root, as in a container, has no sandbox of its own.
+            flags = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+            browser = playwright.chromium.launch(executable_path=path, args=flags)
+        except Error as error:
+            raise ParticipationFailed(MISSING) from error
+        try:
+            yield browser
+        except Error as error:
+            raise ParticipationFailed(str(error).splitlines()[0]) from error
+        finally:
+            browser.close()
+
+
+@dataclass(kw_only=True)
+class BrowserParticipant:
+    """A persona that takes part through the real pages, in a browser profile of its own."""
+
+    persona: Persona
+    #: what is known about every stimulus, by the sha256 of its bytes
+    truth: Mapping[str, TruePicture]
+    #: name of the participant whose session a token opens: keys the random stream
+    name_of: Callable[[str], str]
+    browser: Any
+    name: str = ""
+    #: pictures and wanted category by position, as far as the page has them
+    _pictures: dict[int, list[TruePicture]] = field(default_factory=dict)
+    _wanted: dict[int, str] = field(default_factory=dict)
+    #: position of the next trial that comes on the screen
+    _position: int = 0
+    _fault: str = ""
+
+    def takes_link(self, entry_url: str) -> None:
+        """From a plain link to its last page."""
+        with self._profile() as context:
+            page = context.new_page()
+            page.goto(entry_url)
+            self._takes_part(context, page)
+            page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+
+    def takes_work(self, work_url: str, cookies: Sequence[Mapping[str, Any]]) -> None:
+        """From a HIT accepted by the account of these cookies to its submission."""
+        with self._profile() as context:
+            context.add_cookies(list(cookies))
+            page = context.new_page()
+            page.goto(work_url)
+            frame = page.query_selector("[data-work-frame]").content_frame()
+            self._takes_part(context, frame)
+            frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
+            frame.click("[data-action=submit]")
+            # The marketplace takes the form in the frame, and then loads its own page anew.
+            page.wait_for_selector("text=Your work has been submitted", timeout=PATIENCE_MS)
+
+    @contextmanager
+    def _profile(self) -> Iterator[Any]:
+        context = self.browser.new_context(viewport=WINDOW, locale="en-US")
+        context.route("**/take/*/open/", self._opens)
+        context.route("**/api/v1/run/responses/", self._declares)
+        context.route("**/api/v1/run/session/", self._starts)
+        context.route(_PICTURES, self._receives_pictures)
+        context.route(_QUESTION, self._receives_question)
+        try:
+            yield context
+        finally:
+            context.close()
+
+    def _takes_part(self, context: Any, entry: Any) -> None:
+        """Agree, go through the study in its own window, close it."""
+        entry.check("[data-consent]")
+        with context.expect_page(timeout=PATIENCE_MS) as opened:
+            entry.click("[data-action=start]")
+        window = opened.value
+        self._goes_through(StudyPage(window))
+        window.close()
+
+    def _goes_through(self, study: StudyPage) -> None:
+        page = study.page
+        page.wait_for_selector("[data-screen]:not([hidden])", timeout=PATIENCE_MS)
+        while (screen := study.screen) != "done":
+            if screen == "checks":
+                study.passes_the_checks()
+                study.sees_another_than("checks")
+            elif screen.startswith("instructions-"):
+                study.presses("next")
+            elif screen in _BUTTONS:
+                study.presses(_BUTTONS[screen])
+                study.sees_another_than(screen)
+            elif screen == "trial" and page.query_selector("[data-grid][data-shown]"):
+                self._answers(study)
+            elif screen == "validation":
+                self._judges(study)
+            elif screen in _WAITING:
+                page.wait_for_timeout(20)
+            else:
+                raise ParticipationFailed(f"{self.name} cannot go on: “{study.heading}” ({screen})")
+
+    def _answers(self, study: StudyPage) -> None:
+        """One trial: the choices are on the screen."""
+        answer = self._answer_to(self._position)
+        self._position += 1
+        if answer.response != NO_ANSWER and answer.rt_ms is not None:
+            study.page.wait_for_timeout(answer.rt_ms)
+            choice = study.page.query_selector(f'[data-grid][data-shown] [data-choice="{answer.response}"]')
+            place = choice and choice.bounding_box()
+            if place:  # it is gone when the time was up
+                study.page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        study.sees_them_go()
+
+    def _judges(self, study: StudyPage) -> None:
+        """One picture, and where the right answer is told, the way past it."""
+        number = study.judged_picture
+        study.judges(self._answer_to(self._position).response)
+        self._position += 1
+        while study.screen == "validation" and study.judged_picture == number:
+            if study.is_told_the_answer:
+                study.presses("judged")
+            study.page.wait_for_timeout(20)
+
+    def _answer_to(self, position: int) -> Answer:
+        if self._fault:
+            raise ParticipationFailed(self._fault)
+        if position not in self._pictures:
+            raise ParticipationFailed(f"{self.name}: trial {position} is on the screen before its pictures came")
+        return self.persona.answer(
+            self._pictures[position], participant=self.name, position=position, wanted=self._wanted.get(position)
+        )
+
+    def _opens(self, route: Any) -> None:
+        """The page does not know that this is no person: its calls say so here."""
+        reply = route.fetch(post_data=_as_simulated(route.request))
+        if reply.ok:
+            self.name = self.name_of(reply.json()["token"])
+        route.fulfill(response=reply)
+
+    def _declares(self, route: Any) -> None:
+        route.continue_(post_data=_as_simulated(route.request))
+
+    def _starts(self, route: Any) -> None:
+        """The server's cursor leads: a passed qualification skips its other tries."""
+        reply = route.fetch()
+        if reply.ok:
+            self._position = reply.json()["cursor"]
+        route.fulfill(response=reply)
+
+    def _receives_pictures(self, route: Any) -> None:
+        reply = route.fetch()
+        if reply.ok:
+            first, last = map(int, _found(_PICTURES, route.request.url))
+            self._keep(first, last, reply.body(), reply.headers.get("picture-lengths", ""))
+        route.fulfill(response=reply)
+
+    def _keep(self, first: int, last: int, content: bytes, lengths: str) -> None:
+        parts, place = [], 0
+        for length in map(int, lengths.split(",")):
+            parts.append(content[place : place + length])
+            place += length
+        each = len(parts) // (last - first + 1)
+        for number, position in enumerate(range(first, last + 1)):
+            known = (self.truth.get(hashlib.sha256(part).hexdigest()) for part in parts[number * each :][:each])
+            # A mask is in no manifest.
+            self._pictures[position] = [picture for picture in known if picture is not None]
+            if not self._pictures[position]:
+                self._fault = f"trial {position}: these bytes are not in the stimulus manifest"
+
+    def _receives_question(self, route: Any) -> None:
+        reply = route.fetch()
+        if reply.ok:
+            (position,) = map(int, _found(_QUESTION, route.request.url))
+            self._wanted[position] = reply.json()["wanted"]
+        route.fulfill(response=reply)
+
+
+def _as_simulated(request: Any) -> str:
+    return json.dumps({**request.post_data_json, "simulated": True})
+
+
+def _found(pattern: re.Pattern[str], url: str) -> tuple[str, ...]:
+    found = pattern.search(urlsplit(url).path)
+    return found.groups() if found else ()

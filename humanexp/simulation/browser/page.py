@@ -1,0 +1,77 @@
+"""Somebody at a computer: what is on the participant's page, and what can be done there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: Generous: the machine may be busy with other things.
+PATIENCE_MS = 20_000
+#: A press sooner than this is taken for the second half of a double click, where pictures are judged.
+NO_DOUBLE_CLICK_MS = 350
+_SHOWN = "[data-screen]:not([hidden])"
+
+
+class StudyPage:
+    """The page of the experiment in a playwright page."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    @property
+    def screen(self) -> str:
+        """Name of the screen that is shown."""
+        name: str = self.page.eval_on_selector(_SHOWN, "element => element.dataset.screen")
+        return name
+
+    @property
+    def heading(self) -> str:
+        text: str = self.page.eval_on_selector(
+            _SHOWN, "element => (element.querySelector('h1, [data-heading], p') ?? element).textContent.trim()"
+        )
+        return text
+
+    def sees(self, screen: str) -> None:
+        self.page.wait_for_selector(f'[data-screen="{screen}"]:not([hidden])', timeout=PATIENCE_MS)
+
+    def sees_another_than(self, screen: str) -> None:
+        self.page.wait_for_selector(f'[data-screen="{screen}"]', state="hidden", timeout=PATIENCE_MS)
+
+    def presses(self, action: str) -> None:
+        self.page.click(f'{_SHOWN} [data-action="{action}"]:enabled', timeout=PATIENCE_MS)
+
+    def passes_the_checks(self) -> None:
+        self.sees("checks")
+        for question in ("sight", "colour_sight", "corruption_knowledge"):
+            if self.page.is_visible(f'input[name="{question}"]'):
+                self.page.check(f'input[name="{question}"][value="yes"]')
+        self.page.click('[data-screen="checks"] button[data-primary]')
+
+    def sees_the_choices(self) -> None:
+        self.page.wait_for_selector("[data-grid][data-shown]", timeout=PATIENCE_MS)
+
+    def sees_them_go(self) -> None:
+        self.page.wait_for_selector("[data-grid]:not([data-shown])", state="attached", timeout=PATIENCE_MS)
+
+    def clicks(self, choice: str) -> None:
+        self.sees_the_choices()
+        self.page.click(f'[data-grid][data-shown] [data-choice="{choice}"]')
+        self.sees_them_go()
+
+    def judges(self, response: str) -> None:
+        """Answer both questions about a picture, and go on."""
+        for question, answer in zip(("shows", "usable"), response.split("-"), strict=True):
+            self.page.check(f'[data-screen="validation"] input[name="{question}"][value="{answer}"]')
+        self.page.wait_for_timeout(NO_DOUBLE_CLICK_MS)
+        self.presses("judged")
+
+    @property
+    def judged_picture(self) -> str:
+        """What the page says of the number of the picture."""
+        text: str = self.page.text_content('[data-screen="validation"] [data-value="count"]')
+        return text
+
+    @property
+    def is_told_the_answer(self) -> bool:
+        """Whether the right answer to a practice picture is shown, and read."""
+        shown = self.page.query_selector('[data-screen="validation"] fieldset:disabled')
+        return bool(shown) and self.page.is_enabled('[data-screen="validation"] [data-action="judged"]')
