@@ -21,8 +21,8 @@ ALLOWED_NAMES = {
     *("state", "study_title", "cursor", "total", "protocol", "choices", "blocks", "lease", "token", "position"),
     *("name", "label", "icon", "categorisation", "index", "kind", "task", "first", "last", "feedback"),
     *("background", "size_px", "fixation_ms", "fixation_shape", "fixation_px", "stimulus_ms", "contrast_ramp"),
-    *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window"),
-    *("calibrate_size", "feedback_ms", "feedback_sound", "receipt", "completion_code", "debrief"),
+    *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window", "grid_order"),
+    *("calibrate_size", "feedback_ms", "feedback_sound", "qualified", "receipt", "completion_code", "debrief"),
 }
 #: Headers that are the same for everybody.
 ALLOWED_HEADERS = {
