@@ -89,7 +89,7 @@ def test_corruptions_are_interleaved(drawn):
         order = [rows[trial.stimulus]["corruption"] for trial in main_of(session)]
         assert max(len(list(run)) for _, run in groupby(order)) <= 4
         halves = [Counter(order[: len(order) // 2]), Counter(order[len(order) // 2 :])]
-        assert all(abs(halves[0][name] - halves[1][name]) <= 3 for name in set(order))
+        assert all(abs(halves[0][name] - halves[1][name]) <= 4 for name in set(order))
 
 
 @many
@@ -101,10 +101,13 @@ def test_clean_trials_are_no_fewer_than_golds_and_sentinels_are_spread(drawn):
         assert roles["clean"] >= roles["gold"] == 8
         main = [trial for trial in session.trials if trial.kind == "main"]
         for role in ("gold", "negative", "clean"):
-            places = [n / len(main) for n, trial in enumerate(main) if trial.role == role]
+            places = [n for n, trial in enumerate(main) if trial.role == role]
             count = len(places)
-            # One in each of as many equal parts, moved a little by second showings.
-            assert all(abs(place * count - (k + 0.5)) <= 0.5 + 0.15 * count for k, place in enumerate(places))
+            # One in each of as many equal parts of a circle, which starts anywhere; second showings come between.
+            gaps = [after - before for before, after in zip(places, [*places[1:], places[0] + len(main)], strict=True)]
+            assert max(gaps) <= 2 * len(main) / count + 2 * roles["consistency_second"] + 3
+            first_half = sum(place < len(main) / 2 for place in places)
+            assert abs(first_half - count / 2) <= 3
 
 
 @many
