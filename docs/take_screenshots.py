@@ -25,6 +25,8 @@ PAGES = {
     "design": "/studies/demo/design/",
     "recruit": "/studies/demo/recruit/",
     "monitor": "/studies/demo/monitor/",
+    "sessions": "/studies/demo/sessions/",
+    "preview": "/studies/demo/preview/",
     "review": "/studies/demo/review/",
     "results": "/studies/demo/results/",
     "stimuli": "/stimuli/",
