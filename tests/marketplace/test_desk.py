@@ -116,6 +116,7 @@ def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
     assert renewed.get_account_balance()["AvailableBalance"] == "47.00"
 
 
+@pytest.mark.slow
 def test_sign_up_can_be_closed(tmp_path: Path) -> None:
     with running(tmp_path, MARKETPLACE_SIGN_UP="closed") as server:
         visitor = WorkerClient(server.url)
