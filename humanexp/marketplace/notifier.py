@@ -8,7 +8,7 @@ import threading
 logger = logging.getLogger(__name__)
 
 #: Between two looks.
-_SECONDS = 1.0
+_SECONDS = 0.5
 
 
 class Notifier(threading.Thread):

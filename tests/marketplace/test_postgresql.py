@@ -19,6 +19,7 @@ from tests.postgres import postgres_cluster, postgres_url  # noqa: F401  (fixtur
 MakeHit = Callable[..., dict[str, Any]]
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 def test_the_whole_way_on_postgresql(
     postgres_url: str,  # noqa: F811
