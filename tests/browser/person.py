@@ -10,6 +10,15 @@ from humanexp.experiments import services
 from humanexp.experiments.models import Session
 from humanexp.simulation.browser.page import PATIENCE_MS, StudyPage
 
+_KEPT = """() => new Promise((resolve) => {
+  const opening = indexedDB.open("humanexp", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("kept");
+  opening.onsuccess = () => {
+    const reading = opening.result.transaction("kept").objectStore("kept").getAllKeys();
+    reading.onsuccess = () => resolve([...reading.result, ...Object.keys(localStorage)]);
+  };
+})"""
+
 
 class Person(StudyPage):
     def __init__(self, page: Any, address: str) -> None:
@@ -17,6 +26,12 @@ class Person(StudyPage):
         self.address = address
         # Leaving with unsent answers asks back; this person leaves all the same.
         page.on("dialog", lambda dialog: dialog.accept())
+
+    @property
+    def kept(self) -> list[str]:
+        """Names of everything that the pages have left in this browser for the time after the window."""
+        names: list[str] = self.page.evaluate(_KEPT)
+        return names
 
     def enters(self, session: Session) -> None:
         self.page.goto(f"{self.address}/run/#{services.issue_handoff(session=session)}")

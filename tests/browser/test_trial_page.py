@@ -60,7 +60,7 @@ def test_every_answer_is_stored_once_with_its_timing(page: Any, live_server: Any
     ).json()
     assert page.inner_text('[data-value="code"]') == status["completion_code"]
     assert page.inner_text('[data-value="debrief"]') == "Thank you: this is what the study is about."
-    assert page.evaluate("Object.keys(localStorage)") == [], "nothing about a person stays in the browser"
+    assert person.kept == [], "nothing about a person stays in the browser"
     assert person.complaints == []
 
     page.reload()

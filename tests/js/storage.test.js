@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { nameOf, openStorage } from "../../static/js/trial/storage.js";
+import { nameOf, openDurableStorage, openStorage } from "../../static/js/trial/storage.js";
 import { Storage } from "./support.js";
 
 test("the browser's storage where it works, memory where it is forbidden or full", () => {
@@ -14,6 +14,15 @@ test("the browser's storage where it works, memory where it is forbidden or full
     assert.deepEqual([storage.getItem("a"), storage.length, storage.key(0), storage.getItem("b")], ["1", 1, "a", null]);
     storage.removeItem("a");
     assert.equal(storage.length, 0);
+  }
+});
+
+test("where there is no database the second storage is used", async () => {
+  const real = new Storage();
+  const broken = { open: () => setTimeout(() => request.onerror(), 1) && request };
+  const request = { error: new Error("UnknownError") };
+  for (const factory of [() => { throw new Error("SecurityError"); }, () => undefined, () => broken]) {
+    assert.equal(await openDurableStorage(factory, () => real), real);
   }
 });
 

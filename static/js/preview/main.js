@@ -4,13 +4,13 @@ import { config, openPage } from "../trial/page.js";
 import { Autopilot } from "./autopilot.js";
 import { openBar } from "./bar.js";
 
-const page = openPage();
-const run = {
-  ...page,
-  // What a preview keeps over a reload is gone with its window.
-  local: page.tab,
-  sleep: (ms) => page.sleep(ms / config.hurry),
-};
-
-openBar({ run, config, autopilot: new Autopilot({ document, clock: page.clock, later: page.later }) });
-runSession(run);
+openPage().then((page) => {
+  const run = {
+    ...page,
+    // What a preview keeps over a reload is gone with its window.
+    local: page.tab,
+    sleep: (ms) => page.sleep(ms / config.hurry),
+  };
+  openBar({ run, config, autopilot: new Autopilot({ document, clock: page.clock, later: page.later }) });
+  return runSession(run);
+});

@@ -9,7 +9,7 @@ export class Begun {
   #storage;
   #key;
 
-  /** @param {{storage: Storage, session: string}} options localStorage, and what names the session in its keys */
+  /** @param {{storage: Storage, session: string}} options what outlives a killed browser, and what names the session in its keys */
   constructor({ storage, session }) {
     this.#storage = storage;
     this.#key = `humanexp.begun.${session}`;

@@ -2,4 +2,4 @@
 import { runSession } from "./flow.js";
 import { openPage } from "./page.js";
 
-runSession(openPage());
+openPage().then(runSession);

@@ -31,7 +31,7 @@ export class Outbox {
   /**
    * @param {object} options
    * @param {(response: object) => Promise<object>} options.send rejects with an error whose `mayPass` says whether to try again
-   * @param {Storage} options.storage localStorage: it outlives a reload and a closed window
+   * @param {Storage} options.storage it outlives a reload, a closed window and a killed browser
    * @param {string} options.session names the session in the keys
    * @param {(action: () => void, ms: number) => (() => void)} options.later runs the action later; returns how to call it off
    * @param {() => number} [options.random]

@@ -6,14 +6,14 @@ import { frameTaken } from "./handover.js";
 import { ProgressLine } from "./progress.js";
 import { Screens } from "./screens.js";
 import { lowTone } from "./sound.js";
-import { openStorage } from "./storage.js";
+import { openDurableStorage, openStorage } from "./storage.js";
 import { Watch } from "./watch.js";
 
 /** What the server wrote into the page for its scripts. */
 export const config = JSON.parse(document.getElementById("run-config")?.textContent || "{}") || {};
 
-/** Everything that a run needs of the browser. @returns {object} as `runSession` takes it */
-export function openPage() {
+/** Everything that a run needs of the browser. @returns {Promise<object>} as `runSession` takes it */
+export async function openPage() {
   const clock = () => performance.now();
   const screens = new Screens(document);
   const tab = openStorage(() => sessionStorage);
@@ -40,7 +40,7 @@ export function openPage() {
       return () => clearTimeout(timer);
     },
     createBitmap: (blob, options) => createImageBitmap(blob, options),
-    local: openStorage(() => localStorage),
+    local: await openDurableStorage(() => indexedDB, () => localStorage),
     tab,
     api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: document.documentElement.lang }),
     grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
