@@ -13,5 +13,5 @@ worker_connections = 4000
 keepalive = 75
 # Uploads of pictures may be slow; threads that wait for one are not stuck.
 timeout = 120
-# Open connections are idle ones, as a rule: they must not keep the port when the process is to end, or its parent has died.
+# Idle connections must not keep the port when the process is to end, or its parent has died.
 graceful_timeout = 5
