@@ -447,7 +447,9 @@ def test_any_boto3_client_works_from_the_environments_endpoint(
     monkeypatch.setenv("AWS_ENDPOINT_URL_MTURK", f"{marketplace.url}/requester/")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", rich_keys.access_key_id)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", rich_keys.secret_access_key)
-    client = boto3.client("mturk", region_name="us-east-1", config=Config(retries={"total_max_attempts": 1}))
+    # A session of its own: the shared one may hold the keys of an earlier test.
+    session = boto3.Session(region_name="us-east-1")
+    client = session.client("mturk", config=Config(retries={"total_max_attempts": 1}))
     assert client.get_account_balance()["AvailableBalance"]
 
 

@@ -226,8 +226,9 @@ def test_a_set_goes_only_when_its_name_is_typed(researcher: Client, stimulus_set
     refused = researcher.post("/stimuli/sets/walked/delete/", {"confirm": "walk"})
     assert refused.status_code == 422
     assert Stimulus.objects.exists() and folder.exists()
-    gone = researcher.post("/stimuli/sets/walked/delete/", {"confirm": "walked"}, follow=True)
-    assert "are gone" in gone.content.decode()
+    going = researcher.post("/stimuli/sets/walked/delete/", {"confirm": "walked"}, follow=True)
+    assert "is being deleted" in going.content.decode()
+    runner.run_waiting(kinds=[services.DELETION_KIND])
     assert not StimulusSet.objects.exists()
     assert not Stimulus.objects.exists()
     assert not list(folder.rglob("*.png"))
