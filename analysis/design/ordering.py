@@ -35,8 +35,8 @@ def near(total: int) -> tuple[int, int]:
     Second showings cannot come first: at a mean distance of d trials they stand d / (2 total) later than other trials
     on average. Further apart, a trial in the second half of a session would be a second showing twice as often.
     """
-    least = max(3, total // 30)
-    return least, max(least, total // 20)
+    least = max(2, total // 35)
+    return least, max(least, total // 25)
 
 
 def far(total: int) -> tuple[int, int]:

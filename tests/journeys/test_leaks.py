@@ -32,8 +32,6 @@ from tests.journeys.eavesdropping import (
 )
 
 FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
-#: A second showing is none of the first trials: where it stands tells that much, and its contents tell all.
-NEVER_FIRST = 0.03
 ROLES = ("gold", "negative", "clean", "consistency_first", "consistency_second")
 
 
@@ -153,9 +151,7 @@ def truth(heard, is_target):
 
 def check(heard: list[Heard], limit: float) -> None:
     told = {**roles_told(heard), "category": categories_told(heard)}
-    second = told.pop("consistency_second")
     assert not [str(known) for known in told.values() if known.upper > limit]
-    assert second.upper <= limit + NEVER_FIRST, str(second)
     # The same classifier finds what is there: sizes tell clean pictures, contents tell what comes again.
     assert roles_told(heard, [SIZE])["clean"].auc > 0.6
     assert roles_told(heard, [REPEATED])["consistency_second"].auc > 0.99

@@ -55,7 +55,7 @@ def check_promises(plan, rows):
         main = sum(trial.kind == "main" for trial in session.trials)
         # Far enough apart that others come between, near enough that the place of a second showing does not tell it.
         apart = [seconds[name] - firsts[name] for name in firsts]
-        assert all(3 <= distance <= max(3, main // 20) + len(firsts) for distance in apart)
+        assert all(2 <= distance <= max(2, main // 25) + len(firsts) for distance in apart)
         roles = Counter(trial.role for trial in session.trials)
         assert plan.config.clean_trials is not None or roles["clean"] >= roles["gold"]
     assert max(answers.values(), default=0) <= plan.config.answers_per_stimulus
