@@ -79,14 +79,21 @@ async function fetched(name) {
   return reply.blob();
 }
 
+/** What one trial shows: the stimulus, then its mask. */
+function picturesOf(position) {
+  const names = isPlain ? ["black", "white"] : [`stimulus-${position % 16}`, `mask-${position % 16}`];
+  return names.map((name) => fetched(`${name}.png`));
+}
+
 async function setUp(protocol, choices) {
   const grid = new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock });
   await grid.fill(choices);
   const surface = new MarkedSurface({ canvas: document.querySelector("canvas"), view: window, protocol });
   const pictures = new PictureStore({
     api: {
-      stimulus: (position) => fetched(isPlain ? "black.png" : `stimulus-${position % 16}.png`),
-      mask: (position) => fetched(isPlain ? "white.png" : `mask-${position % 16}.png`),
+      pictures: (first, last) => Promise.all(
+        Array.from({ length: last - first + 1 }, (_, index) => picturesOf(first + index)).flat(),
+      ),
     },
     createBitmap: (blob, options) => createImageBitmap(blob, options),
     sleep,
