@@ -5,6 +5,7 @@ AnalysisError
 │   ├── UnknownName
 │   ├── ParameterOutOfDomain
 │   ├── PictureRefused
+│   ├── SearchRefused
 │   └── TableRefused
 ├── DesignRefused
 ├── FitError
@@ -15,6 +16,8 @@ AnalysisError
 │   └── NoCommonRange
 ├── ComputeUnavailable
 ├── StorageFailed
+├── GeneratorUnavailable
+├── OracleUnavailable
 └── ClassifierUnavailable
 """
 
@@ -42,6 +45,10 @@ class ParameterOutOfDomain(InvalidInput):
 
 class PictureRefused(InvalidInput):
     """The picture cannot be used."""
+
+
+class SearchRefused(InvalidInput):
+    """A search for counterfactuals cannot start from this."""
 
 
 class TableRefused(InvalidInput):
@@ -82,6 +89,14 @@ class StorageFailed(AnalysisError):
 
 class ClassifierUnavailable(AnalysisError):
     """The classifier cannot be loaded here."""
+
+
+class GeneratorUnavailable(AnalysisError):
+    """The generator of counterfactuals cannot be loaded here."""
+
+
+class OracleUnavailable(AnalysisError):
+    """The oracle cannot be loaded here."""
 
 
 class ComputeUnavailable(AnalysisError):

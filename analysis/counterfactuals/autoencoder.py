@@ -1,0 +1,238 @@
+"""The VQ autoencoder of Esser, Rombach and Ommer (2021), with the module names of the published checkpoints.
+
+Residual convolutions and attention halve the picture level by level into a grid of vectors, each of which is replaced
+by its nearest neighbour in a codebook; a mirrored decoder paints the picture from the grid. Everything about a network
+(width, levels, blocks, attention, codebook) is told by the shapes in its checkpoint, so that one loader serves the
+published f16 networks with 1,024 and 16,384 codes and the small one of this repository.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+#: Channels are normalised in this many groups.
+GROUPS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Shape of an autoencoder.
+
+    Attributes
+    ----------
+    width : int
+        Channels at the finest level, a multiple of 32.
+    multipliers : tuple of int
+        Channels of each level, in units of ``width``; the picture is halved between levels.
+    blocks : int
+        Residual blocks a level of the encoder; the decoder has one more.
+    attention : frozenset of int
+        Levels with attention after each block; the middle always has it.
+    latent : int
+        Channels that the encoder puts out.
+    embedding : int
+        Length of a code.
+    codes : int
+        Size of the codebook.
+    """
+
+    width: int
+    multipliers: tuple[int, ...]
+    blocks: int
+    attention: frozenset[int]
+    latent: int
+    embedding: int
+    codes: int
+
+    @property
+    def factor(self) -> int:
+        """Pixels a side for one vector of the grid."""
+        return int(2 ** (len(self.multipliers) - 1))
+
+
+#: The published networks trained on ImageNet; they differ in their codebooks.
+F16_1024 = Layout(128, (1, 1, 2, 2, 4), 2, frozenset({4}), 256, 256, 1024)
+F16_16384 = Layout(128, (1, 1, 2, 2, 4), 2, frozenset({4}), 256, 256, 16384)
+
+
+class VqAutoencoder(nn.Module):  # type: ignore[misc]
+    """Encoder, codebook and decoder. Pictures are float tensors (n, 3, h, w) in [-1, 1]."""
+
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        self.layout = layout
+        self.encoder = _Encoder(layout)
+        self.decoder = _Decoder(layout)
+        self.quantize = _Codebook(layout)
+        self.quant_conv = nn.Conv2d(layout.latent, layout.embedding, 1)
+        self.post_quant_conv = nn.Conv2d(layout.embedding, layout.latent, 1)
+
+    def encode(self, pictures: Any) -> Any:
+        """Latents before the codebook, shape (n, embedding, h / factor, w / factor)."""
+        return self.quant_conv(self.encoder(pictures))
+
+    def decode(self, latents: Any) -> Any:
+        """Pictures from latents; a gradient passes the codebook unchanged (straight-through)."""
+        nearest = self.quantize(latents)
+        return self.decoder(self.post_quant_conv(latents + (nearest - latents).detach()))
+
+
+class _Codebook(nn.Module):  # type: ignore[misc]
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(layout.codes, layout.embedding)
+
+    def indices(self, latents: Any) -> Any:
+        """Number of the nearest code, shape (n, h, w)."""
+        codes = self.embedding.weight
+        vectors = latents.permute(0, 2, 3, 1)
+        distances = (codes * codes).sum(1) - 2 * (vectors @ codes.T)
+        return distances.argmin(dim=-1)
+
+    def forward(self, latents: Any) -> Any:
+        return self.embedding(self.indices(latents)).permute(0, 3, 1, 2)
+
+
+class _Block(nn.Module):  # type: ignore[misc]
+    """Two normalised convolutions beside the input."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.norm1 = _norm(inputs)
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, padding=1)
+        self.norm2 = _norm(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1)
+        if inputs != outputs:
+            self.nin_shortcut = nn.Conv2d(inputs, outputs, 1)
+
+    def forward(self, features: Any) -> Any:
+        changed = self.conv1(functional.silu(self.norm1(features)))
+        changed = self.conv2(functional.silu(self.norm2(changed)))
+        return (self.nin_shortcut(features) if hasattr(self, "nin_shortcut") else features) + changed
+
+
+class _Attention(nn.Module):  # type: ignore[misc]
+    """Every place of the grid looks at every other, with one head."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norm = _norm(channels)
+        self.q, self.k, self.v, self.proj_out = (nn.Conv2d(channels, channels, 1) for _ in range(4))
+
+    def forward(self, features: Any) -> Any:
+        normalised = self.norm(features)
+        query, key, value = (layer(normalised).flatten(2).transpose(1, 2) for layer in (self.q, self.k, self.v))
+        seen = functional.scaled_dot_product_attention(query, key, value)
+        return features + self.proj_out(seen.transpose(1, 2).reshape(features.shape))
+
+
+class _Middle(nn.Module):  # type: ignore[misc]
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.block_1 = _Block(channels, channels)
+        self.attn_1 = _Attention(channels)
+        self.block_2 = _Block(channels, channels)
+
+    def forward(self, features: Any) -> Any:
+        return self.block_2(self.attn_1(self.block_1(features)))
+
+
+class _Level(nn.Module):  # type: ignore[misc]
+    def __init__(self, inputs: int, outputs: int, blocks: int, *, attends: bool) -> None:
+        super().__init__()
+        self.block = nn.ModuleList(_Block(inputs if first else outputs, outputs) for first in _firsts(blocks))
+        self.attn = nn.ModuleList(_Attention(outputs) for _ in range(blocks if attends else 0))
+
+    def forward(self, features: Any) -> Any:
+        for number, block in enumerate(self.block):
+            features = block(features)
+            if len(self.attn):
+                features = self.attn[number](features)
+        return features
+
+
+class _Downsample(nn.Module):  # type: ignore[misc]
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(channels, channels, 3, stride=2)
+
+    def forward(self, features: Any) -> Any:
+        return self.conv(functional.pad(features, (0, 1, 0, 1)))
+
+
+class _Upsample(nn.Module):  # type: ignore[misc]
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(channels, channels, 3, padding=1)
+
+    def forward(self, features: Any) -> Any:
+        return self.conv(functional.interpolate(features, scale_factor=2.0, mode="nearest"))
+
+
+class _Encoder(nn.Module):  # type: ignore[misc]
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        widths = [layout.width * multiplier for multiplier in layout.multipliers]
+        self.conv_in = nn.Conv2d(3, layout.width, 3, padding=1)
+        self.down = nn.ModuleList()
+        for number, (inputs, outputs) in enumerate(zip([layout.width, *widths], widths, strict=False)):
+            level = _Level(inputs, outputs, layout.blocks, attends=number in layout.attention)
+            if number < len(widths) - 1:
+                level.downsample = _Downsample(outputs)
+            self.down.append(level)
+        self.mid = _Middle(widths[-1])
+        self.norm_out = _norm(widths[-1])
+        self.conv_out = nn.Conv2d(widths[-1], layout.latent, 3, padding=1)
+
+    def forward(self, pictures: Any) -> Any:
+        features = self.conv_in(pictures)
+        for level in self.down:
+            features = level(features)
+            if hasattr(level, "downsample"):
+                features = level.downsample(features)
+        return self.conv_out(functional.silu(self.norm_out(self.mid(features))))
+
+
+class _Decoder(nn.Module):  # type: ignore[misc]
+    def __init__(self, layout: Layout) -> None:
+        super().__init__()
+        widths = [layout.width * multiplier for multiplier in layout.multipliers]
+        self.conv_in = nn.Conv2d(layout.latent, widths[-1], 3, padding=1)
+        self.mid = _Middle(widths[-1])
+        # Level 0 is the finest, as in the encoder; the path runs from the last to the first.
+        self.up = nn.ModuleList()
+        for number, (inputs, outputs) in enumerate(zip([*widths[1:], widths[-1]], widths, strict=True)):
+            level = _Level(inputs, outputs, layout.blocks + 1, attends=number in layout.attention)
+            if number:
+                level.upsample = _Upsample(outputs)
+            self.up.append(level)
+        self.norm_out = _norm(widths[0])
+        self.conv_out = nn.Conv2d(widths[0], 3, 3, padding=1)
+
+    def forward(self, latents: Any) -> Any:
+        features = self.mid(self.conv_in(latents))
+        for level in reversed(self.up):
+            features = level(features)
+            if hasattr(level, "upsample"):
+                features = level.upsample(features)
+        return self.conv_out(functional.silu(self.norm_out(features)))
+
+
+def _norm(channels: int) -> Any:
+    return nn.GroupNorm(GROUPS, channels, eps=1e-6)
+
+
+def _firsts(blocks: int) -> list[bool]:
+    return [number == 0 for number in range(blocks)]
+
+
+def shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the weights of such a network, without making them."""
+    with torch.device("meta"):
+        network = VqAutoencoder(layout)
+    return {name: tuple(cast("torch.Size", values.shape)) for name, values in network.state_dict().items()}
