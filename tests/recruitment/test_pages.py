@@ -8,12 +8,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.core.models import User
+from humanexp.core.models import AuditEvent, User
 from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job
 from humanexp.recruitment import services
 from humanexp.recruitment.charts import columns
-from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, Payment, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Payment, SenderLease
 from humanexp.recruitment.selectors import OpenedBin
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.states import AssignmentState, WriteState

@@ -10,8 +10,9 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core.errors import CapExceeded
+from humanexp.core.models import AuditEvent
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, HitWrite, Pause, Payment, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Pause, Payment, SenderLease
 from humanexp.recruitment.services import sending
 from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import HitState, WriteState

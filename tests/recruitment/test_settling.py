@@ -10,13 +10,13 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
-from humanexp.core.models import User
+from humanexp.core.models import AuditEvent, User
 from humanexp.experiments.models import Participant, Response, Session
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, Pause, Payment, RecruitedPerson, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Pause, Payment, RecruitedPerson, SenderLease
 from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import AssignmentState, WriteState
 from tests.marketplace.server import MarketplaceServer

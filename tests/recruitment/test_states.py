@@ -7,8 +7,9 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from humanexp.core.errors import IllegalTransition, NotAllowed
+from humanexp.core.models import AuditEvent
 from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, AuditEvent, Campaign, Hit, HitWrite, Payment, PaymentKind
+from humanexp.recruitment.models import Assignment, Campaign, Hit, HitWrite, Payment, PaymentKind
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, WriteState, advance
 from tests.recruitment.studies import make_study
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from humanexp.recruitment.models.audit import AuditEvent
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.people import WORKER_NAMESPACE, Environment, RecruitedPerson
 from humanexp.recruitment.models.writes import (
@@ -19,7 +18,6 @@ from humanexp.recruitment.models.writes import (
 __all__ = [
     "WORKER_NAMESPACE",
     "Assignment",
-    "AuditEvent",
     "Campaign",
     "Environment",
     "Evidence",

@@ -51,6 +51,12 @@ class RecruiterWrite(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise NotAllowed("The ledger is only ever added to; its rows cannot be deleted.")
 
+    @property
+    def campaign(self) -> Campaign:
+        """Of the assignment that it is about; a write about a HIT has its own."""
+        found: Campaign = self.assignment.campaign  # type: ignore[attr-defined]
+        return found
+
 
 class PaymentKind(models.TextChoices):
     REWARD = "reward", _("reward")

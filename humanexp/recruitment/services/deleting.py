@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotFound
 from humanexp.core.models import User
 from humanexp.experiments.models import Participant, Response
 from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson, Rejection
-from humanexp.recruitment.services.audit import record
 from humanexp.recruitment.states import AssignmentState, WriteState
 
 

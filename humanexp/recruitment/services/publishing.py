@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import transaction
 
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments import services as experiments
@@ -14,7 +15,6 @@ from humanexp.recruitment import money, pricing, selectors
 from humanexp.recruitment.models import Campaign, Environment, Hit, HitWrite, HitWriteKind
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.services.audit import record
 from humanexp.recruitment.services.sending import request_sending, send
 
 #: HITs this small cost half the fee; the price is that MTurk no longer keeps a worker to one of them. We do.
@@ -103,6 +103,7 @@ def publish(
         record(
             action="publish",
             subject=f"campaign:{campaign.pk}",
+            study=study.slug,
             by=by,
             environment=to,
             assignments=assignments,

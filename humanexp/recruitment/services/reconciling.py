@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotAtRecruiter
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Environment, Hit, Pause, Payment, PaymentKind, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import BonusReport, Recruiter
-from humanexp.recruitment.services.audit import record
 from humanexp.recruitment.services.lease import held
 from humanexp.recruitment.states import AssignmentState, WriteState
 

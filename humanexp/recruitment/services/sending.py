@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import (
     AlreadyDone,
     ApplicationError,
@@ -31,7 +32,6 @@ from humanexp.jobs import services as jobs
 from humanexp.recruitment.models import Environment, HitWrite, Pause, Payment, RecruiterWrite, Rejection, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
-from humanexp.recruitment.services.audit import record
 from humanexp.recruitment.services.deliveries import Delivery, delivery_of
 from humanexp.recruitment.services.lease import Lease, held
 from humanexp.recruitment.states import WriteState, advance
@@ -214,7 +214,12 @@ def _ask_before_sending_again(delivery: Delivery, write: RecruiterWrite) -> str 
     if write.missed_at is None or now - write.missed_at < ASK_AGAIN_AFTER:
         return "The other side does not have it; it is asked once more before it is sent again."
     logger.warning("%s is sent again after %s", write, now - (write.first_sent_at or now))
-    record(action="send-again", subject=f"{type(write).__name__.lower()}:{write.pk}", attempts=write.attempts)
+    record(
+        action="send-again",
+        subject=f"{type(write).__name__.lower()}:{write.pk}",
+        study=write.campaign.study.slug,
+        attempts=write.attempts,
+    )
     _note(write, first_sent_at=now, missed_at=None)
     return None
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, Rejection
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.services.audit import record
 from humanexp.recruitment.services.sending import request_sending
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
 
@@ -46,7 +47,7 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
             planned, cents = planned + 1, cents + payment.cost_cents
             environments.add(assignment.environment)
     if planned:
-        record(action="settle", subject=f"study:{study.pk}", by=by, planned=planned, cents=cents)
+        record(action="settle", subject=f"study:{study.slug}", study=study.slug, by=by, planned=planned, cents=cents)
     for environment in sorted(environments):
         request_sending(environment=environment)
     return Settlement(planned=planned, planned_cents=cents, unmatched=selectors.unmatched(study).count())
@@ -61,7 +62,7 @@ def clear(*, assignment: Assignment, by: User) -> Payment:
     assignment.cleared_at = clock.now()
     assignment.save(update_fields=["cleared_at"])
     payment, _ = _plan_reward(assignment, by)
-    record(action="clear", subject=f"assignment:{assignment.pk}", by=by, evidence=assignment.evidence)
+    _record("clear", assignment, by, evidence=assignment.evidence)
     request_sending(environment=assignment.environment)
     return payment
 
@@ -89,7 +90,7 @@ def reject(*, assignment: Assignment, reason: str, by: User) -> Rejection:
         },
     )
     if is_new:
-        record(action="reject", subject=f"assignment:{assignment.pk}", by=by, reason=reason)
+        _record("reject", assignment, by, reason=reason)
         request_sending(environment=assignment.environment)
     return rejection
 
@@ -103,7 +104,7 @@ def override_rejection(*, assignment: Assignment, by: User) -> Payment:
     payment, _ = _plan_reward(assignment, by)
     if payment.state == WriteState.REFUSED:
         advance(payment, WriteState.PLANNED, last_error="", created_by=by)
-    record(action="override-rejection", subject=f"assignment:{assignment.pk}", by=by)
+    _record("override-rejection", assignment, by)
     request_sending(environment=assignment.environment)
     return payment
 
@@ -134,7 +135,7 @@ def plan_bonus(
     payment = _insert(
         assignment=assignment, kind=kind, cause=cause, amount_cents=amount_cents, fee_cents=fee, reason=reason, by=by
     )
-    record(action=kind, subject=f"assignment:{assignment.pk}", by=by, cents=amount_cents, cause=cause)
+    _record(kind, assignment, by, cents=amount_cents, cause=cause)
     request_sending(environment=campaign.environment)
     return payment
 
@@ -143,7 +144,7 @@ def plan_bonus(
 def try_again(*, payment: Payment, by: User) -> Payment:
     """Put a refused payment back into the queue, once its cause is gone."""
     advance(payment, WriteState.PLANNED, last_error="", first_sent_at=None, missed_at=None)
-    record(action="try-again", subject=f"payment:{payment.pk}", by=by)
+    record(action="try-again", subject=f"payment:{payment.pk}", study=payment.assignment.campaign.study.slug, by=by)
     request_sending(environment=payment.environment)
     return payment
 
@@ -161,6 +162,10 @@ def adopt_approval(*, assignment: Assignment) -> Payment:
     if payment.state != WriteState.CONFIRMED:
         advance(payment, WriteState.CONFIRMED, confirmed_at=clock.now(), last_error="", missed_at=None)
     return payment
+
+
+def _record(action: str, assignment: Assignment, by: User | None, **facts: Any) -> None:
+    record(action=action, subject=f"assignment:{assignment.pk}", study=assignment.campaign.study.slug, by=by, **facts)
 
 
 def _plan_reward(assignment: Assignment, by: User | None) -> tuple[Payment, bool]:

@@ -5,10 +5,10 @@ import secrets
 from django.db import transaction
 
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind
-from humanexp.recruitment.services.audit import record
 from humanexp.recruitment.services.sending import request_sending, send
 from humanexp.recruitment.states import CampaignState, HitState, WriteState, advance
 
@@ -30,7 +30,7 @@ def stop_campaign(*, campaign: Campaign, by: User | None = None) -> Campaign:
             _end(hit, by)
         if not campaign.hits.exclude(state=HitState.CANCELLED).exists():
             advance(campaign, CampaignState.STOPPED)
-        record(action="stop", subject=f"campaign:{campaign.pk}", by=by)
+        record(action="stop", subject=f"campaign:{campaign.pk}", study=campaign.study.slug, by=by)
         request_sending(environment=campaign.environment)
     if campaign.is_link:
         send(environment=campaign.environment)

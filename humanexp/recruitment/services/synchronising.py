@@ -8,6 +8,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, KeysRefused, RecruiterError, TokenRefused
 from humanexp.experiments import selectors as experiment_selectors
 from humanexp.experiments import services as experiments
@@ -16,7 +17,6 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, Recruiter
-from humanexp.recruitment.services.audit import record
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.settling import adopt_approval
 from humanexp.recruitment.states import AssignmentState, HitState, advance
@@ -125,7 +125,7 @@ def _store_assignment(campaign: Campaign, hit: Hit, found: AssignmentReport, rep
         report.approved += 1
     elif found.state == AssignmentState.REJECTED and row.state == AssignmentState.SUBMITTED:
         advance(row, AssignmentState.REJECTED, decided_at=found.decided_at or clock.now())
-        record(action="rejected-elsewhere", subject=f"assignment:{row.pk}")
+        record(action="rejected-elsewhere", subject=f"assignment:{row.pk}", study=row.campaign.study.slug)
         report.rejected += 1
 
 
