@@ -7,8 +7,11 @@ observer looks. Both renderers, `page` and `paper`, read the same value, so that
 from __future__ import annotations
 
 from analysis.figures.performance import PlottedCurve, condition_figure, curve_figure
+from analysis.figures.rows import IndexRow, Pair, index_figure, matrix_figure, similarity_figure
 from analysis.figures.style import DASHES, LARGEST_DOT, PALETTE, Observer, Style, style_of
-from analysis.figures.value import Axis, Band, Bars, Figure, Line, Mark, Points, Shaded
+from analysis.figures.table import Column, Table
+from analysis.figures.times import TimeBin, times_figure
+from analysis.figures.value import Axis, Band, Bars, Cells, Estimates, Figure, Line, Mark, Points, Shaded
 
 __all__ = [
     "DASHES",
@@ -17,15 +20,26 @@ __all__ = [
     "Axis",
     "Band",
     "Bars",
+    "Cells",
+    "Column",
+    "Estimates",
     "Figure",
+    "IndexRow",
     "Line",
     "Mark",
     "Observer",
+    "Pair",
     "PlottedCurve",
     "Points",
     "Shaded",
     "Style",
+    "Table",
+    "TimeBin",
     "condition_figure",
     "curve_figure",
+    "index_figure",
+    "matrix_figure",
+    "similarity_figure",
     "style_of",
+    "times_figure",
 ]

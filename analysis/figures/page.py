@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from analysis.figures.style import GRID, INK_SOFT, SHADE, Style, band_opacity, dot_radius, style_of
-from analysis.figures.value import Axis, Band, Bars, Figure, Line, Numbers, Points, Trace
+from analysis.figures.style import (
+    GRID,
+    INK,
+    INK_SOFT,
+    SCALES,
+    SHADE,
+    Style,
+    band_opacity,
+    dot_radius,
+    style_of,
+    text_colour,
+)
+from analysis.figures.value import Axis, Band, Bars, Cells, Estimates, Figure, Line, Numbers, Points, Trace
+
+#: Height of a row of names, px, and what stands above and below the rows.
+ROW_PX, ROWS_ROUND_PX = 26, 84
 
 
 def to_plotly(figure: Figure) -> dict[str, Any]:
@@ -52,6 +66,16 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
         "hovermode": "closest",
         "dragmode": False,
     }
+    if figure.has_names:
+        layout["height"] = ROWS_ROUND_PX + ROW_PX * len(figure.y.categories)
+        layout["yaxis"]["automargin"] = True
+        layout["bargap"] = 0.35
+        layout["barmode"] = "group"
+        layout["margin"]["l"] = 8
+    for trace in figure.traces:
+        if isinstance(trace, Cells):
+            layout["xaxis"] |= {"automargin": True, "tickangle": -45 if len(figure.x.categories) > 6 else 0}
+            layout["annotations"] += _printed(trace)
     if strip:
         most = max(max(trace.height, default=1.0) for trace in figure.traces if isinstance(trace, Bars))
         layout["yaxis2"] = {
@@ -84,11 +108,18 @@ def _plotly_line(style: Style) -> dict[str, Any]:
 
 
 def _plotly_entries(trace: Trace, largest_n: int) -> list[dict[str, Any]]:
+    match trace:
+        case Estimates():
+            return _plotly_estimates(trace)
+        case Cells():
+            return [_plotly_cells(trace)]
     style = style_of(trace.observer)
     name = trace.observer.name
     meta = {"observer": name, "band": ""}
     match trace:
         case Line():
+            more = {"customdata": list(trace.details)} if trace.details else {}
+            said = "<br>%{customdata}" if trace.details else ""
             return [
                 {
                     "type": "scatter",
@@ -98,7 +129,8 @@ def _plotly_entries(trace: Trace, largest_n: int) -> list[dict[str, Any]]:
                     "x": _rounded(trace.x),
                     "y": _rounded(trace.y),
                     "line": _plotly_line(style),
-                    "hovertemplate": f"{_escaped(name)}<br>Δv %{{x:.3f}}: %{{y:.3f}}<extra></extra>",
+                    "hovertemplate": f"{_escaped(name)}<br>%{{x:.2f}}: %{{y:.3f}}{said}<extra></extra>",
+                    **more,
                 }
             ]
         case Band():
@@ -153,6 +185,72 @@ def _plotly_entries(trace: Trace, largest_n: int) -> list[dict[str, Any]]:
             ]
 
 
+def _plotly_estimates(trace: Estimates) -> list[dict[str, Any]]:
+    """Bars from zero, or dots; the whiskers are the intervals."""
+    styles = [style_of(observer) for observer in trace.observers]
+    ends = [interval or (x, x) for interval, x in zip(trace.intervals, trace.x, strict=True)]
+    drawn: dict[str, Any] = {
+        "type": "bar" if trace.bar else "scatter",
+        "name": trace.meaning,
+        "meta": {"observer": "", "band": "", "kind": "estimates"},
+        "orientation": "h",
+        "x": _rounded(trace.x),
+        "y": _rounded(trace.rows),
+        "customdata": [
+            f"{_escaped(observer.name)}<br>{_escaped(trace.meaning)} {x:.3f}"
+            + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
+            for observer, x, interval in zip(trace.observers, trace.x, trace.intervals, strict=True)
+        ],
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": [round(upper - x, 6) for (_, upper), x in zip(ends, trace.x, strict=True)],
+            "arrayminus": [round(x - lower, 6) for (lower, _), x in zip(ends, trace.x, strict=True)],
+            "color": INK,
+            "thickness": 1.5,
+            "width": 4,
+        },
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    colours = [style.colour for style in styles]
+    if trace.bar:
+        return [drawn | {"marker": {"color": colours, "line": {"width": 0}}, "width": 0.55}]
+    return [
+        drawn | {"mode": "markers", "marker": {"color": "#ffffff", "size": 8, "line": {"color": INK, "width": 1.5}}}
+    ]
+
+
+def _plotly_cells(trace: Cells) -> dict[str, Any]:
+    colours = SCALES[trace.scale]
+    return {
+        "type": "heatmap",
+        "name": trace.name,
+        "meta": {"observer": "", "band": "", "kind": "cells"},
+        "z": [list(row) for row in trace.values],
+        "x": list(range(len(trace.values[0]))) if trace.values else [],
+        "y": list(range(len(trace.values))),
+        "customdata": [[_escaped(text) for text in row] for row in trace.details],
+        "colorscale": [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)],
+        "zmin": trace.range[0],
+        "zmax": trace.range[1],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "hoverongaps": False,
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def _printed(trace: Cells) -> list[dict[str, Any]]:
+    """The texts of the cells, dark on light and light on dark."""
+    return [
+        {"text": _escaped(text), "x": column, "y": row, "showarrow": False, "font": {"size": 11, "color": colour}}
+        for row, texts in enumerate(trace.texts)
+        for column, text in enumerate(texts)
+        if text and (colour := text_colour(trace.scale, trace.values[row][column], trace.range))
+    ]
+
+
 def _escaped(text: str) -> str:
     """Names reach plotly's hover text as text, never as markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "% {")
@@ -168,6 +266,8 @@ def _plotly_axis(axis: Axis) -> dict[str, Any]:
         "linecolor": GRID,
         "ticks": "",
     }
+    if axis.categories and axis.range[0] > axis.range[1]:
+        drawn |= {"showgrid": False}
     if axis.categories:
         drawn |= {"tickvals": list(range(len(axis.categories))), "ticktext": list(axis.categories)}
     elif axis.ticks:

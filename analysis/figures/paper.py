@@ -7,51 +7,87 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import InvalidInput
-from analysis.figures.style import GRID, INK_SOFT, SHADE, Observer, band_opacity, dot_radius, style_of
-from analysis.figures.value import Band, Bars, Figure, Line, Points, Trace
+from analysis.figures.style import (
+    GRID,
+    INK,
+    INK_SOFT,
+    SHADE,
+    Observer,
+    band_opacity,
+    cell_colour,
+    dot_radius,
+    style_of,
+    text_colour,
+)
+from analysis.figures.value import Band, Bars, Cells, Estimates, Figure, Line, Points, Trace
 
 if TYPE_CHECKING:
     import matplotlib.figure
 
 #: Formats of `to_file`.
 FORMATS = ("svg", "pdf", "png")
+#: Widths in inches: one column (89 mm) and both columns (183 mm) of a journal's page, and a report's text.
+WIDTHS = {"column": 3.5, "page": 7.2, "text": 6.4}
+#: Height of a row of names, and what stands above and below the rows, inches at 9 pt.
+_ROW, _ROWS_ROUND = 0.24, 0.95
 #: Held while a file is drawn: matplotlib's rc settings are global.
 RENDERING = threading.Lock()
 
 
-def to_file(figure: Figure, path: Path) -> Path:
+def to_file(figure: Figure, path: Path, *, width: str = "text") -> Path:
     """Write an .svg, .pdf or .png file (by its suffix); the same figure gives the same bytes.
+
+    Letters are embedded in a .pdf as TrueType and drawn as outlines in an .svg: both look alike on every machine.
+
+    Parameters
+    ----------
+    figure : Figure
+    path : Path
+    width : {"text", "column", "page"}
+        See `WIDTHS`.
 
     Raises
     ------
     InvalidInput
-        If the suffix is another one.
+        If the suffix or the width is another one.
     """
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise InvalidInput(f"A figure is written as .svg, .pdf or .png, not as {path.suffix or path.name!r}.")
     import matplotlib as mpl
 
-    undated: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "figure", "pdf.fonttype": 42}
+    if width not in WIDTHS:
+        raise InvalidInput(f"A figure is as wide as one of {', '.join(WIDTHS)}, not {width!r}.")
+    words = {"Title": figure.title} if kind == "pdf" else {"Title": figure.title, "Description": figure.description}
+    undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
+    settings = {"svg.fonttype": "path", "svg.hashsalt": "figure", "pdf.fonttype": 42, "font.family": "DejaVu Sans"}
     with RENDERING, mpl.rc_context(settings):
-        draw(figure).savefig(path, format=kind, dpi=300, metadata=undated)
+        draw(figure, width=width).savefig(path, format=kind, dpi=300, metadata=undated | words)
     return path
 
 
-def draw(figure: Figure) -> matplotlib.figure.Figure:
+def draw(figure: Figure, *, width: str = "text") -> matplotlib.figure.Figure:
     """The figure as matplotlib draws it; every series carries its observer's name as label and its kind as gid."""
     from matplotlib.figure import Figure as Canvas
 
+    across = WIDTHS[width]
+    if figure.has_names:
+        canvas = Canvas(figsize=(across, _ROWS_ROUND + _ROW * len(figure.y.categories)), layout="constrained")
+        _draw_rows(figure, canvas.subplots(), small=across < 5)
+        return canvas
     strip = figure.has_strip
-    canvas = Canvas(figsize=(6.4, 4.6 if strip else 4.0), layout="constrained")
+    # One column is narrow: there a figure is nearly square, and its letters are those of a caption.
+    height = 3.2 if across < 5 else 4.6
+    canvas = Canvas(figsize=(across, height if strip else 0.87 * height), layout="constrained")
     if strip:
         upper, lower = canvas.subplots(2, 1, sharex=True, height_ratios=[5, 1])
     else:
         upper = lower = canvas.subplots()
     for axes in (upper, lower):
         axes.spines[["top", "right"]].set_visible(False)
-        axes.tick_params(colors=INK_SOFT, labelsize=9)
+        axes.tick_params(colors=INK_SOFT, labelsize=7 if across < 5 else 9)
+        axes.xaxis.label.set_fontsize(8 if across < 5 else 10)
+        axes.yaxis.label.set_fontsize(8 if across < 5 else 10)
     for shade in figure.shaded:
         upper.axvspan(shade.start, shade.end, color=SHADE, zorder=0, linewidth=0)
         at_end = shade.end >= figure.x.range[1]
@@ -90,16 +126,104 @@ def draw(figure: Figure) -> matplotlib.figure.Figure:
     elif figure.x.ticks:
         lower.set_xticks(figure.x.ticks)
     if strip:
-        lower.set_ylabel(figure.strip_label, fontsize=9)
+        lower.set_ylabel(figure.strip_label, fontsize=7 if across < 5 else 9)
         lower.set_ylim(bottom=0)
-    upper.set_title(figure.title, loc="left", fontsize=11, pad=14)
+    upper.set_title(figure.title, loc="left", fontsize=9 if across < 5 else 11, pad=14)
     handles = {observer: _legend_handle(observer) for observer in figure.observers}
     if len(handles) > 1:
-        upper.legend(handles.values(), [observer.name for observer in handles], frameon=False, fontsize=8, loc="best")
+        # Below the axes, so that no legend ever hides a curve.
+        columns = max(1, int(across / (1.05 if across < 5 else 1.5)))
+        canvas.legend(
+            handles.values(),
+            [observer.name for observer in handles],
+            loc="outside lower left",
+            ncols=min(columns, len(handles)),
+            frameon=False,
+            fontsize=6.5 if across < 5 else 8,
+            handlelength=3.2,
+        )
     return canvas
 
 
+def _draw_rows(figure: Figure, axes: Any, *, small: bool) -> None:
+    """Figures with names down the side: estimates with intervals, or a matrix."""
+    size = 7 if small else 9
+    for trace in figure.traces:
+        match trace:
+            case Estimates():
+                _draw_estimates(trace, axes)
+            case Cells():
+                _draw_cells(trace, axes, size - 1.5)
+    axes.set_xlim(*figure.x.range)
+    axes.set_ylim(*figure.y.range)
+    axes.set_yticks(range(len(figure.y.categories)), figure.y.categories)
+    if figure.x.categories:
+        turned = len(figure.x.categories) > 6
+        places = figure.x.ticks or tuple(map(float, range(len(figure.x.categories))))
+        axes.set_xticks(places, [figure.x.categories[int(place)] for place in places])
+        axes.tick_params(axis="x", rotation=45 if turned else 0)
+        for label in axes.get_xticklabels() if turned else ():
+            label.set_ha("right")
+            label.set_rotation_mode("anchor")
+    else:
+        axes.set_xticks(figure.x.ticks) if figure.x.ticks else None
+        axes.grid(axis="x", color=GRID, linewidth=0.8)
+        axes.set_axisbelow(True)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(colors=INK_SOFT, labelsize=size, length=0)
+    axes.set_xlabel(figure.x.label, fontsize=size)
+    axes.set_ylabel(figure.y.label, fontsize=size)
+    axes.set_title(figure.title, loc="left", fontsize=size + 1.5)
+    meanings = [trace for trace in figure.traces if isinstance(trace, Estimates)]
+    if len(meanings) > 1:
+        axes.figure.legend(
+            [_estimate_handle(trace) for trace in meanings],
+            [trace.meaning for trace in meanings],
+            loc="outside lower left",
+            ncols=len(meanings),
+            frameon=False,
+            fontsize=size - 1,
+        )
+
+
+def _draw_estimates(trace: Estimates, axes: Any) -> None:
+    colours = [style_of(observer).colour for observer in trace.observers]
+    if trace.bar:
+        axes.barh(trace.rows, trace.x, height=0.55, color=colours, label=trace.meaning, gid="estimates", zorder=2)
+    else:
+        axes.scatter(
+            trace.x, trace.rows, s=22, color="white", edgecolors=INK, label=trace.meaning, gid="estimates", zorder=4
+        )
+    for row, interval in zip(trace.rows, trace.intervals, strict=True):
+        if interval is not None:
+            axes.plot(interval, (row, row), color=INK, linewidth=1.1, gid="interval", zorder=3)
+
+
+def _draw_cells(trace: Cells, axes: Any, size: float) -> None:
+    from matplotlib.patches import Rectangle
+
+    for row, values in enumerate(trace.values):
+        for column, value in enumerate(values):
+            colour = cell_colour(trace.scale, value, trace.range)
+            cell = Rectangle((column - 0.48, row - 0.46), 0.96, 0.92, facecolor=colour, linewidth=0, gid="cells")
+            axes.add_patch(cell)
+            if trace.texts[row][column]:
+                ink = text_colour(trace.scale, value, trace.range)
+                axes.text(column, row, trace.texts[row][column], ha="center", va="center", fontsize=size, color=ink)
+
+
+def _estimate_handle(trace: Estimates) -> Any:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if trace.bar:
+        return Patch(color=INK_SOFT)
+    return Line2D([], [], linestyle="", marker="o", markerfacecolor="white", markeredgecolor=INK)
+
+
 def _draw(trace: Trace, axes: Any, largest_n: int) -> None:
+    if isinstance(trace, Estimates | Cells):
+        return
     style = style_of(trace.observer)
     name = trace.observer.name
     # Strokes are given in px; matplotlib multiplies dash lengths by the line's width.

@@ -63,7 +63,7 @@ def curve_figure(
             Band(curve.observer, curve.v, lower, upper, meaning, shown=meaning == meanings[0])
             for meaning, (lower, upper) in curve.bands.items()
         ]
-    traces += [Line(curve.observer, curve.v, curve.estimate) for curve in ordered]
+    traces += [Line(curve.observer, curve.v, curve.estimate, _details(curve, bin_width)) for curve in ordered]
     for curve in people:
         v, n, rate = _columns(curve.bins)
         traces.append(Points(curve.observer, v, rate, tuple(int(count) for count in n)))
@@ -118,6 +118,17 @@ def condition_figure(
         traces=tuple(traces),
         marks=() if chance is None else (Mark(chance, _chance_label(chance)),),
     )
+
+
+def _details(curve: PlottedCurve, bin_width: float) -> tuple[str, ...]:
+    """What is said at each point of a curve: its bands, and how many answers lie in the bin around it."""
+    counts = {int(v / bin_width): n for v, n, _ in curve.bins}
+    told = []
+    for place, v in enumerate(curve.v):
+        parts = [f"{meaning}: {low[place]:.3f} to {high[place]:.3f}" for meaning, (low, high) in curve.bands.items()]
+        n = counts.get(min(int(v / bin_width + 1e-9), round(1 / bin_width) - 1), 0)
+        told.append("<br>".join([*parts, f"{n} answers in this bin"]))
+    return tuple(told)
 
 
 def _columns(rows: Iterable[tuple[float, ...]]) -> tuple[Numbers, Numbers, Numbers]:

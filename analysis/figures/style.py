@@ -13,6 +13,13 @@ INK, INK_SOFT, GRID, SHADE = "#16202b", "#4a5865", "#dde3e9", "#eef1f4"
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 #: Lengths of strokes and gaps, px; the empty pattern is a solid line.
 DASHES: tuple[tuple[int, ...], ...] = ((), (8, 3), (2, 3), (8, 3, 2, 3), (12, 4), (4, 2))
+#: Colour scales of cells, from the lowest value to the highest; equal steps between the colours.
+SCALES: dict[str, tuple[str, ...]] = {
+    # light to dark in one hue: also told apart in grey
+    "amount": ("#f2f6fa", "#b5cfe8", "#5b95d0", "#2f6fb3", "#0b3f7a"),
+    # undecided, equivalent, different: grey, blue, vermilion, as far apart for colour-blind readers as on a screen
+    "verdict": ("#e3e8ed", "#8fc1e3", "#f0a884"),
+}
 #: Radius of the largest dot, px.
 LARGEST_DOT = 6.0
 
@@ -52,3 +59,28 @@ def dot_radius(n: int, largest: int) -> float:
 
 def band_opacity(observer: Observer) -> float:
     return 0.16 if observer.role == "human" else 0.12
+
+
+def text_colour(scale: str, value: float | None, ends: tuple[float, float]) -> str:
+    """Ink for a text on a cell of this value: white where the cell is dark."""
+    red, green, blue = (int(cell_colour(scale, value, ends)[start : start + 2], 16) for start in (1, 3, 5))
+    # Luma of Rec. 601.
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
+
+
+def cell_colour(scale: str, value: float | None, ends: tuple[float, float]) -> str:
+    """Colour of a cell, mixed from the two colours of the scale between which its value lies; white when empty."""
+    if value is None:
+        return "#ffffff"
+    colours = SCALES[scale]
+    place = min(max((value - ends[0]) / (ends[1] - ends[0] or 1.0), 0.0), 1.0) * (len(colours) - 1)
+    low = min(int(place), len(colours) - 2)
+    share = place - low
+    mixed = [
+        round(
+            (1 - share) * int(colours[low][start : start + 2], 16)
+            + share * int(colours[low + 1][start : start + 2], 16)
+        )
+        for start in (1, 3, 5)
+    ]
+    return "#" + "".join(f"{part:02x}" for part in mixed)

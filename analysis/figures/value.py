@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,11 +25,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """A curve."""
+    """A curve; `details` say more about each point where a pointer rests on it (one text a point, or none)."""
 
     observer: Observer
     x: Numbers
     y: Numbers
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,59 @@ class Bars:
     width: float
 
 
-Trace = Line | Band | Points | Bars
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates with intervals, one a row of the figure; `bar` draws them from zero instead of as dots.
+
+    Parameters
+    ----------
+    observers : tuple of Observer, shape (n,)
+    x : Numbers, shape (n,)
+        Estimates.
+    rows : Numbers, shape (n,)
+        Places on the axis of names.
+    intervals : tuple of (lower, upper) or None, shape (n,)
+    meaning : str
+        What is estimated, e.g. "HMRI".
+    bar : bool
+    """
+
+    observers: tuple[Observer, ...]
+    x: Numbers
+    rows: Numbers
+    intervals: tuple[tuple[float, float] | None, ...]
+    meaning: str
+    bar: bool = True
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A matrix of coloured cells: rows from top to bottom; None = an empty cell.
+
+    Parameters
+    ----------
+    name : str
+        What the cells hold, e.g. "answers".
+    values : tuple of tuples, shape (n_rows, n_columns)
+    texts : tuple of tuples of str, shape (n_rows, n_columns)
+        Printed in the cells; empty texts print nothing.
+    details : tuple of tuples of str, shape (n_rows, n_columns)
+        Said where a pointer rests on a cell.
+    scale : str
+        Name of a colour scale in `analysis.figures.style.SCALES`.
+    range : (float, float)
+        Values of the scale's ends.
+    """
+
+    name: str
+    values: tuple[tuple[float | None, ...], ...]
+    texts: tuple[tuple[str, ...], ...]
+    details: tuple[tuple[str, ...], ...]
+    scale: str
+    range: tuple[float, float]
+
+
+Trace = Line | Band | Points | Bars | Estimates | Cells
 Series = tuple[str, str, Numbers, tuple[Numbers, ...]]
 
 
@@ -98,8 +153,9 @@ class Figure:
     title, description : str
         The description says in words what is seen (text alternative).
     x, y : Axis
-    traces : tuple of Line, Band, Points or Bars
-        In drawing order; `Bars` stand in the strip below.
+    traces : tuple of Line, Band, Points, Bars, Estimates or Cells
+        In drawing order; `Bars` stand in the strip below. `Estimates` and `Cells` fill a figure whose y axis has names,
+        the first one on top.
     marks : tuple of Mark
     shaded : tuple of Shaded
     strip_label : str
@@ -121,7 +177,13 @@ class Figure:
     @property
     def observers(self) -> tuple[Observer, ...]:
         """Whoever has a series, in order of appearance, people first."""
-        seen = dict.fromkeys(trace.observer for trace in self.traces)
+        seen: dict[Observer, None] = {}
+        for trace in self.traces:
+            match trace:
+                case Line() | Band() | Points() | Bars():
+                    seen[trace.observer] = None
+                case Estimates():
+                    seen |= dict.fromkeys(trace.observers)
         return tuple(sorted(seen, key=lambda observer: observer.role != "human"))
 
     def series(self) -> list[Series]:
@@ -137,6 +199,11 @@ class Figure:
                     drawn.append(("points", trace.observer.name, trace.x, (trace.y,)))
                 case Bars():
                     drawn.append(("bars", trace.observer.name, trace.x, (trace.height,)))
+                case Estimates():
+                    drawn.append(("estimates", trace.meaning, trace.rows, (trace.x,)))
+                case Cells():
+                    filled = tuple(tuple(math.nan if v is None else v for v in row) for row in trace.values)
+                    drawn.append(("cells", trace.name, tuple(map(float, range(len(filled)))), filled))
         return drawn
 
     def with_band(self, meaning: str) -> Figure:
@@ -163,14 +230,30 @@ class Figure:
         """Whether a strip of counts stands below."""
         return any(isinstance(trace, Bars) for trace in self.traces)
 
+    def only(self, names: Collection[str]) -> Figure:
+        """The same figure with the series of these observers alone."""
+        return replace(
+            self,
+            traces=tuple(
+                trace
+                for trace in self.traces
+                if not isinstance(trace, Line | Band | Points | Bars) or trace.observer.name in names
+            ),
+        )
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the y axis carries names, from top to bottom."""
+        return bool(self.y.categories)
+
     def to_plotly(self) -> dict[str, Any]:
         """``{"data": [...], "layout": {...}}`` for plotly.js; see `analysis.figures.page`."""
         from analysis.figures.page import to_plotly
 
         return to_plotly(self)
 
-    def to_file(self, path: Path) -> Path:
+    def to_file(self, path: Path, *, width: str = "text") -> Path:
         """Write an .svg, .pdf or .png file (by its suffix); see `analysis.figures.paper`."""
         from analysis.figures.paper import to_file
 
-        return to_file(self, path)
+        return to_file(self, path, width=width)

@@ -1,0 +1,180 @@
+"""Documents as PDF: text that can be searched and copied, figures as vectors, letters embedded."""
+
+from __future__ import annotations
+
+import io
+import re
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.documents.value import Block, Document, Facts, FigureBlock, Items, Paragraph, TableBlock
+from analysis.figures import Table
+
+if TYPE_CHECKING:
+    from fpdf import FPDF
+
+#: A4 with margins, mm.
+_MARGIN, _TEXT = 20.0, 170.0
+_FONT = "DejaVu"
+_INK, _SOFT, _LINE = (22, 32, 43), (74, 88, 101), (221, 227, 233)
+#: Height of a line per point of its letters, mm.
+_LEADING = 0.52
+_WORDS = re.compile(r"<(title|metadata)>.*?</\1>", re.DOTALL)
+_SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+#: Documents made from the same value are the same file.
+_UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def to_pdf(document: Document, *, report: Callable[[int], None] = lambda done: None) -> bytes:
+    """The document as a PDF file of A4 pages; the same document gives the same bytes.
+
+    Parameters
+    ----------
+    document : Document
+    report : callable
+        Called with the number of figures drawn so far.
+
+    Returns
+    -------
+    bytes
+    """
+    pdf = _opened(document)
+    _text(pdf, document.title, 20, bold=True)
+    _text(pdf, document.subtitle, 9, soft=True)
+    pdf.ln(3)
+    for paragraph in document.abstract:
+        _text(pdf, paragraph, 11)
+        pdf.ln(2)
+    drawn = 0
+    for number, section in enumerate(document.sections, 1):
+        _heading(pdf, f"{number}. {section.title}")
+        for block in section.blocks:
+            _block(pdf, block, drawn + 1)
+            if isinstance(block, FigureBlock):
+                drawn += 1
+                report(drawn)
+    return bytes(pdf.output())
+
+
+def _opened(document: Document) -> FPDF:
+    import matplotlib
+    from fpdf import FPDF
+
+    class Pages(FPDF):
+        def footer(self) -> None:
+            self.set_y(-13)
+            self.set_font(_FONT, size=7)
+            self.set_text_color(*_SOFT)
+            self.cell(_TEXT / 2, 5, document.title[:80])
+            self.cell(_TEXT / 2, 5, f"{self.page_no()} / {{nb}}", align="R")
+
+    pdf = Pages(format="A4")
+    pdf.set_margins(_MARGIN, 18, _MARGIN)
+    pdf.set_auto_page_break(True, margin=20)
+    pdf.set_creation_date(_UNDATED)
+    pdf.set_title(document.title)
+    pdf.set_lang(document.language)
+    # The letters that figures are drawn with, too.
+    fonts = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+    for style, file in (("", "DejaVuSans.ttf"), ("B", "DejaVuSans-Bold.ttf")):
+        pdf.add_font(_FONT, style, fonts / file)
+    pdf.add_page()
+    return pdf
+
+
+def _text(pdf: FPDF, text: str, size: float, *, bold: bool = False, soft: bool = False, indent: float = 0.0) -> None:
+    pdf.set_font(_FONT, "B" if bold else "", size)
+    pdf.set_text_color(*(_SOFT if soft else _INK))
+    pdf.set_x(_MARGIN + indent)
+    pdf.multi_cell(_TEXT - indent, _LEADING * size, text, align="L", new_x="LMARGIN", new_y="NEXT")
+
+
+def _heading(pdf: FPDF, text: str) -> None:
+    pdf.ln(5)
+    # A heading stands on the page of what follows it.
+    if pdf.will_page_break(35):
+        pdf.add_page()
+    pdf.start_section(text)
+    _text(pdf, text, 13, bold=True)
+    pdf.ln(2)
+
+
+def _block(pdf: FPDF, block: Block, figure_number: int) -> None:
+    match block:
+        case Paragraph():
+            _text(pdf, block.text, 8.5 if block.is_note else 9.5, soft=block.is_note, indent=4 if block.is_note else 0)
+            pdf.ln(2)
+        case Items():
+            for text in block.texts:
+                _text(pdf, f"•  {text}", 9, indent=2)
+                pdf.ln(0.8)
+            pdf.ln(1.5)
+        case Facts():
+            _facts(pdf, block)
+        case FigureBlock():
+            _figure(pdf, block, figure_number)
+        case TableBlock():
+            _table(pdf, block.table)
+
+
+def _facts(pdf: FPDF, facts: Facts) -> None:
+    for name, value in facts.pairs:
+        if pdf.will_page_break(6):
+            pdf.add_page()
+        top = pdf.get_y()
+        _text(pdf, name, 8.5, soft=True)
+        pdf.set_y(top)
+        _text(pdf, value, 8.5, indent=45)
+        pdf.ln(0.8)
+    pdf.ln(2)
+
+
+def _figure(pdf: FPDF, block: FigureBlock, number: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        drawing = block.figure.to_file(Path(folder) / "figure.svg").read_text(encoding="utf-8")
+    # What is said about a drawing is no part of it, and the reader of drawings does not know it.
+    drawing = _WORDS.sub("", drawing)
+    size = _SIZE.search(drawing)
+    height = _TEXT * float(size[2]) / float(size[1]) if size else _TEXT
+    if pdf.will_page_break(height + 14):
+        pdf.add_page()
+    pdf.image(io.BytesIO(drawing.encode()), x=_MARGIN, w=_TEXT, h=height, alt_text=block.figure.description)
+    pdf.set_y(pdf.get_y() + 1)
+    _text(pdf, f"Figure {number}. {block.caption}", 8.5, soft=True)
+    pdf.ln(3)
+
+
+def _table(pdf: FPDF, table: Table) -> None:
+    from fpdf.enums import TableBordersLayout
+    from fpdf.fonts import FontFace
+
+    if pdf.will_page_break(30):
+        pdf.add_page()
+    _text(pdf, " ".join([f"{table.title}.", *table.notes]), 8.5, soft=True)
+    size = 8.0 if len(table.columns) <= 6 else 6.5
+    pdf.set_font(_FONT, "", size)
+    pdf.set_text_color(*_INK)
+    pdf.set_draw_color(*_LINE)
+    texts = [[column.label for column in table.columns], *table.texts]
+    widths = _widths(pdf, texts)
+    with pdf.table(
+        borders_layout=TableBordersLayout.HORIZONTAL_LINES,
+        headings_style=FontFace(emphasis="BOLD", color=_SOFT, size_pt=size),
+        text_align=tuple("RIGHT" if column.is_number else "LEFT" for column in table.columns),
+        col_widths=tuple(widths),
+        width=_TEXT,
+        line_height=0.6 * size,
+        padding=0.4,
+    ) as drawn:
+        for row in texts:
+            drawn.row(row)
+    pdf.ln(4)
+
+
+def _widths(pdf: FPDF, texts: list[list[str]]) -> list[float]:
+    """Columns as wide as what they hold, within reason, scaled to the text's width."""
+    wanted = [min(60.0, max(pdf.get_string_width(text) for text in column) + 3) for column in zip(*texts, strict=True)]
+    return [_TEXT * width / sum(wanted) for width in wanted]

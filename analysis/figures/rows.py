@@ -1,0 +1,179 @@
+"""Figures with names down the side: indices of classifiers with intervals, and matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.errors import InvalidInput
+from analysis.figures.style import Observer
+from analysis.figures.value import Axis, Cells, Estimates, Figure
+
+Interval = tuple[float, float]
+#: Verdict on a pair -> (value on the scale "verdict", sign that stands beside the number).
+VERDICTS = {"undecided": (0.0, "?"), "equivalent": (1.0, "="), "different": (2.0, "≠")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexRow:
+    """A classifier's two indices with their intervals."""
+
+    observer: Observer
+    hmri: float
+    hmri_interval: Interval | None
+    mrsi: float
+    mrsi_interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A verdict on two corruptions."""
+
+    first: str
+    second: str
+    difference: float
+    verdict: str
+    detail: str = ""
+
+
+def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
+    """HMRI as bars and MRSI as dots, each with its interval, the highest HMRI on top.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no row.
+    """
+    if not rows:
+        raise InvalidInput("A figure of indices needs at least one classifier.")
+    ordered = sorted(rows, key=lambda row: -row.hmri)
+    observers = tuple(row.observer for row in ordered)
+    places = tuple(map(float, range(len(ordered))))
+    return Figure(
+        title=title,
+        description="; ".join(f"{row.observer.name}: HMRI {row.hmri:.3f}, MRSI {row.mrsi:.3f}" for row in ordered)
+        + ".",
+        x=Axis("index", (0.0, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        y=_names([observer.name for observer in observers]),
+        traces=(
+            Estimates(
+                observers, tuple(r.hmri for r in ordered), places, tuple(r.hmri_interval for r in ordered), "HMRI"
+            ),
+            Estimates(
+                observers,
+                tuple(row.mrsi for row in ordered),
+                places,
+                tuple(row.mrsi_interval for row in ordered),
+                "MRSI",
+                bar=False,
+            ),
+        ),
+        notes=("Bars: HMRI. Dots: MRSI. Lines: intervals.",),
+    )
+
+
+def similarity_figure(names: Sequence[str], pairs: Sequence[Pair], *, title: str) -> Figure:
+    """Every pair of corruptions below the diagonal: coloured by verdict, with its difference of areas and a sign.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Corruptions in the order of rows and columns.
+    pairs : sequence of Pair
+    title : str
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer than two names.
+    """
+    if len(names) < 2:
+        raise InvalidInput("A matrix of similarity needs at least two corruptions.")
+    found = {frozenset((pair.first, pair.second)): pair for pair in pairs}
+    # The last name has no column and the first no row: below the diagonal they would be empty.
+    down, across = list(names[1:]), list(names[:-1])
+    grid = [
+        [found.get(frozenset((row, column))) if place <= number else None for place, column in enumerate(across)]
+        for number, row in enumerate(down)
+    ]
+    verdicts = [pair.verdict for pair in pairs]
+    counts = ", ".join(f"{verdicts.count(word)} {word}" for word in ("equivalent", "different", "undecided"))
+    return Figure(
+        title=title,
+        description=f"{len(pairs)} pairs of corruptions: {counts}.",
+        x=Axis("", (-0.5, len(across) - 0.5), categories=tuple(across)),
+        y=_names(down),
+        traces=(
+            Cells(
+                name="verdict",
+                values=tuple(tuple(VERDICTS[p.verdict][0] if p else None for p in row) for row in grid),
+                texts=tuple(tuple(_sign(p) if p else "" for p in row) for row in grid),
+                details=tuple(tuple(p.detail if p else "" for p in row) for row in grid),
+                scale="verdict",
+                range=(0.0, 2.0),
+            ),
+        ),
+        notes=("= equivalent, ≠ different, ? undecided; numbers are differences of area.",),
+    )
+
+
+def matrix_figure(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    *,
+    title: str,
+    name: str,
+    x_label: str,
+    description: str,
+    largest: float,
+    details: Sequence[Sequence[str]],
+    texts: Sequence[Sequence[str]] | None = None,
+    y_label: str = "",
+    ticks: Sequence[int] = (),
+) -> Figure:
+    """A matrix of amounts, light to dark: counts of answers, shares of responses.
+
+    Parameters
+    ----------
+    rows, columns : sequence of str
+    values : sequence of sequences, shape (n_rows, n_columns)
+        From 0 to ``largest``; None for an empty cell.
+    title, name, x_label, y_label, description : str
+    largest : float
+    details, texts : sequence of sequences of str, shape (n_rows, n_columns)
+    ticks : sequence of int
+        Columns whose names are printed; all where none are given.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no row.
+    """
+    if not rows or not columns:
+        raise InvalidInput("A matrix needs at least one row and one column.")
+    return Figure(
+        title=title,
+        description=description,
+        x=Axis(x_label, (-0.5, len(columns) - 0.5), tuple(map(float, ticks)), tuple(columns)),
+        y=Axis(y_label, (len(rows) - 0.5, -0.5), categories=tuple(rows)),
+        traces=(
+            Cells(
+                name=name,
+                values=tuple(tuple(row) for row in values),
+                texts=tuple(tuple(row) for row in texts or [[""] * len(columns)] * len(rows)),
+                details=tuple(tuple(row) for row in details),
+                scale="amount",
+                range=(0.0, largest),
+            ),
+        ),
+    )
+
+
+def _names(names: Sequence[str]) -> Axis:
+    """An axis of names from top to bottom."""
+    return Axis("", (len(names) - 0.5, -0.5), categories=tuple(names))
+
+
+def _sign(pair: Pair) -> str:
+    return f"{VERDICTS[pair.verdict][1]} {abs(pair.difference):.3f}".replace("0.", ".")
