@@ -59,6 +59,8 @@ def fit_binned(
     *,
     start_value: float | None = None,
     start: FloatArray | None = None,
+    falling: BoolArray | None = None,
+    reweightings: int = _MAX_STEPS,
 ) -> BinnedFits:
     """Fit monotone curves to a batch of binned outcomes that share their abscissae.
 
@@ -75,6 +77,10 @@ def fit_binned(
         Hard anchor: the value of s(0).
     start : ndarray, shape (m,), optional
         Fitted values to start from (warm start).
+    falling : ndarray of bool, shape (K,), optional
+        Guess of the steps above zero (warm start of the inner solver).
+    reweightings : int
+        Largest number of weighted least-squares fits; by default until nothing moves.
 
     Returns
     -------
@@ -98,9 +104,11 @@ def fit_binned(
     mean = (correct + 0.5) / (trials + 1.0) if start is None else np.broadcast_to(start, (members, cells)).copy()
     steps = np.zeros((members, size))
     free = np.ones((members, size), dtype=bool)
+    if falling is not None:
+        free &= falling
     objective = np.full(members, np.inf)
     alive = np.arange(members)
-    for iteration in range(_MAX_STEPS):
+    for iteration in range(reweightings):
         x, n, lam = correct[alive], trials[alive], penalty_weight[alive]
         weights = n / np.maximum(mean[alive] * (1.0 - mean[alive]), VARIANCE_FLOOR)
         gram = weights @ products

@@ -6,8 +6,6 @@ from analysis.similarity.curves import (
     BAND_MARGIN,
     MARGIN,
     CurveSimilarity,
-    alike_classes,
-    compare_all,
     compare_curves,
 )
 from analysis.similarity.discrimination import (
@@ -17,6 +15,8 @@ from analysis.similarity.discrimination import (
     d_prime_of,
     discrimination_test,
 )
+from analysis.similarity.family import ReuseSaving, alike_classes, compare_all, reuse_saving
+from analysis.similarity.overlap import bands_overlap
 from analysis.similarity.permutation import CurveTrials, PermutationTest, permutation_test
 from analysis.similarity.verdicts import Verdict, holm, verdict_of
 
@@ -29,13 +29,16 @@ __all__ = [
     "DiscriminationForm",
     "DiscriminationTest",
     "PermutationTest",
+    "ReuseSaving",
     "Verdict",
     "alike_classes",
+    "bands_overlap",
     "compare_all",
     "compare_curves",
     "d_prime_of",
     "discrimination_test",
     "holm",
     "permutation_test",
+    "reuse_saving",
     "verdict_of",
 ]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.curves.bands import Bands, normal_quantile
+from analysis.curves.bands import normal_quantile
 from analysis.curves.bootstrap import Bootstrap, Spread, pair_spread
-from analysis.curves.curve import OVERLAP_LEVEL, CurveFit
+from analysis.curves.curve import CurveFit
 from analysis.errors import BandsMissing, GridMismatch, LabelSpaceMismatch, NoCommonRange
-from analysis.similarity.permutation import CurveTrials, permutation_test
-from analysis.similarity.verdicts import Verdict, holm, verdict_of
+from analysis.similarity.overlap import bands_overlap
+from analysis.similarity.permutation import CurveTrials, permutation_test, permutations_needed
+from analysis.similarity.verdicts import Verdict, verdict_of
 
 FloatArray = NDArray[np.float64]
 
@@ -51,6 +50,8 @@ class CurveSimilarity:
         The papers' rule with simultaneous bands: do the 83 % bands overlap at every visual change?
     overlap_83_pointwise : bool
         The rule as printed, with pointwise bands.
+    area_equivalent, band_equivalent : bool
+        The two halves of equivalence: the mean difference within +-margin, the whole curve within +-band_margin.
     equivalent, different : bool
         What was shown; both may be (a difference within the margins).
     verdict : {"equivalent", "different", "undecided"}
@@ -71,6 +72,8 @@ class CurveSimilarity:
     test: Literal["permutation", "bootstrap"]
     overlap_83: bool
     overlap_83_pointwise: bool
+    area_equivalent: bool
+    band_equivalent: bool
     equivalent: bool
     different: bool
     verdict: Verdict
@@ -97,6 +100,7 @@ def compare_curves(
     margin: float = MARGIN,
     band_margin: float = BAND_MARGIN,
     alpha: float = 0.05,
+    comparisons: int = 1,
 ) -> CurveSimilarity:
     """Compare two curves of one population over two corruptions.
 
@@ -113,6 +117,8 @@ def compare_curves(
         Largest difference of mean height, and at any visual change, that counts as equal.
     alpha : float
         Level of the test.
+    comparisons : int
+        Pairs among which the p-value will be corrected: so many more permutations are made where it matters.
 
     Returns
     -------
@@ -131,7 +137,9 @@ def compare_curves(
     Notes
     -----
     Equivalence: two one-sided tests (Schuirmann 1987) at 0.05 on the mean difference, and the band, because areas of
-    crossing curves can agree. Overlap of 83 % bands: VCR section 5, after Payton et al. (2003).
+    crossing curves can agree. Overlap of 83 % bands: VCR section 5, after Payton et al. (2003). The bootstrap test is
+    the mean difference over its two-way standard error, against the normal distribution: its error rates, and those of
+    the permutation test, are printed by ``python -m benchmarks.verdicts``.
     """
     span, boots = _comparable(first, second)
     contrast = first.basis.integral_design(*span) / (span[1] - span[0])
@@ -147,10 +155,12 @@ def compare_curves(
     test: Literal["permutation", "bootstrap"] = "bootstrap"
     if trials is not None and not trials[0].shares_with(trials[1]) and not _participants_matter(first, second):
         generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
-        test, p = "permutation", permutation_test(first, second, trials, span=span, rng=generator).p
+        most = permutations_needed(comparisons, alpha)
+        test, p = "permutation", permutation_test(first, second, trials, span=span, rng=generator, most=most).p
     else:
         p = _two_sided(difference, error)
-    equivalent = max(abs(interval[0]), abs(interval[1])) < margin and max(abs(band[0]), abs(band[1])) < band_margin
+    area_equivalent = max(abs(interval[0]), abs(interval[1])) < margin
+    band_equivalent = max(abs(band[0]), abs(band[1])) < band_margin
     outcome = CurveSimilarity(
         difference=difference,
         standard_error=error,
@@ -160,9 +170,11 @@ def compare_curves(
         p=p,
         p_adjusted=p,
         test=test,
-        overlap_83=_overlap(first, second, grid, simultaneous=True),
-        overlap_83_pointwise=_overlap(first, second, grid, simultaneous=False),
-        equivalent=equivalent,
+        overlap_83=bands_overlap(first, second, grid, simultaneous=True),
+        overlap_83_pointwise=bands_overlap(first, second, grid, simultaneous=False),
+        area_equivalent=area_equivalent,
+        band_equivalent=band_equivalent,
+        equivalent=area_equivalent and band_equivalent,
         different=False,
         verdict="undecided",
         answers=first.n_trials + second.n_trials,
@@ -171,81 +183,7 @@ def compare_curves(
         band_margin=band_margin,
         alpha=alpha,
     )
-    return _judged(outcome, p, comparisons=1)
-
-
-def compare_all(
-    curves: Mapping[str, CurveFit],
-    *,
-    trials: Mapping[str, CurveTrials] | None = None,
-    rng: np.random.Generator | int | None = None,
-    margin: float = MARGIN,
-    band_margin: float = BAND_MARGIN,
-    alpha: float = 0.05,
-) -> dict[tuple[str, str], CurveSimilarity]:
-    """Compare every pair of corruptions, with Holm's correction over all of them.
-
-    Parameters
-    ----------
-    curves : mapping of corruption to CurveFit
-    trials : mapping of corruption to CurveTrials, optional
-    rng, margin, band_margin, alpha
-        As in `compare_curves`.
-
-    Returns
-    -------
-    dict of pair of names (in the order given) to CurveSimilarity
-        Pairs without a common measured range are left out.
-    """
-    generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
-    found: dict[tuple[str, str], CurveSimilarity] = {}
-    for one, two in combinations(curves, 2):
-        if curves[one].common_range(curves[two]) is None:
-            continue
-        both = (trials[one], trials[two]) if trials is not None else None
-        found[one, two] = compare_curves(
-            curves[one], curves[two], trials=both, rng=generator, margin=margin, band_margin=band_margin, alpha=alpha
-        )
-    adjusted = holm([outcome.p for outcome in found.values()])
-    return {
-        pair: _judged(outcome, p, comparisons=len(found))
-        for (pair, outcome), p in zip(found.items(), adjusted, strict=True)
-    }
-
-
-def alike_classes(names: Sequence[str], similarities: Mapping[tuple[str, str], CurveSimilarity]) -> list[list[str]]:
-    """Group corruptions so that within a group every pair was shown to be equivalent (complete linkage).
-
-    Parameters
-    ----------
-    names : sequence of str
-        Corruptions.
-    similarities : mapping of pair to CurveSimilarity
-
-    Returns
-    -------
-    list of list of str
-        Groups, each in the order of ``names``; the closest groups are joined first.
-    """
-
-    def distance(left: list[str], right: list[str]) -> float:
-        worst = 0.0
-        for one in left:
-            for two in right:
-                outcome = similarities.get((one, two)) or similarities.get((two, one))
-                if outcome is None or not outcome.equivalent:
-                    return float("inf")
-                worst = max(worst, abs(outcome.difference))
-        return worst
-
-    groups = [[name] for name in names]
-    while len(groups) > 1:
-        closest = min(combinations(range(len(groups)), 2), key=lambda pair: distance(groups[pair[0]], groups[pair[1]]))
-        if distance(groups[closest[0]], groups[closest[1]]) == float("inf"):
-            break
-        merged = sorted(groups[closest[0]] + groups[closest[1]], key=list(names).index)
-        groups = [merged if k == closest[0] else group for k, group in enumerate(groups) if k != closest[1]]
-    return groups
+    return judged(outcome, p, comparisons=1)
 
 
 def _comparable(first: CurveFit, second: CurveFit) -> tuple[tuple[float, float], tuple[Bootstrap, Bootstrap]]:
@@ -287,33 +225,8 @@ def _participants_matter(first: CurveFit, second: CurveFit) -> bool:
     return False
 
 
-def _overlap(first: CurveFit, second: CurveFit, grid: FloatArray, *, simultaneous: bool) -> bool:
-    """Whether two 83 % bands meet at every point of the grid."""
-    edges = []
-    for curve in (first, second):
-        bands = curve.bands
-        if bands is None:
-            raise BandsMissing
-        lower, upper = _band_83(bands, curve, simultaneous=simultaneous)
-        edges.append((np.interp(grid, bands.v, lower), np.interp(grid, bands.v, upper)))
-    (low_one, high_one), (low_two, high_two) = edges
-    return bool(np.all((low_one <= high_two) & (low_two <= high_one)))
-
-
-def _band_83(bands: Bands, curve: CurveFit, *, simultaneous: bool) -> tuple[FloatArray, FloatArray]:
-    if not simultaneous:
-        return bands.pointwise(OVERLAP_LEVEL)
-    if abs(bands.simultaneous_level - OVERLAP_LEVEL) < 1e-9:
-        return bands.simultaneous_lower, bands.simultaneous_upper
-    spread = curve.spread(curve.basis.design(bands.v))
-    if spread is None:
-        raise BandsMissing
-    reach = spread.critical_value(OVERLAP_LEVEL) * np.maximum(spread.standard_error, 1e-3)
-    return spread.estimate - reach, spread.estimate + reach
-
-
-def _judged(outcome: CurveSimilarity, p_adjusted: float, *, comparisons: int) -> CurveSimilarity:
-    """Set everything that depends on the corrected p-value."""
+def judged(outcome: CurveSimilarity, p_adjusted: float, *, comparisons: int) -> CurveSimilarity:
+    """Set everything that depends on the p-value corrected for so many comparisons."""
     different = p_adjusted < outcome.alpha
     verdict = verdict_of(equivalent=outcome.equivalent, different=different)
     needed = _answers_to_decide(outcome, comparisons) if verdict == "undecided" else None

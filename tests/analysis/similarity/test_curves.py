@@ -59,7 +59,7 @@ def test_far_curves_are_different_by_both_tests() -> None:
     permuted, resampled = compare_curves(*curves, trials=trials), compare_curves(*curves)
     assert (permuted.test, resampled.test) == ("permutation", "bootstrap")
     assert permuted.verdict == resampled.verdict == "different"
-    assert permuted.p < 0.001 and resampled.p < 0.001
+    assert permuted.p == 0.001 and resampled.p < 0.001
     assert not permuted.overlap_83 and not permuted.overlap_83_pointwise
     assert permuted.difference == pytest.approx(0.2, abs=0.05)
 
@@ -100,16 +100,51 @@ def test_permutations_keep_the_number_of_originals_in_every_stratum() -> None:
 
     curves, trials = two_samples(7, people=20, each=20, answers_an_image=2)
     exchange = _Exchange.of(*curves, trials)
-    labels = exchange.permuted(np.random.default_rng(0), 30)
-    for stratum in np.unique(exchange.stratum):
-        rows = exchange.stratum == stratum
-        assert (labels[rows].sum(axis=0) == exchange.label[rows].sum()).all()
-    assert (labels != exchange.label[:, None]).any()
+    drawn = exchange.permuted(np.random.default_rng(0), 30)
+    assert (drawn >= 0).all() and (drawn <= exchange.size[:, None]).all()
+    for kinds in exchange.strata:
+        assert (drawn[kinds].sum(axis=0) == exchange.of_first[kinds].sum()).all()
+    assert (drawn != exchange.of_first[:, None]).any()
+    assert exchange.size.sum() == len(np.unique(np.concatenate([trials[0].images, trials[1].images])))
+    # Kinds hold all answers: one original's answers, as often as there are originals of the kind.
+    assert (exchange.trials @ exchange.size).sum() == 800
+    right = np.concatenate([np.asarray(part.correct) for part in trials]).sum()
+    assert (exchange.correct @ exchange.size).sum() == right
+    assert (exchange.correct @ exchange.of_first).sum() == np.sum(trials[0].correct)
+
+
+def test_permutation_p_equals_that_of_a_plain_loop() -> None:
+    """Labels of originals shuffled one permutation at a time, refitted with the ordinary fit."""
+    curves, trials = two_samples(11, shifted(0.05), people=30, each=20, answers_an_image=2)
+    found = permutation_test(*curves, trials, span=(0.0, 1.0), rng=np.random.default_rng(0), most=1999, exceedances=2000)
+    v, y, images = (
+        np.concatenate([np.asarray(getattr(part, name)) for part in trials])
+        for name in ("visual_change", "correct", "images")
+    )
+    names, original = np.unique(images, return_inverse=True)
+    first = np.char.startswith(names, "0-")
+    stratum = np.minimum((np.bincount(original, v) / np.bincount(original) * 40).astype(int), 39)
+    rng = np.random.default_rng(1)
+
+    def difference(chosen: np.ndarray) -> float:
+        rows = chosen[original]
+        return fit_curve(v[rows], y[rows]).area - fit_curve(v[~rows], y[~rows]).area
+
+    observed, extreme = abs(difference(first)), 0
+    for _ in range(199):
+        shuffled = first.copy()
+        for one in np.unique(stratum):
+            rows = stratum == one
+            shuffled[rows] = rng.permutation(first[rows])
+        extreme += abs(difference(shuffled)) >= observed
+    p = (1 + extreme) / 200
+    assert found.permutations == 1999
+    assert found.p == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 199) + 0.01)
 
 
 def test_permutation_stops_early_where_clearly_null() -> None:
     curves, trials = two_samples(8)
-    found = permutation_test(*curves, trials, span=(0.0, 1.0), rng=np.random.default_rng(0))
+    found = permutation_test(*curves, trials, span=(0.0, 1.0), rng=np.random.default_rng(0), most=4999)
     assert found.permutations < 4999 and found.p > 0.002
 
 

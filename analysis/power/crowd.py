@@ -1,0 +1,214 @@
+"""Simulated people: a true curve, pictures and people that differ, and the answers of a study of given size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.errors import InvalidInput
+
+FloatArray = NDArray[np.float64]
+Curve = Callable[[FloatArray], FloatArray]
+
+_NODES = 101
+_LOGITS = np.linspace(-16.0, 16.0, 801)
+
+
+@dataclass(frozen=True)
+class LogisticDrop:
+    """A true curve that falls from one level to another around a bend.
+
+    Parameters
+    ----------
+    upper, lower : float
+        Levels far left and far right of the bend, ``0 <= lower < upper <= 1``.
+    bend, width : float
+        Visual change at the middle of the fall, and its logistic scale.
+    """
+
+    upper: float = 0.93
+    lower: float = 1.0 / 16.0
+    bend: float = 0.8
+    width: float = 0.06
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.lower < self.upper <= 1.0 or self.width <= 0.0:
+            raise InvalidInput("A falling curve needs 0 <= lower < upper <= 1 and a positive width.")
+
+    def __call__(self, visual_change: ArrayLike) -> FloatArray:
+        """Rates at visual changes, same shape."""
+        from scipy.special import expit
+
+        place = np.asarray(visual_change, dtype=np.float64)
+        return np.asarray(self.lower + (self.upper - self.lower) * expit((self.bend - place) / self.width))
+
+    @property
+    def area(self) -> float:
+        """Area over [0, 1], exact."""
+        fall = np.logaddexp(0.0, self.bend / self.width) - np.logaddexp(0.0, (self.bend - 1.0) / self.width)
+        return float(self.lower + (self.upper - self.lower) * self.width * fall)
+
+    def lowered(self, difference: float) -> LogisticDrop:
+        """The curve with its bend moved so that its area is smaller by ``difference``.
+
+        Raises
+        ------
+        InvalidInput
+            If no bend within two axes' lengths gives such an area.
+        """
+        from scipy.optimize import brentq
+
+        def gap(bend: float) -> float:
+            return replace(self, bend=bend).area - (self.area - difference)
+
+        if gap(-2.0) * gap(3.0) > 0.0:
+            raise InvalidInput(f"No bend makes an area of {self.area - difference:.3f} with these levels.")
+        return replace(self, bend=float(brentq(gap, -2.0, 3.0, xtol=1e-12)))
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Who answers what: the size of a data collection and how much pictures and people differ.
+
+    Parameters
+    ----------
+    people : int
+    trials_each : int
+        Answers of a person on one corruption function.
+    answers_per_stimulus : int
+        People who answer the same stimulus; 1 is a new stimulus for every answer.
+    originals : int or None
+        Different originals behind the stimuli of a function; None makes every stimulus of an original of its own.
+    image_sd, participant_sd : float
+        Standard deviations of the effects on the logit.
+    original_share : float
+        Part of the pictures' variance that belongs to the original (the rest is the stimulus's own), in [0, 1].
+
+    Notes
+    -----
+    The defaults of the standard deviations are those of published laboratory experiments: an intra-class correlation of
+    0.43 between observers of one image, little between observers.
+    """
+
+    people: int
+    trials_each: int
+    answers_per_stimulus: int = 1
+    originals: int | None = None
+    image_sd: float = 2.0
+    participant_sd: float = 0.5
+    original_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        if min(self.people, self.trials_each, self.answers_per_stimulus) < 1:
+            raise InvalidInput("A crowd needs at least one person, one trial each and one answer a stimulus.")
+        if self.originals is not None and self.originals < 2:
+            raise InvalidInput(f"A study needs at least 2 originals, not {self.originals}.")
+        if min(self.image_sd, self.participant_sd) < 0.0 or not 0.0 <= self.original_share <= 1.0:
+            raise InvalidInput("Standard deviations are not negative, and a share lies in [0, 1].")
+
+    @property
+    def answers(self) -> int:
+        """Answers on one corruption function."""
+        return self.people * self.trials_each
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers to one function, ready for `analysis.curves.fit_curve`.
+
+    Parameters
+    ----------
+    visual_change : ndarray, shape (n,)
+    correct : ndarray of bool, shape (n,)
+    participants, images : ndarray of str, shape (n,)
+        Ids of people and originals.
+    """
+
+    visual_change: FloatArray
+    correct: NDArray[np.bool_]
+    participants: NDArray[np.str_]
+    images: NDArray[np.str_]
+
+    def columns(self) -> dict[str, NDArray[np.generic]]:
+        """Keyword arguments of `fit_curve`."""
+        return {name: getattr(self, name) for name in ("visual_change", "correct", "participants", "images")}
+
+
+def simulate_answers(
+    curves: list[Curve],
+    crowd: Crowd,
+    rng: np.random.Generator,
+    *,
+    shared_people: bool = False,
+    shared_originals: bool = False,
+    place: Callable[[np.random.Generator, int], FloatArray] | None = None,
+) -> list[Answers]:
+    """Let a crowd answer stimuli of several corruption functions.
+
+    Parameters
+    ----------
+    curves : list of callable
+        True marginal curve of each function: the rate over pictures and people.
+    crowd : Crowd
+    rng : numpy Generator
+    shared_people, shared_originals : bool
+        Whether the same people, and the same originals, stand in every function (they then move together).
+    place : callable, optional
+        ``place(rng, n)`` draws n visual changes; uniform on [0, 1] by default.
+
+    Returns
+    -------
+    list of Answers
+
+    Notes
+    -----
+    The logit of a right answer is ``m(v)`` plus normal effects of the original, the stimulus and the person; ``m`` is
+    chosen such that the mean over the effects is the given curve, so estimates can be compared with it. Stimuli are
+    dealt to people at random: that nobody meets an original twice, which the planner sees to, is not modelled.
+    """
+    stimuli = -(-crowd.answers // crowd.answers_per_stimulus)
+    originals = stimuli if crowd.originals is None else crowd.originals
+    total_sd = float(np.hypot(crowd.image_sd, crowd.participant_sd))
+    original_sd = crowd.image_sd * np.sqrt(crowd.original_share)
+    stimulus_sd = crowd.image_sd * np.sqrt(1.0 - crowd.original_share)
+    person_effect = original_effect = np.empty(0)
+    samples = []
+    for number, curve in enumerate(curves):
+        if not (shared_people and number):
+            person_effect = rng.normal(0.0, crowd.participant_sd, crowd.people)
+        if not (shared_originals and number):
+            original_effect = rng.normal(0.0, original_sd, originals)
+        places = (rng.random if place is None else lambda size: place(rng, size))(stimuli)
+        original_of = np.arange(stimuli) % originals
+        picture_effect = original_effect[original_of] + rng.normal(0.0, stimulus_sd, stimuli)
+        # Every round shows each stimulus once, so answers spread evenly over stimuli.
+        shown = np.concatenate([rng.permutation(stimuli) for _ in range(crowd.answers_per_stimulus)])[: crowd.answers]
+        person = np.repeat(np.arange(crowd.people), crowd.trials_each)
+        logit = marginal_logit(curve(places), total_sd)[shown] + picture_effect[shown] + person_effect[person]
+        samples.append(
+            Answers(
+                places[shown],
+                rng.random(crowd.answers) < 1.0 / (1.0 + np.exp(-logit)),
+                _ids("person", "" if shared_people else f"{number}-", person),
+                _ids("original", "" if shared_originals else f"{number}-", original_of[shown]),
+            )
+        )
+    return samples
+
+
+def marginal_logit(rates: FloatArray, sd: float) -> FloatArray:
+    """Logits around which normal effects of standard deviation ``sd`` average to the given rates, same shape."""
+    from scipy.special import expit, logit
+
+    if sd == 0.0:
+        return np.asarray(logit(rates), dtype=np.float64)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    mean = expit(_LOGITS[:, None] + sd * nodes) @ (weights / weights.sum())
+    return np.interp(rates, mean, _LOGITS)
+
+
+def _ids(kind: str, prefix: str, numbers: NDArray[np.int64]) -> NDArray[np.str_]:
+    return np.char.add(f"{kind}-{prefix}", numbers.astype(np.str_))

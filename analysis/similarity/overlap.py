@@ -1,0 +1,56 @@
+"""The papers' rule: two curves are alike where their 83 % bands overlap everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.curves.bands import Bands
+from analysis.curves.curve import OVERLAP_LEVEL, CurveFit
+from analysis.errors import BandsMissing
+
+FloatArray = NDArray[np.float64]
+
+
+def bands_overlap(first: CurveFit, second: CurveFit, grid: FloatArray, *, simultaneous: bool) -> bool:
+    """Whether the 83 % bands of two curves meet at every visual change of a grid.
+
+    Parameters
+    ----------
+    first, second : CurveFit
+    grid : ndarray, shape (n,)
+        Visual changes in [0, 1].
+    simultaneous : bool
+        Bands that hold whole curves, or (as printed) at each visual change on its own.
+
+    Raises
+    ------
+    BandsMissing
+        If a curve was fitted without bootstrap.
+
+    Notes
+    -----
+    VCR section 5. Intervals of level 0.834 of two independent estimates of equal precision just touch when their
+    difference has p = 0.05 (Goldstein and Healy 1995; Payton, Greenstone and Schenker 2003).
+    """
+    edges = []
+    for curve in (first, second):
+        bands = curve.bands
+        if bands is None:
+            raise BandsMissing
+        lower, upper = _band_83(bands, curve, simultaneous=simultaneous)
+        edges.append((np.interp(grid, bands.v, lower), np.interp(grid, bands.v, upper)))
+    (low_one, high_one), (low_two, high_two) = edges
+    return bool(np.all((low_one <= high_two) & (low_two <= high_one)))
+
+
+def _band_83(bands: Bands, curve: CurveFit, *, simultaneous: bool) -> tuple[FloatArray, FloatArray]:
+    if not simultaneous:
+        return bands.pointwise(OVERLAP_LEVEL)
+    if abs(bands.simultaneous_level - OVERLAP_LEVEL) < 1e-9:
+        return bands.simultaneous_lower, bands.simultaneous_upper
+    spread = curve.spread(curve.basis.design(bands.v))
+    if spread is None:
+        raise BandsMissing
+    reach = spread.critical_value(OVERLAP_LEVEL) * np.maximum(spread.standard_error, 1e-3)
+    return spread.estimate - reach, spread.estimate + reach
