@@ -32,11 +32,11 @@ def study_by_slug(slug: str) -> Study:
 
 
 def visible_to(user: User | AnonymousUser) -> QuerySet[Study]:
-    """Studies that this researcher may see: staff see all, others their own."""
+    """Studies that this researcher may see: staff see all, others those in which they have a role."""
     studies = Study.objects.select_related("family", "protocol", "stimulus_set")
     if not user.is_authenticated:
         return studies.none()
-    return studies if user.is_staff or user.is_superuser else studies.filter(created_by=user)
+    return studies if user.is_staff or user.is_superuser else studies.filter(memberships__user=user)
 
 
 def session_for_token(token: str) -> Session:
@@ -173,6 +173,33 @@ def rows_of(sessions: Collection[Session], study: Study) -> dict[str, list[dict[
     found: dict[str, list[dict[str, Any]]] = {session.code: [] for session in sessions}
     for row in _rows(Response.objects.filter(session__in=list(sessions)), study.slug):
         found[row["session"]].append(row)
+    return found
+
+
+#: Columns of `analysis.tables.TRIALS` that rules read (`analysis.acceptance.SessionRecord`), and where they are stored.
+_RULE_COLUMNS = {
+    "position": "position",
+    "block": "trial__block",
+    "task": "trial__task",
+    "role": "trial__role",
+    "original": "trial__stimulus__source_image__key",
+    "stimulus": "trial__stimulus__key",
+    "category": "trial__stimulus__source_image__category",
+    "corruption": "trial__stimulus__corruption",
+    "visual_change": "trial__stimulus__visual_change",
+    "response": "response",
+    "correct": "correct",
+    "rt_ms": "rt_ms",
+    "timing_ok": "timing_ok",
+}
+
+
+def rule_rows_of(sessions: Collection[Session]) -> dict[int, list[dict[str, Any]]]:
+    """The stored answers of some sessions, by primary key, with no more than rules read: for lists of many sessions."""
+    found: dict[int, list[dict[str, Any]]] = {session.pk: [] for session in sessions}
+    stored = Response.objects.filter(session__in=list(sessions)).order_by("session_id", "position")
+    for session_pk, *values in stored.values_list("session_id", *_RULE_COLUMNS.values()):
+        found[session_pk].append(dict(zip(_RULE_COLUMNS, values, strict=True)))
     return found
 
 

@@ -60,6 +60,15 @@ class Evidence:
     dots: list[Dot]
     rules: list[RuleRow]
 
+    @property
+    def outlines(self) -> dict[str, str]:
+        """The strip as one SVG path a colour, without titles: lists hold many strips, and stay light."""
+        paths: dict[str, list[str]] = {}
+        for mark in self.marks:
+            outline = f"M{mark.x} {mark.y:g}h.8v{mark.height:g}h-.8z"
+            paths.setdefault(mark.fill, []).append(outline)
+        return {fill: "".join(parts) for fill, parts in paths.items()}
+
 
 def evidence_of(
     rows: Sequence[Mapping[str, Any]], outcomes: Sequence[Mapping[str, Any]], *, withdrawn: Collection[str] = ()

@@ -1,21 +1,31 @@
-"""What the review pages show: every finished session with its verdict, who is excluded and why, how the golds do."""
+"""What the review pages show: finished sessions with their verdicts page by page, who is excluded and why, the golds.
+
+Everything about all sessions is counted in the database; answers are read of the sessions on the page alone.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from django.core.cache import cache
+from django.db.models import QuerySet
 
 from analysis.acceptance import Gold, RuleSet, Withdrawal, withdrawal_of
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
-from humanexp.screening import selectors
+from humanexp.screening import panels, selectors
 from humanexp.screening.evidence import Evidence, evidence_of
 from humanexp.screening.models import Verdict
+from humanexp.screening.panels import Mark, Narrowing
+from humanexp.screening.selectors import VerdictCounts
 
 #: Sessions on one page.
-PAGE_SIZE = 50
+PAGE_SIZE = 25
 #: From so many answers on, a gold that under this share of careful people name is marked; whether and when it is
 #: withdrawn, the rule set says.
 GOLD_NOTICED, GOLD_FLOOR = 8, 0.9
+#: Golds are counted anew when verdicts were added; a place in the cache is kept so long.
+GOLDS_KEPT_S = 3600
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,83 @@ class Row:
     session: Session
     verdict: Verdict | None
     evidence: Evidence | None
+    marks: list[Mark] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    rows: list[Row]
+    counts: VerdictCounts
+    excluded: dict[str, int]
+    #: what the list is restricted to: "", "excluded", "flagged", "accepted", "unjudged", a reason, or what a panel adds
+    shown: str
+    narrowings: list[Narrowing]
+    found: int
+    page: int
+    pages: int
+
+
+def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
+    chosen = sessions_shown(study, shown)
+    found = chosen.count()
+    pages = max(1, -(-found // PAGE_SIZE))
+    page = min(max(1, page), pages)
+    on_page = list(chosen.select_related("participant")[(page - 1) * PAGE_SIZE : page * PAGE_SIZE])
+    return Review(
+        rows=_rows(study, on_page),
+        counts=selectors.verdict_counts(study),
+        excluded=selectors.excluded_counts(study),
+        shown=shown,
+        narrowings=list(panels.narrowings().values()),
+        found=found,
+        page=page,
+        pages=pages,
+    )
+
+
+def sessions_shown(study: Study, shown: str) -> QuerySet[Session]:
+    """Finished sessions as the list is narrowed."""
+    narrowing = panels.narrowings().get(shown)
+    if narrowing is not None:
+        return narrowing.narrow(selectors.finished_sessions(study))
+    return selectors.finished_sessions(study, shown=shown)
+
+
+def _rows(study: Study, sessions: list[Session]) -> list[Row]:
+    answers, found = experiments.rule_rows_of(sessions), selectors.verdicts_on(sessions)
+    withdrawn, marks = selectors.withdrawn_golds(study), panels.marks_of(sessions)
+    rows = []
+    for session in sessions:
+        verdict = found.get(session.pk)
+        against = verdict.evidence if verdict else []
+        evidence = evidence_of(answers[session.pk], against, withdrawn=withdrawn)
+        rows.append(Row(session, verdict, evidence, marks.get(session.pk, [])))
+    return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a session stands among those that are looked through, one after the other."""
+
+    shown: str
+    number: int
+    of: int
+    previous: str
+    following: str
+
+
+def place_of(session: Session, shown: str = "") -> Place:
+    """Its neighbours; a session that has left the list by a decision still has them."""
+    queue = sessions_shown(session.study, shown).order_by("pk")
+    before, after = queue.filter(pk__lt=session.pk), queue.filter(pk__gt=session.pk)
+    is_in = queue.filter(pk=session.pk).exists()
+    return Place(
+        shown=shown,
+        number=before.count() + is_in,
+        of=queue.count(),
+        previous=before.order_by("-pk").values_list("code", flat=True).first() or "",
+        following=after.values_list("code", flat=True).first() or "",
+    )
 
 
 @dataclass(frozen=True)
@@ -36,19 +123,10 @@ class GoldRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Review:
-    rows: list[Row]
-    finished: int
-    accepted: int
-    flagged: int
-    by_hand: int
-    unjudged: int
-    excluded: dict[str, int]
-    #: what the list is restricted to: "", "excluded", "flagged", "accepted" or a reason
-    shown: str
-    page: int
-    pages: int
-    golds: list[GoldRow]
+class Golds:
+    """How the gold pictures of a study do."""
+
+    in_use: list[GoldRow]
     #: those that count for nobody any more
     withdrawn: list[GoldRow]
     #: when the study's rules withdraw a gold, if they do
@@ -56,56 +134,22 @@ class Review:
 
     @property
     def doubtful(self) -> list[GoldRow]:
-        return [row for row in self.golds if row.is_doubtful]
-
-    @property
-    def excluded_total(self) -> int:
-        return sum(self.excluded.values())
+        return [row for row in self.in_use if row.is_doubtful]
 
 
-def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
-    verdicts = selectors.current_verdicts(study)
-    sessions = list(
-        study.sessions.filter(state__in=selectors.JUDGED_STATES).select_related("participant").order_by("pk")
-    )
-    chosen = [session for session in sessions if _is_shown(verdicts.get(session.pk), shown)]
-    pages = max(1, -(-len(chosen) // PAGE_SIZE))
-    page = min(max(1, page), pages)
-    on_page = chosen[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    answers, found = experiments.rows_of(on_page, study), selectors.verdicts_on(on_page)
-    withdrawn = selectors.withdrawn_golds(study)
+def golds_of(study: Study) -> Golds:
+    """Reads the golds of every session: kept until another verdict is given."""
     rules = RuleSet.from_dict(study.rule_set)
-    golds = [GoldRow(gold, gold.original in withdrawn) for gold in selectors.gold_performance(study, rules)]
-    rows = []
-    for session in on_page:
-        verdict = found.get(session.pk)
-        against = verdict.evidence if verdict else []
-        rows.append(Row(session, verdict, evidence_of(answers[session.code], against, withdrawn=withdrawn)))
-    return Review(
-        rows=rows,
-        finished=len(sessions),
-        accepted=sum(verdict.accepted for verdict in verdicts.values()),
-        flagged=sum(bool(verdict.flags) and not verdict.is_by_person for verdict in verdicts.values()),
-        by_hand=sum(verdict.is_by_person for verdict in verdicts.values()),
-        unjudged=len(sessions) - len(verdicts),
-        excluded=selectors.excluded_counts(study, verdicts.values()),
-        shown=shown,
-        page=page,
-        pages=pages,
-        golds=[row for row in golds if not row.is_withdrawn],
-        withdrawn=[row for row in golds if row.is_withdrawn],
+    withdrawn = selectors.withdrawn_golds(study)
+    newest = Verdict.objects.filter(session__study=study).order_by("-pk").values_list("pk", flat=True).first()
+    key = f"screening.golds:{study.pk}:{newest}"
+    performance = cache.get(key)
+    if performance is None:
+        performance = selectors.gold_performance(study, rules)
+        cache.set(key, performance, GOLDS_KEPT_S)
+    rows = [GoldRow(gold, gold.original in withdrawn) for gold in performance]
+    return Golds(
+        in_use=[row for row in rows if not row.is_withdrawn],
+        withdrawn=[row for row in rows if row.is_withdrawn],
         withdrawal=withdrawal_of(rules),
     )
-
-
-def _is_shown(verdict: Verdict | None, shown: str) -> bool:
-    match shown:
-        case "":
-            return True
-        case "accepted":
-            return verdict is not None and verdict.accepted
-        case "excluded":
-            return verdict is not None and not verdict.accepted
-        case "flagged":
-            return verdict is not None and bool(verdict.flags) and not verdict.is_by_person
-    return verdict is not None and shown in verdict.reasons

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
 from humanexp.experiments import selectors as experiments
@@ -16,10 +19,64 @@ JUDGED_STATES = (SessionState.COMPLETED, SessionState.SUBMITTED)
 BY_HAND = "excluded by hand"
 
 
+def latest_verdicts(study: Study) -> QuerySet[Verdict]:
+    """Of every session that has verdicts the one that holds; counted and narrowed in the database."""
+    later = Verdict.objects.filter(session=OuterRef("session"), pk__gt=OuterRef("pk"))
+    given = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES)
+    return given.filter(~Exists(later)).order_by("pk")
+
+
 def current_verdicts(study: Study) -> dict[int, Verdict]:
     """The latest verdict of every session of the study that has one, by its primary key; evidence on demand."""
-    verdicts = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES).defer("evidence")
-    return {verdict.session_id: verdict for verdict in verdicts.select_related("decided_by").order_by("pk")}
+    verdicts = latest_verdicts(study).defer("evidence").select_related("decided_by")
+    return {verdict.session_id: verdict for verdict in verdicts}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictCounts:
+    """Finished sessions of a study by what was found about them."""
+
+    finished: int
+    judged: int
+    accepted: int
+    #: for a person to look at, and nobody has decided
+    flagged: int
+    by_hand: int
+
+    @property
+    def unjudged(self) -> int:
+        return self.finished - self.judged
+
+    @property
+    def excluded(self) -> int:
+        return self.judged - self.accepted
+
+
+def verdict_counts(study: Study) -> VerdictCounts:
+    counts = latest_verdicts(study).aggregate(
+        judged=Count("pk"),
+        accepted=Count("pk", filter=Q(accepted=True)),
+        flagged=Count("pk", filter=_FLAGGED),
+        by_hand=Count("pk", filter=Q(decided_by__isnull=False)),
+    )
+    return VerdictCounts(finished=finished_count(study), **counts)
+
+
+_FLAGGED = ~Q(flags=[]) & Q(decided_by=None)
+
+
+def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:
+    """In the order of their beginning: all, or those that are "accepted", "excluded", "flagged", "unjudged", or
+    excluded for a reason."""
+    sessions = Session.objects.filter(study=study, state__in=JUDGED_STATES).order_by("pk")
+    if not shown:
+        return sessions
+    verdicts = latest_verdicts(study).order_by()
+    if shown == "unjudged":
+        return sessions.exclude(pk__in=Verdict.objects.filter(session__study=study).values("session"))
+    narrowed = {"accepted": Q(accepted=True), "excluded": Q(accepted=False), "flagged": _FLAGGED}
+    wanted = narrowed.get(shown, Q(accepted=False, reasons__0=shown))
+    return sessions.filter(pk__in=verdicts.filter(wanted).values("session"))
 
 
 def verdicts_on(sessions: Collection[Session]) -> dict[int, Verdict]:
@@ -35,16 +92,13 @@ def history(session: Session) -> list[Verdict]:
 
 def accepted_sessions(study: Study) -> set[str]:
     """Codes of the sessions that count."""
-    accepted = [pk for pk, verdict in current_verdicts(study).items() if verdict.accepted]
-    return set(Session.objects.filter(pk__in=accepted).values_list("code", flat=True))
+    return set(latest_verdicts(study).filter(accepted=True).values_list("session__code", flat=True))
 
 
-def excluded_counts(study: Study, verdicts: Iterable[Verdict] | None = None) -> dict[str, int]:
+def excluded_counts(study: Study) -> dict[str, int]:
     """Sessions that do not count, by their first reason, so that the counts add up; the most frequent first."""
-    counts: Counter[str] = Counter()
-    for verdict in current_verdicts(study).values() if verdicts is None else verdicts:
-        if not verdict.accepted:
-            counts[verdict.reasons[0] if verdict.reasons else BY_HAND] += 1
+    excluded = latest_verdicts(study).filter(accepted=False).values_list("reasons", flat=True)
+    counts = Counter(reasons[0] if reasons else BY_HAND for reasons in excluded)
     return dict(counts.most_common())
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,10 +14,11 @@ from humanexp.core.errors import NotAllowed, NotFound
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Origin, Session, Study
-from humanexp.screening import selectors, services
+from humanexp.screening import panels, selectors, services
 from humanexp.screening.evidence import evidence_of
 from humanexp.screening.forms import DecisionForm
-from humanexp.screening.review import review_of
+from humanexp.screening.pictures import portrait_of
+from humanexp.screening.review import golds_of, place_of, review_of
 from humanexp.screening.timing import certificate_of, timing_page
 
 
@@ -25,9 +28,18 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
     """Which finished sessions count, which do not, and why."""
     study = _study(request, slug)
     number = request.GET.get("page", "1")
-    found = review_of(study, shown=request.GET.get("show", "")[:80], page=int(number) if number.isdecimal() else 1)
+    found = review_of(study, shown=_shown(request), page=int(number) if number.isdecimal() else 1)
     template = "screening/_sessions.html" if getattr(request, "htmx", False) else "screening/review.html"
     return render(request, template, {"study": study, "review": found})
+
+
+@login_required
+@require_GET
+def golds(request: HttpRequest, slug: str) -> HttpResponse:
+    """How the gold pictures do, over all sessions: a part of the review page that comes after it."""
+    study = _study(request, slug)
+    template = "screening/_golds_card.html" if getattr(request, "htmx", False) else "screening/golds.html"
+    return render(request, template, {"study": study, "golds": golds_of(study)})
 
 
 @login_required
@@ -45,32 +57,30 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
-    """One session's evidence, the history of its verdicts, and a person's decision."""
+    """One session's evidence, the history of its verdicts, its neighbours in the list, and a person's decision."""
     study = _study(request, slug)
     found = _session(study, code)
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         services.decide(session=found, by=_user(request), **form.cleaned_data)
         messages.success(request, _("Your decision is stored beside the rules' verdict."))
-        return redirect("screening:session", slug=slug, code=code)
+        return redirect(request.get_full_path())
     history = selectors.history(found)
-    return render(
-        request,
-        "screening/session.html",
-        {
-            "study": study,
-            "session": found,
-            "verdict": history[0] if history else None,
-            "history": history,
-            "evidence": evidence_of(
-                experiments.session_rows(found),
-                history[0].evidence if history else [],
-                withdrawn=selectors.withdrawn_golds(study),
-            ),
-            "form": form,
-        },
-        status=422 if form.is_bound else 200,
-    )
+    rows, withdrawn = experiments.session_rows(found), selectors.withdrawn_golds(study)
+    context: dict[str, Any] = {
+        "study": study,
+        "session": found,
+        "verdict": history[0] if history else None,
+        "history": history,
+        "evidence": evidence_of(rows, history[0].evidence if history else [], withdrawn=withdrawn),
+        "portrait": portrait_of(rows, withdrawn=withdrawn),
+        "place": place_of(found, _shown(request)),
+        "form": form,
+    }
+    context["panels"] = [
+        {"template": panel.template, "facts": panel.facts_of(found, _user(request))} for panel in panels.panels()
+    ]
+    return render(request, "screening/session.html", context, status=422 if form.is_bound else 200)
 
 
 @login_required
@@ -98,6 +108,11 @@ def timing_certificate(request: HttpRequest, slug: str) -> HttpResponse:
     response = JsonResponse(content, json_dumps_params={"indent": 2, "allow_nan": False})
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-timing-certificate.json"'
     return response
+
+
+def _shown(request: HttpRequest) -> str:
+    """How the list is narrowed."""
+    return request.GET.get("show", "")[:80]
 
 
 def _study(request: HttpRequest, slug: str) -> Study:

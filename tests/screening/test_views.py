@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from analysis.acceptance import Gold
 from humanexp.core import clock
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.screening import review, selectors, services
+from humanexp.screening.evidence import evidence_of
 from humanexp.screening.models import Verdict, WithdrawnGold
+from humanexp.screening.pictures import portrait_of
 from tests.experiments.conftest import new_session
 from tests.screening.conftest import always_dog, finished
 
@@ -64,6 +68,59 @@ def test_judging_from_the_page(client, study, anna):
     assert client.post(f"/studies/{study.slug}/review/judge/").status_code == 302
     assert Verdict.objects.count() == 1
     assert client.get(f"/studies/{study.slug}/review/judge/").status_code in (404, 405)
+
+
+def test_sessions_are_looked_through_one_after_the_other(client, study, judged):
+    third = finished(client, study, "P-3", always_dog)
+    services.judge_study(study)
+    good, bad = judged
+    address = f"/studies/{study.slug}/review/"
+    middle = client.get(f"{address}{bad.code}/").content.decode()
+    assert "2 of 3" in middle
+    assert f'rel="prev" data-key="k" aria-keyshortcuts="k" href="{address}{good.code}/"' in middle
+    assert f'rel="next" data-key="j" aria-keyshortcuts="j" href="{address}{third.code}/"' in middle
+    excluded = client.get(f"{address}{bad.code}/?show=excluded").content.decode()
+    assert "1 of 2" in excluded and good.code not in excluded
+    assert f'href="{address}{third.code}/?show=excluded"' in excluded
+    assert f'href="{address}{bad.code}/?show=excluded"' in client.get(f"{address}?show=excluded").content.decode()
+
+
+def test_whoever_leaves_the_list_by_a_decision_still_has_neighbours_in_it(client, study, judged, anna):
+    third = finished(client, study, "P-3", always_dog)
+    services.judge_study(study)
+    services.decide(session=judged[1], accepted=True, written_reason="They told us that the mouse broke.", by=anna)
+    place = review.place_of(judged[1], "excluded")
+    assert (place.number, place.of, place.previous, place.following) == (0, 1, "", third.code)
+
+
+def test_a_session_at_a_glance(client, study, judged):
+    good, bad = (portrait_of(review.experiments.session_rows(session)) for session in judged)
+    assert good.sentinels.good == good.sentinels.of > bad.sentinels.good
+    assert good.timing.good == good.timing.of == judged[0].total
+    assert bad.shape.good == bad.shape.of, "one answer to everything"
+    assert good.shape.good < good.shape.of and good.median_rt_ms == 812.5
+    assert portrait_of([]).median_rt_ms is None
+
+
+def test_what_the_list_draws_is_what_the_page_draws(client, study, judged):
+    [rows] = review.experiments.rule_rows_of([judged[1]]).values()
+    lean, full = evidence_of(rows, []), evidence_of(review.experiments.session_rows(judged[1]), [])
+    assert lean == full
+    drawn = sum(outline.count("M") for outline in lean.outlines.values())
+    assert drawn == len(full.marks) == judged[1].total
+
+
+def test_a_long_list_costs_no_more_questions_than_a_short_one(client, study, judged, anna):
+    address = f"/studies/{study.slug}/review/"
+    client.get(address)
+    with CaptureQueriesContext(connection) as few:
+        client.get(address)
+    for number in range(3):
+        finished(client, study, f"P-{number + 3}")
+    services.judge_study(study)
+    with CaptureQueriesContext(connection) as many:
+        client.get(address)
+    assert len(many) <= len(few)
 
 
 def test_a_large_study_is_judged_by_a_job(client, study, anna, monkeypatch):
@@ -128,15 +185,18 @@ def test_a_gold_is_marked_before_it_is_withdrawn():
 def test_the_page_says_in_a_sentence_which_golds_are_withdrawn(client, study, judged, anna):
     gold = judged[0].trials.filter(role="gold").first().stimulus.source_image
     url = f"/studies/{study.slug}/review/"
-    assert "withdrawn, for too few" not in client.get(url).content.decode()
+    assert "withdrawn, for too few" not in client.get(f"{url}golds/").content.decode()
     WithdrawnGold.objects.create(
         study=study, original=gold.key, category=gold.category, shown=20, right=12, withdrawn_at=clock.now()
     )
-    text = client.get(url).content.decode()
+    text = client.get(f"{url}golds/", headers={"HX-Request": "true"}).content.decode()
+    assert text.lstrip().startswith("<section")
     assert "1 gold is withdrawn, for too few of the otherwise accepted people named it" in text
-    assert "After 20 showings a gold is withdrawn that under 90" in text
-    assert '<span class="tag plain">withdrawn</span>' in text
-    assert "withdrawn gold" in text, "the strip shows it as a trial like others"
+    golds = client.get(f"{url}golds/").content.decode()
+    assert '<span class="tag plain">withdrawn</span>' in golds
+    assert "After 20 showings a gold is withdrawn that under 90" in golds
+    one = client.get(f"{url}{judged[0].code}/").content.decode()
+    assert "withdrawn gold" in one, "the strip shows it as a trial like others"
 
 
 def test_the_timing_certificate_of_a_study(client, study, judged):

@@ -1,0 +1,66 @@
+"""What other apps show beside the evidence of a session, such as its pay. They register; screening imports none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+
+from humanexp.core.models import User
+from humanexp.experiments.models import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class Narrowing:
+    """A choice above the list of sessions."""
+
+    key: str
+    label: str | Promise
+    narrow: Callable[[QuerySet[Session]], QuerySet[Session]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A word about a session in the list."""
+
+    text: str | Promise
+    #: good, warn, bad or plain
+    tone: str = "plain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One app's part of the review."""
+
+    #: stands beside the evidence; sees the page's context, and what `facts_of` adds
+    template: str
+    facts_of: Callable[[Session, User], Mapping[str, Any]]
+    #: by the session's primary key
+    marks_of: Callable[[Sequence[Session]], Mapping[int, Mark]]
+    narrowings: tuple[Narrowing, ...] = ()
+
+
+_PANELS: list[Panel] = []
+
+
+def register_panel(panel: Panel) -> None:
+    _PANELS.append(panel)
+
+
+def panels() -> list[Panel]:
+    return list(_PANELS)
+
+
+def narrowings() -> dict[str, Narrowing]:
+    return {narrowing.key: narrowing for panel in _PANELS for narrowing in panel.narrowings}
+
+
+def marks_of(sessions: Sequence[Session]) -> dict[int, list[Mark]]:
+    found: dict[int, list[Mark]] = {}
+    for panel in _PANELS:
+        for pk, mark in panel.marks_of(sessions).items():
+            found.setdefault(pk, []).append(mark)
+    return found
