@@ -11,6 +11,9 @@ from csp.constants import NONE, SELF
 from analysis import __version__ as VERSION
 from humanexp.core.keys import read_or_create_key
 from humanexp.core.storage_address import storage_of_address
+from humanexp.recruitment.pricing import MTURK_FEES as PUBLISHED_FEES
+from humanexp.recruitment.pricing import WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS
+from humanexp.recruitment.pricing import FeeTable
 
 env = environ.Env()
 
@@ -52,6 +55,25 @@ MTURK_SANDBOX_URL = env.str(
 MTURK_PRODUCTION_URL = env.str(
     "MTURK_PRODUCTION_URL", default="https://mturk-requester.us-east-1.amazonaws.com"
 ).rstrip("/")
+#: What recruiters take on top, in whole percent and cents; the account page there is the authority.
+MARKETPLACE_FEES, MTURK_FEES = (
+    FeeTable(
+        base_percent=env.int(f"{name}_FEE_PERCENT", default=PUBLISHED_FEES.base_percent),
+        large_hit_percent=env.int(f"{name}_LARGE_HIT_FEE_PERCENT", default=PUBLISHED_FEES.large_hit_percent),
+        masters_percent=env.int(f"{name}_MASTERS_FEE_PERCENT", default=PUBLISHED_FEES.masters_percent),
+        minimum_cents=env.int(f"{name}_MINIMUM_FEE_CENTS", default=PUBLISHED_FEES.minimum_cents),
+    )
+    for name in ("MARKETPLACE", "MTURK")
+)
+#: SQS queues that recruiters put events into: hints to look at once. Empty: polling alone, every minute.
+MARKETPLACE_QUEUE_URL = env.str("MARKETPLACE_QUEUE_URL", default="")
+MTURK_SANDBOX_QUEUE_URL = env.str("MTURK_SANDBOX_QUEUE_URL", default="")
+MTURK_PRODUCTION_QUEUE_URL = env.str("MTURK_PRODUCTION_QUEUE_URL", default="")
+QUEUE_REGION = env.str("QUEUE_REGION", default="us-east-1")
+#: Of the marketplace's queue alone, where that is not Amazon's.
+QUEUE_ENDPOINT_URL = env.str("QUEUE_ENDPOINT_URL", default="")
+#: Under this an hour's pay is warned about, and topped up to; the US federal minimum wage. A warning, not a rule.
+WAGE_FLOOR_CENTS = env.int("WAGE_FLOOR_CENTS", default=USUAL_FLOOR_CENTS)
 #: Pages that may show the study in a frame, and hosts that the final form may be sent to.
 RECRUITER_ORIGINS = [
     MARKETPLACE_URL,
@@ -99,6 +121,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "humanexp.console.access.StudyAccess",
     "humanexp.core.middleware.ErrorPages",
 ]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.models.budgets import StudyBudget
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
-from humanexp.recruitment.models.people import WORKER_NAMESPACE, Environment, RecruitedPerson
+from humanexp.recruitment.models.messages import Message
+from humanexp.recruitment.models.people import WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
+from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.writes import (
     HitWrite,
     HitWriteKind,
@@ -21,14 +24,21 @@ __all__ = [
     "Campaign",
     "Environment",
     "Evidence",
+    "Exclusion",
+    "GrantKind",
     "Hit",
     "HitWrite",
     "HitWriteKind",
+    "Message",
     "Pause",
     "Payment",
     "PaymentKind",
+    "Purpose",
+    "QualificationType",
+    "QualificationWrite",
     "RecruitedPerson",
     "RecruiterWrite",
     "Rejection",
     "SenderLease",
+    "StudyBudget",
 ]

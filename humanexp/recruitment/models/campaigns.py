@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.experiments.models import Session, Study
+from humanexp.experiments.models import Session, Study, StudyFamily
 from humanexp.recruitment.models.people import Environment, RecruitedPerson
+from humanexp.recruitment.requirements import WorkerRequirements
 from humanexp.recruitment.states import (
     ASSIGNMENT_TRANSITIONS,
     CAMPAIGN_TRANSITIONS,
@@ -54,6 +55,21 @@ class Campaign(models.Model):
     #: whom a participant can write to
     contact = models.CharField(max_length=200, blank=True)
 
+    #: what the recruiter asks of workers by itself, as WorkerRequirements writes it
+    requirements = models.JSONField(default=dict, blank=True)
+    #: a quiz that the recruiter grades before anybody can begin; empty = none
+    quiz = models.JSONField(default=dict, blank=True)
+    #: open to those alone who have passed the family's paid qualification
+    needs_qualification = models.BooleanField(default=False)
+    #: this campaign is such a qualification: who passes may take part in that family
+    qualifies = models.ForeignKey(
+        StudyFamily, null=True, blank=True, on_delete=models.PROTECT, related_name="qualified_by"
+    )
+    #: this campaign is one HIT for one person who did that work and could not submit it
+    compensates = models.OneToOneField(
+        "recruitment.Assignment", null=True, blank=True, on_delete=models.PROTECT, related_name="compensation"
+    )
+
     hit_type_id = models.CharField(max_length=64, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -86,6 +102,14 @@ class Campaign(models.Model):
     @property
     def is_link(self) -> bool:
         return self.environment == Environment.LINK
+
+    @property
+    def is_compensation(self) -> bool:
+        return self.compensates_id is not None
+
+    @property
+    def asks_for(self) -> WorkerRequirements:
+        return WorkerRequirements.from_dict(self.requirements)
 
     @property
     def assignment_duration(self) -> timedelta:
@@ -129,10 +153,14 @@ class Evidence(models.TextChoices):
     RECEIPT = "receipt", _("finished, with our receipt")
     SESSION = "session", _("finished here, submitted without the receipt")
     UNFINISHED = "unfinished", _("submitted before the last trial")
+    #: the one person whom a compensation is for
+    INVITED = "invited", _("the person it is for")
     OTHER_WORKER = "other-worker", _("the session was opened under another worker id")
     UNKNOWN = "unknown", _("no session of ours")
 
 
+#: Days from submission in which a rejection can be taken back.
+OVERRIDE_DAYS = 30
 #: A person looks at these before anything is paid; time approves them if nobody does.
 UNMATCHED = (Evidence.UNFINISHED, Evidence.OTHER_WORKER, Evidence.UNKNOWN)
 
@@ -175,6 +203,11 @@ class Assignment(models.Model):
     @property
     def is_listed(self) -> bool:
         return self.state in LISTED
+
+    @property
+    def override_until(self) -> datetime | None:
+        """Until when a rejection can be taken back."""
+        return self.submitted_at + timedelta(days=OVERRIDE_DAYS) if self.submitted_at else None
 
     @property
     def is_unmatched(self) -> bool:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -43,3 +44,24 @@ class RecruitedPerson(models.Model):
     def __str__(self) -> str:
         # the code, so that no log line and no admin list carries a worker id
         return self.participant.code
+
+
+class Exclusion(models.Model):
+    """Somebody who may not take part in a family, known by a keyed hash alone: no worker id is kept for it."""
+
+    family = models.ForeignKey(StudyFamily, on_delete=models.CASCADE, related_name="exclusions")
+    #: the same for a person in every family, so that lists can be carried from one to the other
+    code = models.CharField(max_length=40)
+    #: which list it came from, or why
+    note = models.CharField(max_length=200, blank=True)
+    added_at = models.DateTimeField(auto_now_add=True)
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["family", "code"], name="exclusion_once")]
+
+    def __str__(self) -> str:
+        return self.code

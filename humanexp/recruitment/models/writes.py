@@ -102,6 +102,8 @@ class Payment(RecruiterWrite):
 class HitWriteKind(models.TextChoices):
     CREATE = "create", _("publish")
     EXPIRE = "expire", _("stop")
+    EXTEND = "extend", _("add places")
+    PROLONG = "prolong", _("stay open longer")
 
 
 class HitWrite(RecruiterWrite):
@@ -109,10 +111,21 @@ class HitWrite(RecruiterWrite):
 
     kind = models.CharField(max_length=10, choices=HitWriteKind.choices)
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="writes")
+    #: places made or added, and what they cost with fees when all are taken
+    places = models.PositiveIntegerField(default=0)
+    cost_cents = models.PositiveIntegerField(default=0)
+    #: extension: places of the HIT once it has taken effect
+    target_places = models.PositiveIntegerField(default=0)
+    #: prolonging: the new end
+    target_end = models.DateTimeField(null=True, blank=True)
 
     class Meta(RecruiterWrite.Meta):
         abstract = False
-        constraints = [models.UniqueConstraint(fields=["hit", "kind"], name="hit_write_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hit", "kind"], condition=Q(kind__in=["create", "expire"]), name="hit_write_once"
+            ),
+        ]
         indexes = [models.Index(fields=["environment", "state"])]
 
     def __str__(self) -> str:
@@ -132,6 +145,9 @@ class Rejection(RecruiterWrite):
 
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="rejection")
     reason = models.CharField(max_length=900)
+    #: what stood on record against the work, and what the person who rejects it wrote down
+    signs = models.JSONField(default=list)
+    evidence = models.TextField(max_length=4_000, blank=True)
 
     class Meta(RecruiterWrite.Meta):
         abstract = False
@@ -157,6 +173,8 @@ class SenderLease(models.Model):
     until = models.DateTimeField(null=True, blank=True)
     pause = models.CharField(max_length=8, choices=Pause.choices, default=Pause.NO, blank=True)
     pause_detail = models.CharField(max_length=500, blank=True)
+    #: what may be promised through this account in a calendar month (UTC), fees included; None: no cap
+    month_cap_cents = models.PositiveIntegerField(null=True, blank=True)
     balance_cents = models.BigIntegerField(null=True, blank=True)
     balance_at = models.DateTimeField(null=True, blank=True)
 

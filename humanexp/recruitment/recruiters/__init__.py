@@ -8,13 +8,14 @@ from django.conf import settings
 
 from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruitment.models import Environment
-from humanexp.recruitment.pricing import MTURK_FEES, NO_FEES, FeeTable
+from humanexp.recruitment.pricing import NO_FEES, FeeTable
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.recruiters.link import LinkRecruiter
 
 
 def recruiter_for(environment: str) -> Recruiter:
     """The recruiter of an environment, with the keys and the address of that environment and no other."""
+    fees = fees_of(environment)
     match environment:
         case Environment.LINK:
             return LinkRecruiter()
@@ -27,41 +28,59 @@ def recruiter_for(environment: str) -> Recruiter:
             return _mturk(
                 environment,
                 f"{settings.MARKETPLACE_URL}/requester/",
+                fees,
+                settings.MARKETPLACE_QUEUE_URL,
+                settings.QUEUE_REGION,
+                settings.QUEUE_ENDPOINT_URL,
                 settings.MARKETPLACE_ACCESS_KEY_ID,
                 settings.MARKETPLACE_SECRET_ACCESS_KEY,
                 3,
                 1000.0,
             )
         case Environment.SANDBOX:
-            return _mturk(environment, settings.MTURK_SANDBOX_URL)
+            queue = settings.MTURK_SANDBOX_QUEUE_URL
+            return _mturk(environment, settings.MTURK_SANDBOX_URL, fees, queue, settings.QUEUE_REGION)
         case Environment.PRODUCTION:
-            return _mturk(environment, settings.MTURK_PRODUCTION_URL)
+            queue = settings.MTURK_PRODUCTION_QUEUE_URL
+            return _mturk(environment, settings.MTURK_PRODUCTION_URL, fees, queue, settings.QUEUE_REGION)
     raise InvalidRequest(f"{environment!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
 
 
 def fees_of(environment: str) -> FeeTable:
     """The fee table, without building a client: prices are shown before there are keys."""
-    return NO_FEES if environment == Environment.LINK else MTURK_FEES
+    match environment:
+        case Environment.LINK:
+            return NO_FEES
+        case Environment.MARKETPLACE:
+            fees: FeeTable = settings.MARKETPLACE_FEES
+            return fees
+    mturk_fees: FeeTable = settings.MTURK_FEES
+    return mturk_fees
 
 
 @lru_cache(maxsize=8)
 def _mturk(
     environment: str,
     endpoint_url: str,
+    fees: FeeTable,
+    queue_url: str = "",
+    queue_region: str = "",
+    queue_endpoint_url: str = "",
     access_key_id: str = "",
     secret_access_key: str = "",
     read_attempts: int = 8,
     writes_per_second: float = 4.0,
 ) -> Recruiter:
     # boto3 costs 0.2 s to import: only who talks to a recruiter pays for it
-    from humanexp.recruitment.recruiters.mturk import MTurkRecruiter
+    from humanexp.recruitment.recruiters.mturk import MTurkRecruiter, Queue
 
     return MTurkRecruiter(
         environment=environment,
         endpoint_url=endpoint_url,
-        fees=fees_of(environment),
+        fees=fees,
         access_key_id=access_key_id,
         secret_access_key=secret_access_key,
         read_attempts=read_attempts,
         writes_per_second=writes_per_second,
+        queue=Queue(url=queue_url, region=queue_region, endpoint_url=queue_endpoint_url) if queue_url else None,
     )

@@ -1,4 +1,10 @@
-"""The port to whoever finds people. Every recruiter passes tests/recruitment/test_recruiter_contract.py."""
+"""The port to whoever finds people. Every recruiter passes tests/recruitment/test_recruiter_contract.py.
+
+The words are MTurk's, the promises are not: a HIT is one offer of places at one price, an assignment one person's go at
+a place, a qualification a mark on people that an offer can ask for or exclude. A panel with studies, places,
+submissions and participant groups fits them; what a recruiter does not have it refuses (`pays`, `qualifies`) or leaves
+empty.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,20 @@ from datetime import datetime
 from typing import Protocol
 
 from humanexp.recruitment.pricing import FeeTable
+from humanexp.recruitment.quiz import Quiz
+from humanexp.recruitment.requirements import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.states import AssignmentState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holds:
+    """Open to those alone who hold this qualification."""
+
+    type_id: str
+    #: None: whatever its value
+    at_least: int | None = None
+    #: others see the work and cannot take it: they may go and earn the qualification
+    is_shown: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +40,10 @@ class HitTerms:
     reward_cents: int
     assignment_duration_s: int
     auto_approval_s: int
+    requirements: WorkerRequirements = NO_REQUIREMENTS
+    #: qualifications that a worker needs, and ids of those that hide the work from who has them
+    holds: tuple[Holds, ...] = ()
+    lacks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +58,19 @@ class HitOrder:
     token: str
     #: 0: as tall as the window
     frame_height_px: int = 0
+    #: a form that the recruiter shows itself, in place of our page at `url`
+    form: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualificationOrder:
+    """A qualification of our own. The name is unique among ours; the same name never makes a second one."""
+
+    name: str
+    #: workers read it
+    description: str
+    #: workers get it by passing this; without one we grant it
+    quiz: Quiz | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +133,10 @@ class Recruiter(Protocol):
     environment: str
     #: money goes through it; where it does not, approve, reject and bonus are refused
     pays: bool
+    #: it keeps qualifications; where it does not, our own check at the entry is all there is
+    qualifies: bool
+    #: how long to wait before the next try after it was too busy
+    breath_s: float
     fees: FeeTable
 
     def balance_cents(self) -> int | None:
@@ -116,6 +156,9 @@ class Recruiter(Protocol):
 
     def expire_hit(self, hit_id: str) -> None:
         """Nobody can take a place from now on; who has one may finish. Twice is once."""
+
+    def prolong_hit(self, hit_id: str, *, until: datetime) -> None:
+        """Places can be taken until then. Twice is once."""
 
     def extend_hit(self, hit_id: str, *, places: int, token: str) -> None:
         """Add places, once for a token; `hit().max_assignments` tells whether it took effect."""
@@ -137,6 +180,24 @@ class Recruiter(Protocol):
 
     def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
         """Every bonus paid on a HIT or on an assignment, all pages."""
+
+    def publish_qualification(self, order: QualificationOrder) -> str:
+        """Id of the qualification with this name; made when there is none."""
+
+    def grant(self, type_id: str, worker_id: str, *, value: int = 1) -> None:
+        """Give it to a worker, silently. Twice is once."""
+
+    def revoke(self, type_id: str, worker_id: str, *, reason: str) -> None:
+        """Take it back; the worker sees the reason. Twice is once."""
+
+    def score(self, type_id: str, worker_id: str) -> int | None:
+        """Its value; None for who does not hold it."""
+
+    def ask_for_hints(self, hit_type_id: str) -> None:
+        """Have events of these HITs told to `hints`; nothing where no queue is set up. Twice is once."""
+
+    def hints(self) -> list[str]:
+        """Ids of HITs of which something was told since the last call. They may be late, doubled, lost or made up."""
 
     def notify(self, worker_ids: list[str], *, subject: str, text: str) -> list[str]:
         """Write to workers; returns those who could not be reached."""

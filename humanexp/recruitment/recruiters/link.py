@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import NoReturn
 
 from django.utils import timezone
@@ -20,6 +21,7 @@ from humanexp.recruitment.recruiters.base import (
     HitOrder,
     HitReport,
     HitTerms,
+    QualificationOrder,
 )
 from humanexp.recruitment.states import AssignmentState
 
@@ -29,6 +31,8 @@ class LinkRecruiter:
 
     environment: str = Environment.LINK
     pays = False
+    qualifies = False
+    breath_s = 0.0
     fees: FeeTable = NO_FEES
 
     def balance_cents(self) -> int | None:
@@ -66,6 +70,9 @@ class LinkRecruiter:
         now = clock.now()
         Hit.objects.filter(pk=self._row(hit_id).pk).exclude(expires_at__lte=now).update(expires_at=now)
 
+    def prolong_hit(self, hit_id: str, *, until: datetime) -> None:
+        Hit.objects.filter(pk=self._row(hit_id).pk).update(expires_at=until)
+
     def extend_hit(self, hit_id: str, *, places: int, token: str) -> None:
         raise RecruiterError("A plain link cannot be extended: open another one with more places.")
 
@@ -95,6 +102,24 @@ class LinkRecruiter:
     def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
         return iter(())
 
+    def publish_qualification(self, order: QualificationOrder) -> str:
+        return order.name  # whom it is open to, our own check at the entry decides
+
+    def grant(self, type_id: str, worker_id: str, *, value: int = 1) -> None:
+        self._marks_nobody()
+
+    def revoke(self, type_id: str, worker_id: str, *, reason: str) -> None:
+        self._marks_nobody()
+
+    def score(self, type_id: str, worker_id: str) -> int | None:
+        return None
+
+    def ask_for_hints(self, hit_type_id: str) -> None:
+        return
+
+    def hints(self) -> list[str]:
+        return []
+
     def notify(self, worker_ids: list[str], *, subject: str, text: str) -> list[str]:
         return list(worker_ids)  # a link has nobody's address
 
@@ -103,6 +128,9 @@ class LinkRecruiter:
         if hit is None:
             raise NotAtRecruiter(f"There is no link {hit_id}.")
         return hit
+
+    def _marks_nobody(self) -> NoReturn:
+        raise RecruiterError("A plain link keeps no qualifications.")
 
     def _pays_nobody(self) -> NoReturn:
         raise RecruiterError("No money goes through a plain link: pay or refuse people where they were found.")

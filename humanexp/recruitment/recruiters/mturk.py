@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore import exceptions as botocore_errors
@@ -19,18 +20,16 @@ from django.db import connection
 
 from humanexp.core.errors import (
     AlreadyDone,
-    InsufficientFunds,
     InvalidRequest,
     KeysRefused,
     NotAtRecruiter,
     OutcomeUnknown,
-    RecruiterError,
     RecruiterUnavailable,
     StateRefused,
 )
 from humanexp.recruitment import money
 from humanexp.recruitment.pricing import FeeTable
-from humanexp.recruitment.recruiters.answers import external_question, read_answers
+from humanexp.recruitment.recruiters.answers import external_question
 from humanexp.recruitment.recruiters.base import (
     AssignmentReport,
     BonusOrder,
@@ -39,54 +38,51 @@ from humanexp.recruitment.recruiters.base import (
     HitReport,
     HitTerms,
 )
+from humanexp.recruitment.recruiters.faults import fault_of
 from humanexp.recruitment.recruiters.limits import check_parameters
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruitment.recruiters.qualifications import PAGE, Qualifications
+from humanexp.recruitment.recruiters.shapes import assignment_report, cents_of, hit_report, hits_told, requirement_list
 
 if TYPE_CHECKING:
     from mypy_boto3_mturk import MTurkClient
 
 #: The service exists here alone; botocore would build a host for any other region.
 REGION = "us-east-1"
-PAGE = 100
 #: A time long past: expires a HIT now, and is the same in every attempt.
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
-
-KEY_FAULTS = frozenset(
-    {
-        "AccessDenied",
-        "AccessDeniedException",
-        "AWS.NotAuthorized",
-        "ExpiredToken",
-        "ExpiredTokenException",
-        "IncompleteSignature",
-        "IncompleteSignatureException",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "MissingAuthenticationToken",
-        "MissingAuthenticationTokenException",
-        "OptInRequired",
-        "SignatureDoesNotMatch",
-        "UnrecognizedClientException",
-    }
+#: After any of these a look is due; what it finds is the truth.
+EVENTS = (
+    "AssignmentAbandoned",
+    "AssignmentReturned",
+    "AssignmentSubmitted",
+    "AssignmentApproved",
+    "AssignmentRejected",
+    "HITReviewable",
+    "HITExpired",
 )
-THROTTLES = frozenset(
-    {"Throttling", "ThrottlingException", "ThrottledException", "TooManyRequestsException", "RequestLimitExceeded"}
-)
-STATES = {
-    "Submitted": AssignmentState.SUBMITTED,
-    "Approved": AssignmentState.APPROVED,
-    "Rejected": AssignmentState.REJECTED,
-}
+#: One call for hints takes at most so many messages; the rest is there for the next.
+MESSAGES_AT_ONCE = 100
 
 
 class CalledInTransaction(RuntimeError):
     """A recruiter was called inside a database transaction: it would hold the writer's lock while the network waits."""
 
 
-class MTurkRecruiter:
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    """An SQS queue that the recruiter puts events into."""
+
+    url: str
+    region: str = REGION
+    #: empty: Amazon's own
+    endpoint_url: str = ""
+
+
+class MTurkRecruiter(Qualifications):
     """One endpoint with one pair of keys; without keys boto3's own search applies (profile, environment, role)."""
 
     pays = True
+    qualifies = True
 
     def __init__(
         self,
@@ -98,16 +94,17 @@ class MTurkRecruiter:
         secret_access_key: str = "",
         read_attempts: int = 8,
         writes_per_second: float = 4.0,
+        queue: Queue | None = None,
     ) -> None:
-        self.environment, self.endpoint_url, self.fees = environment, endpoint_url, fees
-        session = boto3.session.Session(
+        self.environment, self.endpoint_url, self.fees, self.queue = environment, endpoint_url, fees, queue
+        self._session = boto3.session.Session(
             aws_access_key_id=access_key_id or None,
             aws_secret_access_key=secret_access_key or None,
             region_name=REGION,
         )
 
         def client(attempts: int) -> MTurkClient:
-            return session.client(
+            return self._session.client(
                 "mturk",
                 region_name=REGION,
                 endpoint_url=endpoint_url,
@@ -121,31 +118,33 @@ class MTurkRecruiter:
 
         self._reader, self._writer = client(read_attempts), client(1)
         self._pace_s, self._last_write, self._pacing = 1 / writes_per_second, 0.0, threading.Lock()
+        self.breath_s = 2 * self._pace_s
+        self._events: Any = None
 
     # Reads ------------------------------------------------------------------------------------------------------
 
     def balance_cents(self) -> int | None:
-        return _cents(self._read("get_account_balance")["AvailableBalance"])
+        return cents_of(self._read("get_account_balance")["AvailableBalance"])
 
     def find_hit(self, annotation: str) -> HitReport | None:
         for hit in self._pages("list_hits", "HITs"):
             if hit.get("RequesterAnnotation") == annotation:
-                return _hit_report(hit)
+                return hit_report(hit)
         return None
 
     def hit(self, hit_id: str) -> HitReport:
-        return _hit_report(self._read("get_hit", HITId=hit_id)["HIT"])
+        return hit_report(self._read("get_hit", HITId=hit_id)["HIT"])
 
     def assignments(self, hit_id: str) -> Iterator[AssignmentReport]:
         for assignment in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id):
-            yield _assignment_report(assignment)
+            yield assignment_report(assignment)
 
     def assignment(self, assignment_id: str) -> AssignmentReport | None:
         try:
             found = self._read("get_assignment", AssignmentId=assignment_id)["Assignment"]
         except (NotAtRecruiter, StateRefused):
             return None
-        return _assignment_report(found)
+        return assignment_report(found)
 
     def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
         about = {"AssignmentId": assignment_id} if assignment_id else {"HITId": hit_id}
@@ -153,14 +152,15 @@ class MTurkRecruiter:
             yield BonusReport(
                 assignment_id=payment["AssignmentId"],
                 worker_id=payment["WorkerId"],
-                amount_cents=_cents(payment["BonusAmount"]),
+                amount_cents=cents_of(payment["BonusAmount"]),
                 reason=payment.get("Reason", ""),
             )
 
-    # Writes -----------------------------------------------------------------------------------------------------
+    # HITs -------------------------------------------------------------------------------------------------------
 
     def publish_type(self, terms: HitTerms) -> str:
         # The same terms give the same id, so this one write may be repeated as it is.
+        required = requirement_list(terms, self.environment)
         return str(
             self._write(
                 "create_hit_type",
@@ -170,6 +170,7 @@ class MTurkRecruiter:
                 AssignmentDurationInSeconds=terms.assignment_duration_s,
                 AutoApprovalDelayInSeconds=terms.auto_approval_s,
                 **({"Keywords": terms.keywords} if terms.keywords else {}),
+                **({"QualificationRequirements": required} if required else {}),
             )["HITTypeId"]
         )
 
@@ -179,15 +180,18 @@ class MTurkRecruiter:
             HITTypeId=order.hit_type_id,
             MaxAssignments=order.places,
             LifetimeInSeconds=order.lifetime_s,
-            Question=external_question(url=order.url, frame_height_px=order.frame_height_px),
+            Question=order.form or external_question(url=order.url, frame_height_px=order.frame_height_px),
             RequesterAnnotation=order.annotation,
             UniqueRequestToken=order.token,
         )
         return str(created["HIT"]["HITId"])
 
     def expire_hit(self, hit_id: str) -> None:
+        self.prolong_hit(hit_id, until=LONG_AGO)
+
+    def prolong_hit(self, hit_id: str, *, until: datetime) -> None:
         try:
-            self._write("update_expiration_for_hit", HITId=hit_id, ExpireAt=LONG_AGO)
+            self._write("update_expiration_for_hit", HITId=hit_id, ExpireAt=until)
         except AlreadyDone:
             return
 
@@ -198,6 +202,8 @@ class MTurkRecruiter:
             NumberOfAdditionalAssignments=places,
             UniqueRequestToken=token,
         )
+
+    # Money ------------------------------------------------------------------------------------------------------
 
     def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
         self._write(
@@ -220,14 +226,45 @@ class MTurkRecruiter:
             UniqueRequestToken=order.token,
         )
 
-    def notify(self, worker_ids: list[str], *, subject: str, text: str) -> list[str]:
-        failed: list[str] = []
-        for start in range(0, len(worker_ids), PAGE):
-            reply = self._write(
-                "notify_workers", Subject=subject, MessageText=text, WorkerIds=worker_ids[start : start + PAGE]
+    # Hints -------------------------------------------------------------------------------------------------------
+
+    def ask_for_hints(self, hit_type_id: str) -> None:
+        if self.queue is None:
+            return
+        self._write(
+            "update_notification_settings",
+            HITTypeId=hit_type_id,
+            Active=True,
+            Notification={
+                "Destination": self.queue.url,
+                "Transport": "SQS",
+                "Version": "2014-08-15",
+                "EventTypes": list(EVENTS),
+            },
+        )
+
+    def hints(self) -> list[str]:
+        queue = self.queue
+        if queue is None:
+            return []
+        _refuse_in_transaction("receive_message")
+        if self._events is None:
+            self._events = self._session.client(
+                "sqs", region_name=queue.region, endpoint_url=queue.endpoint_url or None
             )
-            failed += [fault["WorkerId"] for fault in reply.get("NotifyWorkersFailureStatuses", [])]
-        return failed
+        told: list[str] = []
+        try:
+            for _ in range(MESSAGES_AT_ONCE // 10):
+                reply = self._events.receive_message(QueueUrl=queue.url, MaxNumberOfMessages=10)
+                messages = reply.get("Messages", [])
+                for message in messages:
+                    told += hits_told(message["Body"])
+                    self._events.delete_message(QueueUrl=queue.url, ReceiptHandle=message["ReceiptHandle"])
+                if not messages:
+                    break
+        except (botocore_errors.ClientError, botocore_errors.BotoCoreError) as err:
+            raise RecruiterUnavailable(f"{self.environment}: the queue of events cannot be read: {err}") from err
+        return list(dict.fromkeys(told))
 
     # The wire ---------------------------------------------------------------------------------------------------
 
@@ -255,14 +292,13 @@ class MTurkRecruiter:
         return self._call(self._writer, method, parameters)
 
     def _call(self, client: MTurkClient, method: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-        if connection.in_atomic_block:
-            raise CalledInTransaction(f"{method} inside a database transaction")
+        _refuse_in_transaction(method)
         operation = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[method])
         check_parameters(operation.input_shape, parameters)
         try:
             return getattr(client, method)(**parameters)  # type: ignore[no-any-return]
         except botocore_errors.ClientError as err:
-            self._refused(err)
+            raise fault_of(self.environment, err.response) from err
         except botocore_errors.ParamValidationError as err:
             raise InvalidRequest(str(err)) from err
         except (botocore_errors.NoCredentialsError, botocore_errors.PartialCredentialsError) as err:
@@ -276,55 +312,7 @@ class MTurkRecruiter:
         except botocore_errors.BotoCoreError as err:
             raise OutcomeUnknown(f"{operation.name}: the reply was lost ({type(err).__name__}).") from err
 
-    def _refused(self, err: botocore_errors.ClientError) -> NoReturn:
-        fault = err.response.get("Error", {})
-        code, message = str(fault.get("Code", "")), str(fault.get("Message", ""))
-        # Turk codes are not in the service model: match the code or the stable part of the sentence.
-        turk_code = str(err.response.get("TurkErrorCode", "")).rpartition(".")[2]
-        said = f"{self.environment}: {message or code}"
-        if code in KEY_FAULTS or turk_code == "NotAuthorized":
-            raise KeysRefused(f"{said} Check the access keys.") from err
-        if code in THROTTLES:
-            raise RecruiterUnavailable(f"{said} Too many requests; nothing was changed.") from err
-        if turk_code == "InsufficientFunds":
-            raise InsufficientFunds(f"{said} Add money to the requester's account; then it is sent.") from err
-        if turk_code == "HitAlreadyExists" or "already been processed" in message:
-            raise AlreadyDone(said) from err
-        if turk_code.endswith("DoesNotExist"):
-            raise NotAtRecruiter(said) from err
-        if turk_code in ("InvalidAssignmentState", "InvalidHITState"):
-            raise StateRefused(said) from err
-        if err.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) >= 500:
-            raise OutcomeUnknown(f"{said} Whether it took effect is unknown.") from err
-        raise RecruiterError(said) from err
 
-
-def _cents(amount: str) -> int:
-    return money.cents(amount.rstrip("."))
-
-
-def _hit_report(hit: Mapping[str, Any]) -> HitReport:
-    return HitReport(
-        hit_id=hit["HITId"],
-        annotation=hit.get("RequesterAnnotation", ""),
-        is_open=hit.get("HITStatus") in ("Assignable", "Unassignable"),
-        max_assignments=hit.get("MaxAssignments", 0),
-        available=hit.get("NumberOfAssignmentsAvailable", 0),
-        pending=hit.get("NumberOfAssignmentsPending", 0),
-        completed=hit.get("NumberOfAssignmentsCompleted", 0),
-        expires_at=hit.get("Expiration"),
-    )
-
-
-def _assignment_report(assignment: Mapping[str, Any]) -> AssignmentReport:
-    return AssignmentReport(
-        assignment_id=assignment["AssignmentId"],
-        worker_id=assignment["WorkerId"],
-        hit_id=assignment["HITId"],
-        state=STATES[assignment["AssignmentStatus"]],
-        submitted_at=assignment["SubmitTime"],
-        accepted_at=assignment.get("AcceptTime"),
-        auto_approves_at=assignment.get("AutoApprovalTime"),
-        decided_at=assignment.get("ApprovalTime") or assignment.get("RejectionTime"),
-        answers=read_answers(assignment.get("Answer", "")),
-    )
+def _refuse_in_transaction(method: str) -> None:
+    if connection.in_atomic_block:
+        raise CalledInTransaction(f"{method} inside a database transaction")

@@ -1,0 +1,80 @@
+"""Qualifications that are ours: which exist at which recruiter, and who was given them."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.experiments.models import StudyFamily
+from humanexp.recruitment.models.people import Environment, RecruitedPerson
+from humanexp.recruitment.models.writes import RecruiterWrite
+from humanexp.recruitment.states import WriteState
+
+
+class Purpose(models.TextChoices):
+    #: granted at consent to the last session a person may do: hides the family's HITs from them
+    TOOK_PART = "took-part", _("already took part")
+    #: granted for passing the paid qualification of the family
+    PASSED = "passed", _("passed the qualification")
+    #: one person's, for the HIT that pays what could not be submitted
+    INVITED = "invited", _("invited to be paid")
+    #: granted by the recruiter, which grades the quiz
+    QUIZ = "quiz", _("passed the quiz")
+
+
+class QualificationType(models.Model):
+    """A qualification of ours at one recruiter. Ids differ between environments, so the environment is in the key."""
+
+    environment = models.CharField(max_length=12, choices=Environment.choices)
+    family = models.ForeignKey(StudyFamily, on_delete=models.PROTECT, related_name="+")
+    purpose = models.CharField(max_length=10, choices=Purpose.choices)
+    #: tells two of one purpose apart: the quiz's digest, the assignment that is compensated
+    subject = models.CharField(max_length=40, blank=True)
+    #: fixed before it is made there, so that it is found again when the reply is lost
+    name = models.CharField(max_length=120, unique=True)
+    #: blank until the recruiter has named it
+    type_id = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["environment", "family", "purpose", "subject"], name="qualification_type_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GrantKind(models.TextChoices):
+    GRANT = "grant", _("grant")
+    REVOKE = "revoke", _("revoke")
+
+
+class QualificationWrite(RecruiterWrite):
+    """A qualification given to a person, or taken back. The latest row of a pair says how it stands."""
+
+    kind = models.CharField(max_length=6, choices=GrantKind.choices)
+    qualification = models.ForeignKey(QualificationType, on_delete=models.PROTECT, related_name="writes")
+    #: null once the person has been deleted
+    person = models.ForeignKey(
+        RecruitedPerson, null=True, blank=True, on_delete=models.SET_NULL, related_name="qualifications"
+    )
+    value = models.PositiveSmallIntegerField(default=1)
+
+    class Meta(RecruiterWrite.Meta):
+        abstract = False
+        constraints = [
+            models.UniqueConstraint(
+                fields=["qualification", "person", "kind"],
+                condition=Q(state__in=[WriteState.PLANNED, WriteState.SENDING]),
+                name="qualification_write_once_at_a_time",
+            ),
+        ]
+        indexes = [models.Index(fields=["environment", "state"])]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"

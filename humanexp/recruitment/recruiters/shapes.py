@@ -1,0 +1,103 @@
+"""MTurk's structures as the port's values, and the other way round. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from humanexp.recruitment import money
+from humanexp.recruitment.models import Environment
+from humanexp.recruitment.recruiters.answers import read_answers
+from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, HitTerms
+from humanexp.recruitment.states import AssignmentState
+
+STATES = {
+    "Submitted": AssignmentState.SUBMITTED,
+    "Approved": AssignmentState.APPROVED,
+    "Rejected": AssignmentState.REJECTED,
+}
+# Qualifications that the service keeps by itself; the same in every environment.
+PERCENT_APPROVED = "000000000000000000L0"
+HITS_APPROVED = "00000000000000000040"
+LOCALE = "00000000000000000071"
+ADULT = "00000000000000000060"
+_MASTERS = "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"
+_SANDBOX_MASTERS = "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"
+#: Hidden from everybody who does not meet it; shown, but not to be accepted.
+_HIDDEN, _SHOWN = "DiscoverPreviewAndAccept", "Accept"
+
+
+def cents_of(amount: str) -> int:
+    return money.cents(amount.rstrip("."))
+
+
+def hit_report(hit: Mapping[str, Any]) -> HitReport:
+    return HitReport(
+        hit_id=hit["HITId"],
+        annotation=hit.get("RequesterAnnotation", ""),
+        is_open=hit.get("HITStatus") in ("Assignable", "Unassignable"),
+        max_assignments=hit.get("MaxAssignments", 0),
+        available=hit.get("NumberOfAssignmentsAvailable", 0),
+        pending=hit.get("NumberOfAssignmentsPending", 0),
+        completed=hit.get("NumberOfAssignmentsCompleted", 0),
+        expires_at=hit.get("Expiration"),
+    )
+
+
+def assignment_report(assignment: Mapping[str, Any]) -> AssignmentReport:
+    return AssignmentReport(
+        assignment_id=assignment["AssignmentId"],
+        worker_id=assignment["WorkerId"],
+        hit_id=assignment["HITId"],
+        state=STATES[assignment["AssignmentStatus"]],
+        submitted_at=assignment["SubmitTime"],
+        accepted_at=assignment.get("AcceptTime"),
+        auto_approves_at=assignment.get("AutoApprovalTime"),
+        decided_at=assignment.get("ApprovalTime") or assignment.get("RejectionTime"),
+        answers=read_answers(assignment.get("Answer", "")),
+    )
+
+
+def requirement_list(terms: HitTerms, environment: str) -> list[dict[str, Any]]:
+    """QualificationRequirements of a HIT type."""
+    return [*_of_the_system(terms, environment), *_of_our_own(terms)]
+
+
+def _of_the_system(terms: HitTerms, environment: str) -> Iterator[dict[str, Any]]:
+    asked = terms.requirements
+    if asked.approval_percent is not None:
+        yield _requirement(PERCENT_APPROVED, "GreaterThanOrEqualTo", IntegerValues=[asked.approval_percent])
+    if asked.hits_approved is not None:
+        yield _requirement(HITS_APPROVED, "GreaterThanOrEqualTo", IntegerValues=[asked.hits_approved])
+    if asked.countries:
+        # EqualTo takes one place alone
+        yield _requirement(LOCALE, "In", LocaleValues=[{"Country": country} for country in asked.countries])
+    if asked.adult:
+        yield _requirement(ADULT, "EqualTo", IntegerValues=[1])
+    if asked.masters:
+        yield _requirement(_SANDBOX_MASTERS if environment == Environment.SANDBOX else _MASTERS, "Exists")
+
+
+def _of_our_own(terms: HitTerms) -> Iterator[dict[str, Any]]:
+    for held in terms.holds:
+        guarded = _SHOWN if held.is_shown else _HIDDEN
+        if held.at_least is None:
+            yield _requirement(held.type_id, "Exists", guarded)
+        else:
+            yield _requirement(held.type_id, "GreaterThanOrEqualTo", guarded, IntegerValues=[held.at_least])
+    for type_id in terms.lacks:
+        yield _requirement(type_id, "DoesNotExist")
+
+
+def _requirement(type_id: str, comparator: str, guarded: str = _HIDDEN, **values: Any) -> dict[str, Any]:
+    return {"QualificationTypeId": type_id, "Comparator": comparator, "ActionsGuarded": guarded, **values}
+
+
+def hits_told(body: str) -> list[str]:
+    """HIT ids of a notification; none of a body that is something else, which anybody might have put there."""
+    try:
+        events = json.loads(body)["Events"]
+        return [str(event["HITId"]) for event in events if event.get("HITId")]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return []
