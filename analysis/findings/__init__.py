@@ -9,12 +9,27 @@ import numpy as np
 
 import analysis
 from analysis.errors import InvalidInput
+from analysis.findings.agreement import agreement_entries
+from analysis.findings.answers import confusion_entries, participant_entries, response_time_entries
+from analysis.findings.cue_conflict import shape_bias_entries
 from analysis.findings.curve_entries import curve_entries
 from analysis.findings.discrimination import discrimination_entries
+from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.fits import HUMANS, FitSettings, StudyCurves, fit_study
-from analysis.findings.observations import digest_of, read_predictions, read_trials, sentinel_originals
-from analysis.findings.observers import accuracy_entries, error_consistency_entries, human_accuracy_entries
+from analysis.findings.levels import level_entries
+from analysis.findings.observations import (
+    accepted_answers,
+    digest_of,
+    read_predictions,
+    read_trials,
+    sentinel_originals,
+)
+from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
+from analysis.findings.reach import reach_entries
+from analysis.findings.sensitivity import sensitivity_entries
+from analysis.findings.validation import THRESHOLD, validation_entries
+from analysis.reporting.flow import inclusion_flow
 from analysis.similarity import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
 
 if TYPE_CHECKING:
@@ -23,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
 #: Changes when the same tables would give other numbers.
-FINDINGS_VERSION = "findings-1"
+FINDINGS_VERSION = "findings-2"
 
 CONSISTENCY_CAVEAT = (
     "Classifiers are compared with themselves, people with other people: a positive MRSI of consistency at low visual "
@@ -40,11 +55,16 @@ def analyse(
     n_bootstrap: int = 1000,
     discrimination: pd.DataFrame | None = None,
     sessions: Mapping[str, Any] | None = None,
+    session_table: pd.DataFrame | None = None,
+    stimuli: pd.DataFrame | None = None,
+    level_predictions: pd.DataFrame | None = None,
     borrow: Mapping[str, str] | None = None,
     level: float = 0.95,
     margin: float = MARGIN,
     band_margin: float = BAND_MARGIN,
     discrimination_margin: float = DISCRIMINATION_MARGIN,
+    validation_threshold: float = THRESHOLD,
+    sensitivity: bool = True,
 ) -> dict[str, Any]:
     """Compute all findings of a study.
 
@@ -66,18 +86,30 @@ def analyse(
         Same/different trials; by default those among ``trials``.
     sessions : mapping, optional
         Counts of sessions and exclusions, copied into the result.
+    session_table : pandas.DataFrame, optional
+        Columns of `analysis.tables.SESSIONS`: the flow of inclusions, and what each rule of screening does to the
+        headline numbers.
+    stimuli : pandas.DataFrame, optional
+        Columns of `analysis.tables.STIMULI`: coverage and reach.
+    level_predictions : pandas.DataFrame, optional
+        Columns of `analysis.tables.LEVEL_PREDICTIONS`: fixed levels beside areas.
     borrow : mapping of corruption to corruption, optional
         Compare classifiers on the first also with the human curve of the second, labelled borrowed.
     level : float
         Level of intervals.
     margin, band_margin, discrimination_margin : float
         Margins of equivalence, set before looking at results.
+    validation_threshold : float
+        Share of qualified answers that accepts a picture.
+    sensitivity : bool
+        Whether headline numbers are also computed under other choices of sessions and trials.
 
     Returns
     -------
     dict
         Plain values in a fixed order, floats unrounded, ready for JSON: study, version, data_digest, observers,
-        accuracy, human_accuracy, curves, comparisons, similarity, discrimination, error_consistency, and more.
+        accuracy, human_accuracy, curves, comparisons, similarity, discrimination, error_consistency, and more. The
+        same call with ``**result["settings"]`` on the same tables gives the same result.
 
     Raises
     ------
@@ -101,17 +133,32 @@ def analyse(
         pairs, groups = similarity_entries(curves, name, settings, **margins)
         classifier_similarity.extend(pairs)
         classes.extend(groups)
-    consistency, consistency_notes = error_consistency_entries(people, classifiers)
+    consistency, consistency_notes = error_consistency_entries(
+        people, classifiers, n_bootstrap=n_bootstrap, seed=seed, level=level
+    )
+    agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, settings)
     comparisons = comparison_entries(curves, dict(borrow or {}))
     told_apart = discrimination_entries(
         trials if discrimination is None else discrimination, margin=discrimination_margin, level=level
     )
+    tables = (trials, predictions, discrimination)
     result: dict[str, Any] = {
         "study": study,
         "version": f"{analysis.__version__}+{FINDINGS_VERSION}",
-        "data_digest": digest_of(trials, predictions, discrimination),
+        "data_digest": digest_of(*tables, *([] if level_predictions is None else [level_predictions])),
         "seed": seed,
         "n_bootstrap": n_bootstrap,
+        "settings": {
+            "seed": seed,
+            "n_bootstrap": n_bootstrap,
+            "level": level,
+            "margin": margin,
+            "band_margin": band_margin,
+            "discrimination_margin": discrimination_margin,
+            "validation_threshold": validation_threshold,
+            "borrow": dict(borrow or {}),
+            "sensitivity": sensitivity,
+        },
         "observers": [
             *({"name": name, "kind": "human"} for name in sorted(set(people.observer.tolist()))),
             *({"name": name, "kind": "classifier"} for name in sorted(label_spaces)),
@@ -125,16 +172,29 @@ def analyse(
         "classes": classes,
         "discrimination": told_apart,
         "error_consistency": consistency,
+        "agreement": agreement,
+        "shape_bias": shape_bias_entries(people, classifiers, level=level),
+        "confusion": confusion_entries(curves, people, classifiers),
+        "response_times": response_time_entries(curves),
+        "participants": participant_entries(curves, settings),
+        "sensitivity": []
+        if not sensitivity
+        else sensitivity_entries(curves, everyone, accepted_answers(trials), session_table, settings),
+        "levels": level_entries(curves, level_predictions, predictions),
+        "reach": reach_entries(stimuli),
+        "validation": validation_entries(trials, threshold=validation_threshold),
         "trials": {
             "rows": len(trials),
             "in_all_sessions": len(everyone),
             "in_accepted_sessions": len(people),
             "predictions": len(classifiers),
         },
-        "notes": [*curves.notes, *consistency_notes, *_caveats(curves)],
+        "notes": [*curves.notes, *consistency_notes, *agreement_notes, *_caveats(curves)],
     }
     if sessions is not None:
         result["sessions"] = dict(sessions)
+    if session_table is not None:
+        result["flow"] = inclusion_flow(session_table).to_dict()
     return result
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from analysis.categories import NO_ANSWER
-from analysis.curves import CurveFit, threshold
+from analysis.categories import CATEGORIES, NO_ANSWER
+from analysis.curves import CurveFit, bin_index, threshold
 from analysis.curves.bands import normal_quantile
 from analysis.errors import FitError
+from analysis.findings.agreement import pooled_within
 from analysis.findings.fits import HUMANS, WITHHOLD_ABOVE, CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
 from analysis.metrics import compare
 
@@ -26,7 +27,9 @@ def curve_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, A
         if key.population == HUMANS:
             entry["misses"] = _misses(curve)
             entry["all_sessions"] = _size_and_area(curve.all_sessions)
-            entry["ceiling"] = _ceiling(curve, settings)
+            entry["ceiling"] = _ceiling(key, curve, settings)
+            if key.property == "accuracy":
+                _add_categories(entry["bins"], curve)
         else:
             entry["full_set"] = _size_and_area(curve.full_set)
         entries.append(entry)
@@ -114,8 +117,20 @@ def _size_and_area(fit: CurveFit | None) -> dict[str, Any] | None:
     return None if fit is None else {"n": fit.n_trials, "area": fit.area}
 
 
-def _ceiling(curve: FittedCurve, settings: FitSettings) -> dict[str, Any] | None:
-    """Mean HMRI and MRSI of random halves of the people: what an observer as good as people would score."""
+def _add_categories(bins: list[dict[str, Any]], curve: FittedCurve) -> None:
+    """Answers of each category in every bin, in the order of `CATEGORIES`."""
+    answers, place = curve.outcomes.answers, curve.outcomes.place
+    if not set(answers.category.tolist()) <= set(CATEGORIES):
+        return
+    n_bins = curve.fit.config.n_bins
+    counts = np.zeros((n_bins, len(CATEGORIES)), dtype=np.int64)
+    np.add.at(counts, (bin_index(place, n_bins), np.searchsorted(CATEGORIES, answers.category)), 1)
+    for entry, one in zip(bins, curve.fit.bins, strict=True):
+        entry["categories"] = counts[one.index].tolist()
+
+
+def _ceiling(key: CurveKey, curve: FittedCurve, settings: FitSettings) -> dict[str, Any] | None:
+    """HMRI and MRSI of random halves of the people, kappa of two of them: what an observer like people would score."""
     outcomes = curve.outcomes
     names = np.unique(outcomes.answers.observer)
     if len(names) < 2:
@@ -146,4 +161,10 @@ def _ceiling(curve: FittedCurve, settings: FitSettings) -> dict[str, Any] | None
     if not indices:
         return None
     hmri, mrsi = np.mean(indices, axis=0)
-    return {"splits": len(indices), "hmri": float(hmri), "mrsi": float(mrsi)}
+    entry: dict[str, Any] = {"splits": len(indices), "hmri": float(hmri), "mrsi": float(mrsi)}
+    if key.property == "accuracy":
+        pooled = pooled_within(outcomes.answers, settings)
+        entry["kappa"] = None if pooled is None else pooled.kappa
+        entry["kappa_interval"] = None if pooled is None or pooled.interval is None else list(pooled.interval)
+        entry["kappa_n"] = 0 if pooled is None else pooled.pictures
+    return entry

@@ -60,24 +60,33 @@ class Observations:
 
     Parameters
     ----------
-    observer, original, stimulus, corruption, condition, response : ndarray of str, shape (n,)
-        ``condition`` is the imported condition, or the corruption where there is none.
+    observer, session, original, stimulus, category, corruption, condition, response : ndarray of str, shape (n,)
+        ``condition`` is the imported condition, or the corruption where there is none; ``session`` is empty for
+        predictions.
     visual_change : ndarray, shape (n,)
         NaN where it was not measured.
     correct : ndarray, shape (n,)
         1 or 0.
+    rt_ms : ndarray, shape (n,)
+        Response time; NaN where there is none.
+    timing_ok : ndarray, shape (n,)
+        1 or 0; NaN where it is not known.
     imported : ndarray of bool, shape (n,)
         True where the trial has a condition instead of a visual change.
     """
 
     observer: TextArray
+    session: TextArray
     original: TextArray
     stimulus: TextArray
+    category: TextArray
     corruption: TextArray
     condition: TextArray
     response: TextArray
     visual_change: FloatArray
     correct: FloatArray
+    rt_ms: FloatArray
+    timing_ok: FloatArray
     imported: BoolArray
 
     def __len__(self) -> int:
@@ -123,13 +132,15 @@ def read_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> Observati
     TableRefused
         If a column is missing, or an accepted trial lacks what it needs.
     """
-    _need(frame, _TRIAL_COLUMNS, "trials")
-    keep = (_text(frame, "task") == "categorisation") & np.isin(_text(frame, "role"), CURVE_ROLES)
+    part = _curve_rows(frame)
     if accepted_only:
-        keep &= _truth(frame, "accepted", "trials")
-    part = frame.loc[keep]
-    order = [name for name in ("participant", "session", "position") if name in part.columns]
-    return _observations(part.sort_values(order, kind="stable"), "participant", "trials")
+        part = part.loc[_truth(part, "accepted", "trials")]
+    return _observations(part, "participant", "trials")
+
+
+def accepted_answers(frame: pd.DataFrame) -> BoolArray:
+    """Which of the answers that `read_trials` reads from all sessions are in accepted ones."""
+    return _truth(_curve_rows(frame), "accepted", "trials")
 
 
 def read_predictions(frame: pd.DataFrame | None) -> tuple[Observations, dict[str, int]]:
@@ -192,8 +203,16 @@ def digest_of(*tables: pd.DataFrame | None) -> str:
     return running.hexdigest()
 
 
+def _curve_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Categorisation trials of roles that may enter curves, in the order of session and position."""
+    _need(frame, _TRIAL_COLUMNS, "trials")
+    part = frame.loc[(_text(frame, "task") == "categorisation") & np.isin(_text(frame, "role"), CURVE_ROLES)]
+    order = [name for name in ("participant", "session", "position") if name in part.columns]
+    return part.sort_values(order, kind="stable")
+
+
 def _observations(frame: pd.DataFrame, observer: str, table: str) -> Observations:
-    visual_change = np.asarray(frame["visual_change"].astype("Float64").to_numpy(dtype="float64", na_value=np.nan))
+    visual_change = _numbers(frame, "visual_change")
     corruption, condition = _text(frame, "corruption"), _text(frame, "condition")
     imported = np.isnan(visual_change)
     unknown = imported & (condition == "")
@@ -202,13 +221,17 @@ def _observations(frame: pd.DataFrame, observer: str, table: str) -> Observation
         raise TableRefused(f"{table}, row {row}: neither visual_change nor condition is given; one of them is needed.")
     return Observations(
         observer=_text(frame, observer),
+        session=_text(frame, "session"),
         original=_text(frame, "original"),
         stimulus=_text(frame, "stimulus"),
+        category=_text(frame, "category"),
         corruption=corruption,
         condition=np.where(condition == "", corruption, condition),
         response=_text(frame, "response"),
         visual_change=visual_change,
         correct=_truth(frame, "correct", table).astype(np.float64),
+        rt_ms=_numbers(frame, "rt_ms"),
+        timing_ok=_numbers(frame, "timing_ok"),
         imported=imported,
     )
 
@@ -221,7 +244,18 @@ def _need(frame: pd.DataFrame, names: Sequence[str], table: str) -> None:
 
 def _text(frame: pd.DataFrame, name: str) -> TextArray:
     """Column as text, empty where there is none."""
+    if name not in frame.columns:
+        return np.full(len(frame), "", dtype=np.str_)
     return np.asarray(frame[name].astype("string").fillna("").tolist(), dtype=np.str_)
+
+
+def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
+    """Column of numbers or truth values, NaN where there is none."""
+    if name not in frame.columns:
+        return np.full(len(frame), np.nan)
+    values = frame[name]
+    typed = values.astype("boolean").astype("Float64") if name == "timing_ok" else values.astype("Float64")
+    return np.asarray(typed.to_numpy(dtype="float64", na_value=np.nan))
 
 
 def _truth(frame: pd.DataFrame, name: str, table: str) -> BoolArray:

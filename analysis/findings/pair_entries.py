@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.curves import CurveFit, pair_spread
 from analysis.errors import LabelSpaceMismatch
 from analysis.findings.fits import (
     HUMANS,
@@ -76,6 +81,44 @@ def _comparison_entry(
         "borrowed": human_key.corruption != key.corruption,
         "human_curve": human_key.corruption,
         "misses_dropped": dropped,
+        "corruption_error": _corruption_error(human, curve.fit),
+        "full_set": _full_set(human, curve),
+    }
+
+
+def _corruption_error(human: CurveFit, classifier: CurveFit) -> dict[str, Any] | None:
+    """Mean error of the classifier over that of people, over the whole axis; None where people never err.
+
+    Notes
+    -----
+    Differs from ImageNet-C (Hendrycks and Dietterich 2019): people are the baseline instead of AlexNet, and errors are
+    averaged over visual change instead of five levels. Not 1 - HMRI, and without an upper bound.
+    """
+    if human.area >= 1.0:
+        return None
+    interval = None
+    if human.bootstrap is not None and classifier.bootstrap is not None:
+
+        def ratio(people: NDArray[np.float64], network: NDArray[np.float64]) -> NDArray[np.float64]:
+            weights = human.basis.integral_design(0.0, 1.0)
+            return np.asarray((1.0 - network @ weights) / np.maximum(1.0 - people @ weights, 1e-9))[:, None]
+
+        spread = pair_spread(human.bootstrap, classifier.bootstrap, human.coefficients, classifier.coefficients, ratio)
+        lower, upper = spread.percentile_interval(human.config.level)
+        interval = [max(float(lower[0]), 0.0), float(upper[0])]
+    return {"value": (1.0 - classifier.area) / (1.0 - human.area), "interval": interval}
+
+
+def _full_set(human: CurveFit, curve: FittedCurve) -> dict[str, Any] | None:
+    """The classifier on all its pictures beside people; None where people saw all of them."""
+    if curve.full_set is None:
+        return None
+    found = compare(replace(human, bootstrap=None), curve.full_set)
+    return {
+        "hmri": found.hmri,
+        "mrsi": found.mrsi,
+        "classifier_area": found.classifier_area,
+        "n": curve.full_set.n_trials,
     }
 
 

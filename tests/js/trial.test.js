@@ -5,9 +5,9 @@ import { ENGINE_VERSION, runTrial } from "../../static/js/trial/trial.js";
 import { Watch } from "../../static/js/trial/watch.js";
 import { Canvas, Display, PROTOCOL } from "./support.js";
 
-const TABLES = readFileSync(new URL("../../analysis/tables.py", import.meta.url), "utf8");
-/** The columns that analysis/tables.py promises of the browser. */
-const COLUMNS = [...TABLES.slice(TABLES.indexOf("_TIMING = ("), TABLES.indexOf("TIMING_COLUMNS")).matchAll(/(?:name=|_measured\(\s*)"(\w+)"/g)].map(([, name]) => name);
+const TABLES = readFileSync(new URL("../../analysis/tables/timing.py", import.meta.url), "utf8");
+/** The columns that analysis/tables/timing.py promises of the browser. */
+const COLUMNS = [...TABLES.slice(TABLES.indexOf("TIMING = ("), TABLES.indexOf("TIMING_COLUMNS:")).matchAll(/(?:name=|_measured\(\s*)"(\w+)"/g)].map(([, name]) => name);
 
 const near = (actual, expected) => assert.ok(Math.abs(actual - expected) < 1e-6, `${actual} is not ${expected}`);
 

@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 
 from analysis.agreement import error_consistency
+from analysis.findings import error_consistency as error_consistency_module
 from analysis.findings import observers
+from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.observations import read_predictions, read_trials
-from analysis.findings.observers import accuracy_entries, error_consistency_entries, human_accuracy_entries
+from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from tests.analysis.findings.studies import imported, study
 
 NOBODY = read_predictions(None)[0]
@@ -56,7 +58,7 @@ def test_people_and_classifiers_meet_on_the_stimuli_that_both_saw() -> None:
 
 
 def test_too_many_pairs_leave_out_those_that_share_least(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observers, "MOST_PAIRS", 2)
+    monkeypatch.setattr(error_consistency_module, "MOST_PAIRS", 2)
     trials = imported({"0.1": 0.8}, people=3, each=12)
     trials = trials[(trials["participant"] != "P-2") | (np.arange(len(trials)) % 2 == 0)]
     found, notes = error_consistency_entries(read_trials(trials), NOBODY)

@@ -1,4 +1,4 @@
-"""Do two observers err on the same pictures? Error consistency beyond what their accuracies imply."""
+"""Two observers who saw the same pictures: error consistency."""
 
 from __future__ import annotations
 

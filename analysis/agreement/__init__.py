@@ -1,0 +1,27 @@
+"""How far observers agree: in being right or wrong, in following shapes, and in judging pictures.
+
+`error_consistency` is the published statistic of two observers who saw the same pictures, `pooled_consistency` its
+form for crowds, in which any two people share few pictures or none. `shape_bias` reads answers to cue-conflict
+pictures. `label_agreement` says how far people agree on a picture, and `one_coin` who of them can be relied on.
+"""
+
+from __future__ import annotations
+
+from analysis.agreement.labels import LabelAgreement, OneCoin, label_agreement, one_coin
+from analysis.agreement.pairs import ErrorConsistency, error_consistency, kappa_from_counts
+from analysis.agreement.pooled import PooledConsistency, pooled_consistency
+from analysis.agreement.shape_bias import ShapeBias, shape_bias
+
+__all__ = [
+    "ErrorConsistency",
+    "LabelAgreement",
+    "OneCoin",
+    "PooledConsistency",
+    "ShapeBias",
+    "error_consistency",
+    "kappa_from_counts",
+    "label_agreement",
+    "one_coin",
+    "pooled_consistency",
+    "shape_bias",
+]

@@ -1,0 +1,208 @@
+"""How each observer compares with people, over all conditions: the numbers of the model-vs-human benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.agreement import PooledConsistency, pooled_consistency
+from analysis.errors import TooFewResponses
+from analysis.findings.abscissa import ConditionScale
+from analysis.findings.fits import HUMANS, FitSettings
+from analysis.findings.observations import CLEAN, Observations
+
+#: Conditions in which people are right less often than this say nothing about observers (model-vs-human).
+LOST_FOR_PEOPLE = 0.20
+#: Strata of visual change within a corruption.
+STRATA = 10
+#: Resamplings of originals behind an interval, at most.
+MOST_DRAWS = 500
+
+
+def agreement_entries(
+    people: Observations,
+    classifiers: Observations,
+    pairs: list[dict[str, Any]],
+    scales: Mapping[str, ConditionScale],
+    settings: FitSettings,
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """One row for people among themselves, and one for every classifier beside people.
+
+    Parameters
+    ----------
+    people, classifiers : Observations
+    pairs : list of dict
+        Entries of `error_consistency_entries`.
+    scales : mapping of corruption to ConditionScale
+        Axes of published conditions: the one at 0 is the control.
+    settings : FitSettings
+
+    Returns
+    -------
+    list of dict
+        ``observer``, ``kind``, ``ood_accuracy``, ``accuracy_difference``, ``observed_consistency``,
+        ``error_consistency`` (means over conditions, then over pairs; None where no pair of observers answered the
+        same pictures condition by condition), ``pairs``, ``pooled`` (the form for sparse overlap), ``interval`` and
+        ``n`` of that, ``conditions``.
+    list of str
+        Notes: which conditions are left out.
+
+    Notes
+    -----
+    Geirhos et al. (2021): controls, and conditions in which people's mean accuracy is below 0.2, are left out; the
+    accuracy difference is squared. For stimuli with a visual change a condition is a tenth of it within a corruption.
+    """
+    if not len(people):
+        return [], []
+    included, notes = _included(people, scales)
+    if not included:
+        return [], notes
+    theirs = people.select(np.isin(conditions_of(people), included))
+    rows = [_row(HUMANS, "humans", theirs, theirs, included, pairs, settings)]
+    networks = classifiers.select(np.isin(conditions_of(classifiers), included))
+    for name in np.unique(networks.observer).tolist():
+        own = networks.select(networks.observer == name)
+        rows.append(_row(name, "classifier", theirs, own, included, pairs, settings))
+    return rows, notes
+
+
+def conditions_of(rows: Observations) -> NDArray[np.str_]:
+    """Published condition, or corruption and tenth of visual change; ``none`` for clean pictures."""
+    tenth = np.minimum(np.nan_to_num(rows.visual_change, nan=0.0) * STRATA, STRATA - 1).astype(np.int64)
+    measured = np.char.add(np.char.add(rows.corruption, " "), np.char.add("0.", tenth.astype(np.str_)))
+    clean = (rows.corruption == CLEAN) & ~rows.imported
+    return np.asarray(np.where(rows.imported, rows.condition, np.where(clean, CLEAN, measured)), dtype=np.str_)
+
+
+def pictures_of(rows: Observations) -> NDArray[np.str_]:
+    """What two observers have in common: the stimulus, or in published trials the original within its condition."""
+    named = np.char.add(np.char.add(rows.condition, "/"), rows.original)
+    return np.asarray(np.where(rows.imported, named, rows.stimulus), dtype=np.str_)
+
+
+def pooled_within(people: Observations, settings: FitSettings) -> PooledConsistency | None:
+    """Return the consistency of two people's answers to one picture; None where no picture was answered twice."""
+    return _pooled(people, None, settings)
+
+
+def _included(people: Observations, scales: Mapping[str, ConditionScale]) -> tuple[list[str], list[str]]:
+    """Conditions that count, and what is said of the others."""
+    names = conditions_of(people)
+    controls = {CLEAN}
+    for corruption, scale in scales.items():
+        own = people.of(corruption)
+        controls |= set(own.condition[scale.place(own.condition) == 0.0].tolist())
+    included: list[str] = []
+    lost: list[str] = []
+    for name in np.unique(names).tolist():
+        if name in controls:
+            continue
+        rows = names == name
+        means = [people.correct[rows & (people.observer == one)].mean() for one in np.unique(people.observer[rows])]
+        (included if float(np.mean(means)) >= LOST_FOR_PEOPLE else lost).append(name)
+    notes = []
+    if lost:
+        notes.append(f"Agreement with people leaves out {', '.join(lost)}: people are right in less than 20 %.")
+    return included, notes
+
+
+def _row(
+    name: str,
+    kind: str,
+    people: Observations,
+    own: Observations,
+    included: list[str],
+    pairs: list[dict[str, Any]],
+    settings: FitSettings,
+) -> dict[str, Any]:
+    found = _pooled(people, None if kind == "humans" else own, settings)
+    published = _published(name, kind, people, pairs, included)
+    return {
+        "observer": name,
+        "kind": kind,
+        "ood_accuracy": _mean_accuracy(own, included),
+        **published,
+        "pooled": None
+        if found is None
+        else {
+            "kappa": found.kappa,
+            "observed": found.observed,
+            "expected": found.expected,
+            "pictures": found.pictures,
+            "accuracies": list(found.accuracies),
+        },
+        "interval": None if found is None or found.interval is None else list(found.interval),
+        "n": 0 if found is None else found.pictures,
+        "conditions": included,
+    }
+
+
+def _mean_accuracy(own: Observations, included: list[str]) -> float | None:
+    """Mean over conditions of the mean over observers."""
+    names = conditions_of(own)
+    means = []
+    for condition in included:
+        rows = names == condition
+        if rows.any():
+            observers = np.unique(own.observer[rows])
+            means.append(np.mean([own.correct[rows & (own.observer == one)].mean() for one in observers]))
+    return float(np.mean(means)) if means else None
+
+
+def _published(
+    name: str, kind: str, people: Observations, pairs: list[dict[str, Any]], included: list[str]
+) -> dict[str, Any]:
+    """Means over conditions, then over pairs, of the pairs that saw the same pictures."""
+    names = set(people.observer.tolist())
+    chosen: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for entry in pairs:
+        both_people = set(entry["pair"]) <= names
+        mine = both_people if kind == "humans" else (name in entry["pair"] and bool(names & set(entry["pair"])))
+        if mine and entry["condition"] in included:
+            chosen.setdefault((entry["pair"][0], entry["pair"][1]), []).append(entry)
+
+    def mean(number: Any) -> float | None:
+        per_pair = [np.mean([number(entry) for entry in entries]) for entries in chosen.values()]
+        return float(np.mean(per_pair)) if per_pair else None
+
+    return {
+        "accuracy_difference": mean(lambda entry: (entry["accuracies"][0] - entry["accuracies"][1]) ** 2),
+        "observed_consistency": mean(lambda entry: entry["observed"]),
+        "error_consistency": mean(lambda entry: entry["kappa"]),
+        "pairs": len(chosen),
+    }
+
+
+def _pooled(people: Observations, own: Observations | None, settings: FitSettings) -> PooledConsistency | None:
+    rows = people if own is None else _joined(people, own)
+    if not len(rows):
+        return None
+    pictures, first, picture = np.unique(pictures_of(rows), return_index=True, return_inverse=True)
+    mine = np.zeros(len(rows), dtype=np.bool_)
+    mine[len(people) :] = True
+
+    def counted(chosen: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        right = np.bincount(picture[chosen], weights=rows.correct[chosen], minlength=len(pictures))
+        n = np.bincount(picture[chosen], minlength=len(pictures))
+        return right.astype(np.float64), n.astype(np.float64)
+
+    columns = counted(~mine) if own is None else (*counted(~mine), *counted(mine))
+    try:
+        return pooled_consistency(
+            *columns,
+            strata=conditions_of(rows)[first],
+            clusters=rows.original[first],
+            n_bootstrap=min(settings.n_bootstrap, MOST_DRAWS),
+            rng=settings.seed,
+            level=settings.level,
+        )
+    except TooFewResponses:
+        return None
+
+
+def _joined(first: Observations, second: Observations) -> Observations:
+    """Answers of both, one after the other."""
+    return Observations(**{name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in vars(first)})

@@ -1,0 +1,190 @@
+"""What observers answered, and how fast: confusion matrices, response times, each participant by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.categories import CATEGORIES, NO_ANSWER
+from analysis.errors import TooFewResponses
+from analysis.findings.fits import HUMANS, CurveKey, FitSettings, StudyCurves, fit_outcomes
+from analysis.findings.observations import CLEAN, Observations
+from analysis.findings.outcomes import Outcomes
+
+#: Ranges of visual change with a confusion matrix of their own.
+MATRIX_RANGES = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0))
+RESPONSES = (*CATEGORIES, NO_ANSWER)
+#: Bins of visual change for response times and single participants.
+BINS = 10
+#: A participant with fewer answers to a corruption gets rates, but no curve.
+LEAST_FOR_CURVE = 40
+#: Participants' curves, at most: those with the most answers.
+MOST_CURVES = 200
+
+
+def confusion_entries(study: StudyCurves, people: Observations, classifiers: Observations) -> list[dict[str, Any]]:
+    """Count answers by true category, over all and in ranges of visual change.
+
+    Parameters
+    ----------
+    study : StudyCurves
+        Its accuracy curves say which answers, and where on the axis.
+    people, classifiers : Observations
+        For the clean pictures.
+
+    Returns
+    -------
+    list of dict
+        ``population``, ``corruption``, ``low``, ``high`` (None over all), ``categories``, ``responses``, ``counts``
+        (rows are true categories) and ``favourite`` (the wrong answer given most, and its share of the wrong answers;
+        None without wrong answers). Empty ranges, and classifiers with other labels, are left out.
+    """
+    entries = []
+    for population, own in _populations(people, classifiers):
+        clean = own.clean
+        if len(clean) and set(clean.category.tolist()) <= set(CATEGORIES):
+            entries.append(_matrix(population, CLEAN, clean, None))
+    for key, curve in study.curves.items():
+        answers, place = curve.outcomes.answers, curve.outcomes.place
+        if key.property != "accuracy" or not set(answers.category.tolist()) <= set(CATEGORIES):
+            continue
+        if curve.fit.config.label_space != len(CATEGORIES):
+            continue
+        entries.append(_matrix(key.population, key.corruption, answers, None))
+        for low, high in MATRIX_RANGES:
+            rows = (place >= low) & ((place < high) | (high == 1.0))
+            if rows.any():
+                entries.append(_matrix(key.population, key.corruption, answers.select(rows), (low, high)))
+    return entries
+
+
+def response_time_entries(study: StudyCurves) -> list[dict[str, Any]]:
+    """Median and quartiles of people's response times in tenths of the axis; misses have none.
+
+    Returns
+    -------
+    list of dict
+        ``population``, ``corruption``, ``bins`` of ``v`` (mean), ``n``, ``median_ms``, ``lower_ms``, ``upper_ms``,
+        ``median_right_ms`` and ``median_wrong_ms`` (None without such answers).
+    """
+    entries = []
+    for key, curve in study.curves.items():
+        if key.property != "accuracy":
+            continue
+        answers, place = curve.outcomes.answers, curve.outcomes.place
+        timed = np.isfinite(answers.rt_ms) & (answers.response != NO_ANSWER)
+        bins = [_times(answers.select(rows), place[rows]) for rows in _tenths(place, timed)]
+        if bins:
+            entries.append({"population": key.population, "corruption": key.corruption, "bins": bins})
+    return entries
+
+
+def participant_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, Any]]:
+    """Rates of every participant behind the mean curve, and a curve where there are answers enough.
+
+    Returns
+    -------
+    list of dict
+        ``participant``, ``corruption``, ``n``, ``accuracy``, ``median_rt_ms``, ``bins``, ``area`` and ``band`` (the
+        curve at every twentieth; both None below `LEAST_FOR_CURVE` answers, and beyond `MOST_CURVES` curves).
+    """
+    found: list[tuple[CurveKey, str, Outcomes]] = []
+    for key, curve in study.curves.items():
+        if key.population != HUMANS or key.property != "accuracy":
+            continue
+        outcomes = curve.outcomes
+        for name in np.unique(outcomes.answers.observer).tolist():
+            rows = outcomes.answers.observer == name
+            found.append((key, name, _own(outcomes, rows, name)))
+    sizes = sorted((len(own.answers) for _, _, own in found), reverse=True)
+    least = max(LEAST_FOR_CURVE, sizes[MOST_CURVES - 1] if len(sizes) >= MOST_CURVES else 0)
+    quiet = FitSettings(seed=settings.seed, n_bootstrap=0, level=settings.level)
+    return [_participant(key, name, own, quiet if len(own.answers) >= least else None) for key, name, own in found]
+
+
+def _populations(people: Observations, classifiers: Observations) -> list[tuple[str, Observations]]:
+    names = np.unique(classifiers.observer).tolist()
+    return [(HUMANS, people), *((name, classifiers.select(classifiers.observer == name)) for name in names)]
+
+
+def _matrix(
+    population: str, corruption: str, answers: Observations, between: tuple[float, float] | None
+) -> dict[str, Any]:
+    counts = np.zeros((len(CATEGORIES), len(RESPONSES)), dtype=np.int64)
+    row = np.searchsorted(CATEGORIES, answers.category)
+    places = {name: place for place, name in enumerate(RESPONSES)}
+    column = np.array([places.get(name, -1) for name in answers.response.tolist()])
+    np.add.at(counts, (row[column >= 0], column[column >= 0]), 1)
+    wrong = counts[:, :-1] - np.diag(np.diag(counts[:, :-1]))
+    by_response = wrong.sum(axis=0)
+    favourite = None
+    if by_response.any():
+        most = int(by_response.argmax())
+        favourite = {"response": CATEGORIES[most], "share": float(by_response[most] / by_response.sum())}
+    return {
+        "population": population,
+        "corruption": corruption,
+        "low": None if between is None else between[0],
+        "high": None if between is None else between[1],
+        "categories": list(CATEGORIES),
+        "responses": list(RESPONSES),
+        "counts": counts.tolist(),
+        "favourite": favourite,
+    }
+
+
+def _tenths(place: NDArray[np.float64], chosen: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+    """Rows of each occupied tenth of the axis."""
+    tenth = np.minimum((place * BINS).astype(np.int64), BINS - 1)
+    masks = [chosen & (tenth == number) for number in range(BINS)]
+    return [rows for rows in masks if rows.any()]
+
+
+def _times(answers: Observations, place: NDArray[np.float64]) -> dict[str, Any]:
+    lower, median, upper = (float(value) for value in np.quantile(answers.rt_ms, [0.25, 0.5, 0.75]))
+    right, wrong = (answers.rt_ms[answers.correct == value] for value in (1.0, 0.0))
+    return {
+        "v": float(place.mean()),
+        "n": len(answers),
+        "median_ms": median,
+        "lower_ms": lower,
+        "upper_ms": upper,
+        "median_right_ms": float(np.median(right)) if len(right) else None,
+        "median_wrong_ms": float(np.median(wrong)) if len(wrong) else None,
+    }
+
+
+def _own(outcomes: Outcomes, rows: NDArray[np.bool_], name: str) -> Outcomes:
+    """One participant's answers; everybody's clean answers stay the anchor, since each gave few."""
+    return Outcomes(
+        outcomes.place[rows], outcomes.outcome[rows], outcomes.answers.select(rows), outcomes.clean, outcomes.fixed
+    )
+
+
+def _participant(key: CurveKey, name: str, own: Outcomes, settings: FitSettings | None) -> dict[str, Any]:
+    times = own.answers.rt_ms[np.isfinite(own.answers.rt_ms)]
+    area, band = None, None
+    if settings is not None:
+        try:
+            fit = fit_outcomes(own, settings)
+        except TooFewResponses:
+            pass
+        else:
+            v = np.linspace(0.0, 1.0, 21)
+            area, band = fit.area, {"v": v.tolist(), "estimate": fit.predict(v).tolist()}
+    everything = np.ones(len(own.place), dtype=np.bool_)
+    return {
+        "participant": name,
+        "corruption": key.corruption,
+        "n": len(own.answers),
+        "accuracy": float(own.outcome.mean()),
+        "median_rt_ms": float(np.median(times)) if len(times) else None,
+        "bins": [
+            {"v": float(own.place[rows].mean()), "n": int(rows.sum()), "rate": float(own.outcome[rows].mean())}
+            for rows in _tenths(own.place, everything)
+        ],
+        "area": area,
+        "band": band,
+    }

@@ -1,0 +1,130 @@
+"""Error consistency of every pair of observers, on the pictures that both saw."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from analysis.agreement import kappa_from_counts
+from analysis.findings.observations import Observations
+from analysis.findings.observers import ordered_conditions
+
+#: More entries than this are not written: pairs that share few pictures are left out first.
+MOST_PAIRS = 5000
+#: Resamplings of pictures behind an interval, at most.
+MOST_DRAWS = 500
+#: Where both observers are better or worse than this, kappa says nothing: it is written, but not shown.
+CERTAIN, LOST = 0.97, 0.10
+
+
+def error_consistency_entries(
+    people: Observations,
+    classifiers: Observations,
+    *,
+    n_bootstrap: int = 0,
+    seed: int = 0,
+    level: float = 0.95,
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Error consistency of every pair of observers and condition, on the pictures that both saw.
+
+    Parameters
+    ----------
+    people, classifiers : Observations
+    n_bootstrap, seed, level
+        Resamplings of pictures for the intervals (`MOST_DRAWS` at most), 0 for none; their seed and level.
+
+    Returns
+    -------
+    list of dict
+        ``pair``, ``condition``, ``n``, ``kappa``, ``observed``, ``expected``, ``accuracies``, ``interval`` and
+        ``shown`` (False where kappa says nothing); pairs without a common picture are left out.
+    list of str
+        Notes.
+
+    Notes
+    -----
+    A picture is a stimulus; for published trials, whose file names differ between observers, it is the original
+    within its condition. Of several answers of one observer to a picture the first counts.
+    """
+    entries: list[dict[str, Any]] = []
+    for condition in ordered_conditions(people) + [
+        one for one in ordered_conditions(classifiers) if one not in set(people.condition.tolist())
+    ]:
+        entries.extend(_pairs_in(condition, people, classifiers))
+    least = 1
+    written = entries
+    while len(written) > MOST_PAIRS:
+        least = 10 if least == 1 else 2 * least
+        written = [entry for entry in entries if entry["n"] >= least]
+    for entry in written:
+        right_a, right_b, both = entry.pop("counts")
+        entry["interval"] = None
+        if n_bootstrap:
+            draws = min(n_bootstrap, MOST_DRAWS)
+            entry["interval"] = list(_bounds(right_a, right_b, both, entry["n"], draws, seed, level))
+    notes = []
+    if least > 1:
+        notes.append(
+            f"Error consistency: {len(entries) - len(written)} pairs of observers with fewer than {least} pictures in "
+            "common are left out."
+        )
+    return written, notes
+
+
+def _pairs_in(condition: str, people: Observations, classifiers: Observations) -> list[dict[str, Any]]:
+    parts = [group.select(group.condition == condition) for group in (people, classifiers)]
+    names: list[str] = [str(name) for part in parts for name in np.unique(part.observer)]
+    picture = np.concatenate([np.where(part.imported, part.original, part.stimulus) for part in parts])
+    observer = np.concatenate([part.observer for part in parts])
+    correct = np.concatenate([part.correct for part in parts])
+    _, column = np.unique(picture, return_inverse=True)
+    position = {name: row for row, name in enumerate(names)}
+    row = np.array([position[name] for name in observer.tolist()], dtype=np.int64)
+    cells = row * (int(column.max()) + 1 if len(column) else 1) + column
+    _, first = np.unique(cells, return_index=True)
+    from scipy.sparse import csr_array
+
+    shape = (len(names), int(column.max()) + 1 if len(column) else 1)
+    place = (row[first], column[first])
+    seen = csr_array((np.ones(len(first)), place), shape=shape)
+    right = csr_array((correct[first], place), shape=shape)
+    common = (seen @ seen.T).toarray()
+    # Entry (a, b): pictures seen by both on which a is right.
+    own_right = (right @ seen.T).toarray()
+    both_right = (right @ right.T).toarray()
+    entries = []
+    for a, b in combinations(range(len(names)), 2):
+        n = int(common[a, b])
+        if not n:
+            continue
+        counts = (int(own_right[a, b]), int(own_right[b, a]), int(both_right[a, b]))
+        observed, expected, kappa = kappa_from_counts(*counts, n)
+        accuracies = [counts[0] / n, counts[1] / n]
+        entries.append(
+            {
+                "pair": [names[a], names[b]],
+                "condition": condition,
+                "n": n,
+                "kappa": float(kappa),
+                "observed": float(observed),
+                "expected": float(expected),
+                "accuracies": accuracies,
+                "shown": not (min(accuracies) > CERTAIN or max(accuracies) < LOST),
+                "counts": counts,
+            }
+        )
+    return entries
+
+
+@lru_cache(maxsize=4096)
+def _bounds(right_a: int, right_b: int, both: int, n: int, draws: int, seed: int, level: float) -> tuple[float, float]:
+    """Percentile interval of kappa; a pair's own random stream, so that it does not depend on other pairs."""
+    cells = np.array([both, right_a - both, right_b - both, n - right_a - right_b + both]) / n
+    drawn = np.random.default_rng([seed, right_a, right_b, both, n]).multinomial(n, cells, size=draws)
+    kappas = kappa_from_counts(drawn[:, 0] + drawn[:, 1], drawn[:, 0] + drawn[:, 2], drawn[:, 0], n)[2]
+    tail = (1.0 - level) / 2.0
+    lower, upper = np.quantile(kappas, [tail, 1.0 - tail])
+    return float(lower), float(upper)

@@ -1,0 +1,161 @@
+"""VCR experiment 1: accuracy at the five fixed levels of ImageNet-C beside areas over continuous visual change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from analysis.findings.fits import HUMANS, CurveKey, StudyCurves
+from analysis.findings.observations import CLEAN
+from analysis.findings.outcomes import PROPERTIES, Property
+from analysis.visual_change.comparison import NARROW_BINS, compare_sets
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FloatArray = NDArray[np.float64]
+
+
+def level_entries(
+    study: StudyCurves, levels: pd.DataFrame | None, predictions: pd.DataFrame | None
+) -> dict[str, Any] | None:
+    """Rank classifiers by fixed levels and by areas, and say who changes place.
+
+    Parameters
+    ----------
+    study : StudyCurves
+        Its classifiers' curves; those over all their pictures where people saw only some.
+    levels : pandas.DataFrame or None
+        Columns of `analysis.tables.LEVEL_PREDICTIONS`.
+    predictions : pandas.DataFrame or None
+        The predictions behind the curves, for the coverage.
+
+    Returns
+    -------
+    dict or None
+        ``functions`` that both sets have, ``models`` (``classifier``, ``fixed_accuracy``, ``area_accuracy``,
+        ``area_consistency``, ``by_function``, ``ranks``; best first), ``rank_changes``, ``swaps`` (pairs of classifiers
+        whose order differs) and ``coverage`` of both sets. None without fixed levels of a classifier that has curves.
+
+    Notes
+    -----
+    VCR (Shen et al.), section 4.1. The fixed accuracy is the mean over levels, then over functions; the area the mean
+    over the same functions. Both in the label space of the predictions.
+    """
+    if levels is None or levels.empty:
+        return None
+    rates = _fixed_rates(levels)
+    areas = {key: (curve.full_set or curve.fit).area for key, curve in study.curves.items() if key.population != HUMANS}
+    spaces = {
+        key.population: curve.fit.config.label_space for key, curve in study.curves.items() if key.population != HUMANS
+    }
+    fixed_spaces = dict(zip(levels["classifier"].astype(str), levels["label_space"].astype(int), strict=True))
+    names = sorted(name for name in {name for name, _ in rates} & set(spaces) if spaces[name] == fixed_spaces[name])
+    functions = sorted(
+        function
+        for function in {function for _, function in rates}
+        if names and all((name, function) in rates and CurveKey(name, function, "accuracy") in areas for name in names)
+    )
+    if not functions:
+        return None
+    models = [_model(name, functions, rates, areas) for name in names]
+    measures = {"fixed": "fixed_accuracy", "accuracy": "area_accuracy", "consistency": "area_consistency"}
+    ranks = {
+        measure: _ranks({model["classifier"]: model[column] for model in models})
+        for measure, column in measures.items()
+        if all(model[column] is not None for model in models)
+    }
+    for model in models:
+        model["ranks"] = {measure: places[model["classifier"]] for measure, places in ranks.items()}
+    models.sort(key=lambda model: (model["ranks"]["fixed"], model["classifier"]))
+    compared: list[Property] = [subject for subject in PROPERTIES if subject in ranks]
+    return {
+        "functions": functions,
+        "models": models,
+        "rank_changes": [
+            {
+                "classifier": model["classifier"],
+                "property": subject,
+                "from": model["ranks"]["fixed"],
+                "to": model["ranks"][subject],
+            }
+            for subject in compared
+            for model in models
+            if model["ranks"]["fixed"] != model["ranks"][subject]
+        ],
+        "swaps": [
+            {"property": subject, "ahead_at_levels": one["classifier"], "ahead_by_area": other["classifier"]}
+            for subject in compared
+            for place, one in enumerate(models)
+            for other in models[place + 1 :]
+            if one["ranks"]["fixed"] < other["ranks"]["fixed"] and one["ranks"][subject] > other["ranks"][subject]
+        ],
+        "coverage": _coverage(predictions, levels, functions),
+    }
+
+
+def _fixed_rates(levels: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """Accuracy by classifier and function: the mean over levels, so that a thin level weighs no less."""
+    rows = levels[levels["corruption"] != CLEAN]
+    by_level = (
+        rows.assign(correct=rows["correct"].astype("boolean").astype("float64"))
+        .groupby(["classifier", "corruption", "level"], sort=True)["correct"]
+        .mean()
+    )
+    means = by_level.groupby(level=[0, 1], sort=True).mean()
+    return {(str(name), str(function)): float(rate) for (name, function), rate in means.items()}
+
+
+def _model(
+    name: str,
+    functions: list[str],
+    rates: Mapping[tuple[str, str], float],
+    areas: Mapping[CurveKey, float],
+) -> dict[str, Any]:
+    by_function = [
+        {
+            "corruption": function,
+            "fixed_accuracy": rates[name, function],
+            "area_accuracy": areas[CurveKey(name, function, "accuracy")],
+            "area_consistency": areas.get(CurveKey(name, function, "consistency")),
+        }
+        for function in functions
+    ]
+    consistency = [one["area_consistency"] for one in by_function]
+    return {
+        "classifier": name,
+        "fixed_accuracy": float(np.mean([rates[name, function] for function in functions])),
+        "area_accuracy": float(np.mean([areas[CurveKey(name, function, "accuracy")] for function in functions])),
+        "area_consistency": None if None in consistency else float(np.mean(np.array(consistency, dtype=np.float64))),
+        "by_function": by_function,
+    }
+
+
+def _ranks(values: Mapping[str, float]) -> dict[str, int]:
+    """Place of each, the largest first; equal values share a place."""
+    return {name: 1 + sum(other > value for other in values.values()) for name, value in values.items()}
+
+
+def _coverage(predictions: pd.DataFrame | None, levels: pd.DataFrame, functions: list[str]) -> dict[str, Any] | None:
+    """Bins of visual change with stimuli in both sets; a is continuous, b has levels."""
+    if predictions is None:
+        return None
+    continuous = predictions.drop_duplicates("stimulus")
+    fixed = levels.drop_duplicates("stimulus")
+    a: dict[str, dict[int | None, dict[int, int]]] = {
+        name: {None: _counted(continuous[continuous["corruption"] == name]["visual_change"])} for name in functions
+    }
+    b: dict[str, dict[int | None, dict[int, int]]] = {}
+    for name in functions:
+        own = fixed[fixed["corruption"] == name]
+        b[name] = {int(level): _counted(part["visual_change"]) for level, part in own.groupby("level", sort=True)}
+    return compare_sets(a, b).to_dict()
+
+
+def _counted(visual_change: ArrayLike) -> dict[int, int]:
+    place = np.floor(np.asarray(visual_change, dtype=np.float64) * NARROW_BINS).astype(np.int64)
+    numbers, counts = np.unique(place, return_counts=True)
+    return dict(zip(numbers.tolist(), counts.tolist(), strict=True))

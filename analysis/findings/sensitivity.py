@@ -1,0 +1,185 @@
+"""Every headline number under other choices: which sessions count, which trials, what a miss is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.categories import NO_ANSWER
+from analysis.curves import CurveFit
+from analysis.errors import LabelSpaceMismatch, TooFewResponses
+from analysis.findings.fits import HUMANS, CurveKey, FitSettings, StudyCurves, fit_outcomes
+from analysis.findings.observations import Observations
+from analysis.findings.outcomes import human_outcomes
+from analysis.metrics import compare
+from analysis.tables.sessions import REASON_SEPARATOR
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["headline", "screening", "timing", "misses"]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One way to choose people's trials.
+
+    Parameters
+    ----------
+    name : str
+        As it is shown.
+    kind : {"headline", "screening", "timing", "misses"}
+    rows : ndarray of bool
+        Chosen answers, of all sessions.
+    """
+
+    name: str
+    kind: Kind
+    rows: BoolArray
+
+
+def sensitivity_entries(
+    study: StudyCurves,
+    everyone: Observations,
+    accepted: BoolArray,
+    sessions: pd.DataFrame | None,
+    settings: FitSettings,
+) -> list[dict[str, Any]]:
+    """Areas of people's curves, and HMRI and MRSI of every classifier, under each choice.
+
+    Parameters
+    ----------
+    study : StudyCurves
+        The curves as reported.
+    everyone : Observations
+        People's answers from all sessions.
+    accepted : ndarray of bool
+        Which of them are in accepted sessions.
+    sessions : pandas.DataFrame or None
+        Columns of `analysis.tables.SESSIONS`: reasons and flags of every session.
+    settings : FitSettings
+
+    Returns
+    -------
+    list of dict
+        ``choice``, ``kind``, ``sessions`` (None without a table of them), ``answers``, ``curves`` and ``comparisons``;
+        the first is the choice as reported. Choices that choose the same answers as the first are left out.
+
+    Notes
+    -----
+    People's curves are fitted again without bands; classifiers' curves stay as reported.
+    """
+    if not any(key.population == HUMANS for key in study.curves):
+        return []
+    own = choices(everyone, accepted, sessions)
+    reported, others = own[0], own[1:]
+    entries = [_entry(study, everyone, reported, None, settings)]
+    entries.extend(
+        _entry(study, everyone, one, reported, settings)
+        for one in others
+        if not np.array_equal(one.rows, reported.rows) and one.rows.any()
+    )
+    return entries
+
+
+def choices(everyone: Observations, accepted: BoolArray, sessions: pd.DataFrame | None) -> list[Choice]:
+    """Choices of trials: as reported, then one thing changed at a time."""
+    found = [
+        Choice("as reported", "headline", accepted),
+        Choice("all sessions", "screening", np.ones(len(everyone), dtype=np.bool_)),
+    ]
+    if sessions is not None:
+        reasons, flags = _told(sessions, "reasons"), _told(sessions, "flags")
+        for reason in sorted({one for own in reasons.values() for one in own}):
+            # A session that another rule excludes as well stays excluded.
+            spared = {code for code, own in reasons.items() if own == {reason}}
+            rows = accepted | np.isin(everyone.session, sorted(spared))
+            found.append(Choice(f"without the rule: {reason}", "screening", rows))
+        for flag in sorted({one for own in flags.values() for one in own}):
+            flagged = {code for code, own in flags.items() if flag in own}
+            rows = accepted & ~np.isin(everyone.session, sorted(flagged))
+            found.append(Choice(f"flagged sessions left out: {flag}", "screening", rows))
+    if np.isfinite(everyone.timing_ok).any():
+        found.append(Choice("timing in order only", "timing", accepted & (everyone.timing_ok == 1.0)))
+    found.append(Choice("misses dropped", "misses", accepted & (everyone.response != NO_ANSWER)))
+    return found
+
+
+def _told(sessions: pd.DataFrame, column: str) -> dict[str, set[str]]:
+    """Reasons or flags of every session that has any."""
+    texts = sessions[column].astype("string").fillna("").tolist()
+    told = {
+        code: {one for one in text.split(REASON_SEPARATOR) if one}
+        for code, text in zip(sessions["session"].astype(str).tolist(), texts, strict=True)
+    }
+    return {code: own for code, own in told.items() if own}
+
+
+def _entry(
+    study: StudyCurves, everyone: Observations, choice: Choice, reported: Choice | None, settings: FitSettings
+) -> dict[str, Any]:
+    chosen = everyone.select(choice.rows)
+    quiet = replace(settings, n_bootstrap=0)
+    fits: dict[CurveKey, CurveFit] = {}
+    for key, curve in study.curves.items():
+        if key.population != HUMANS:
+            continue
+        if reported is None or _same_answers(everyone, choice.rows, reported.rows, key.corruption):
+            fits[key] = curve.fit
+            continue
+        outcomes = human_outcomes(chosen, key.corruption, key.property, study.scales.get(key.corruption))
+        if outcomes is None:
+            continue
+        try:
+            fits[key] = fit_outcomes(outcomes, quiet)
+        except TooFewResponses:
+            continue
+    return {
+        "choice": choice.name,
+        "kind": choice.kind,
+        "sessions": len(np.unique(chosen.session)) if (everyone.session != "").any() else None,
+        "answers": len(chosen),
+        "curves": [
+            {
+                "population": HUMANS,
+                "corruption": key.corruption,
+                "property": key.property,
+                "area": fit.area,
+                "n": fit.n_trials,
+            }
+            for key, fit in fits.items()
+        ],
+        "comparisons": _comparisons(study, fits),
+    }
+
+
+def _same_answers(everyone: Observations, chosen: BoolArray, reported: BoolArray, corruption: str) -> bool:
+    """Whether the curve of a corruption rests on the same answers; clean ones hold every curve."""
+    concerned = (everyone.corruption == corruption) | ((everyone.corruption == "none") & ~everyone.imported)
+    return bool(np.array_equal(chosen[concerned], reported[concerned]))
+
+
+def _comparisons(study: StudyCurves, fits: dict[CurveKey, CurveFit]) -> list[dict[str, Any]]:
+    entries = []
+    for key, curve in study.curves.items():
+        human = fits.get(CurveKey(HUMANS, key.corruption, key.property))
+        if key.population == HUMANS or human is None:
+            continue
+        try:
+            found = compare(replace(human, bootstrap=None), replace(curve.fit, bootstrap=None))
+        except LabelSpaceMismatch:
+            continue
+        entries.append(
+            {
+                "classifier": key.population,
+                "corruption": key.corruption,
+                "property": key.property,
+                "hmri": found.hmri,
+                "mrsi": found.mrsi,
+            }
+        )
+    return entries

@@ -1,0 +1,110 @@
+"""Validation studies: do people agree that a picture shows the wanted category, and that it could be used as one?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.agreement import label_agreement, one_coin
+from analysis.errors import InvalidInput
+from analysis.judgements import JUDGEMENTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Share of qualified answers that say yes to both questions, above which a picture is accepted.
+THRESHOLD = 0.5
+_ROLES = ("main", "consistency_first")
+
+
+def validation_entries(frame: pd.DataFrame, *, threshold: float = THRESHOLD) -> dict[str, Any] | None:
+    """Agreement of qualified people picture by picture, and which pictures are accepted.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns of `analysis.tables.TRIALS`. Qualified are the people of accepted sessions; sentinels and second
+        showings are no judgements.
+    threshold : float
+        A picture is accepted when a larger share of its qualified answers says yes to both questions.
+
+    Returns
+    -------
+    dict or None
+        ``images``: one entry a picture and wanted category with ``n``, shares of yes to the questions, ``agreement``
+        (with the most frequent of the four answers), ``accepted`` by majority and ``accepted_one_coin`` beside it with
+        its ``certainty``; ``overall``: the same over all, ``people``, ``qualified``, ``threshold``, and agreement on
+        each question; None without judgements.
+
+    Raises
+    ------
+    InvalidInput
+        If the threshold lies outside [0, 1).
+
+    Notes
+    -----
+    ImageNet-D (supplement): accepted = the majority of qualified workers says yes to both questions. One-coin EM runs
+    over "yes to both" against the rest.
+    """
+    if not 0.0 <= threshold < 1.0:
+        raise InvalidInput(f"A share above which pictures are accepted lies in [0, 1), not at {threshold}.")
+    if "task" not in frame.columns or not (frame["task"] == "validation").any():
+        return None
+    judged = frame[(frame["task"] == "validation") & frame["role"].isin(_ROLES) & frame["response"].isin(JUDGEMENTS)]
+    qualified = judged[judged["accepted"].astype("boolean").fillna(False).to_numpy(dtype=bool)]
+    people = {"people": int(judged["participant"].nunique()), "qualified": int(qualified["participant"].nunique())}
+    if qualified.empty:
+        return {"images": [], "overall": {**people, "answers": 0, "threshold": threshold}}
+    order = [name for name in ("participant", "session", "position") if name in qualified.columns]
+    qualified = qualified.sort_values(order, kind="stable")
+    wanted = qualified["wanted"] if "wanted" in qualified.columns else qualified["category"]
+    pictures = [
+        f"{stimulus}\t{category}"
+        for stimulus, category in zip(qualified["stimulus"].astype(str), wanted.astype(str), strict=True)
+    ]
+    answers = qualified["response"].astype(str).tolist()
+    shows, usable = ([answer.split("-")[place] for answer in answers] for place in (0, 1))
+    both = ["yes" if answer == "yes-yes" else "no" for answer in answers]
+    found = {name: label_agreement(pictures, given) for name, given in (("shows", shows), ("usable", usable))}
+    joint = label_agreement(pictures, answers)
+    weighed = one_coin(pictures, qualified["participant"].astype(str).tolist(), both, labels=2)
+    rates = {name: _share_of_yes(pictures, given) for name, given in (("s", shows), ("u", usable), ("b", both))}
+    images = []
+    for one in joint.pictures:
+        stimulus, category = one.picture.split("\t")
+        images.append(
+            {
+                "stimulus": stimulus,
+                "wanted": category,
+                "n": one.n,
+                "shows": rates["s"][one.picture],
+                "usable": rates["u"][one.picture],
+                "yes_to_both": rates["b"][one.picture],
+                "agreement": one.agreement,
+                "accepted": rates["b"][one.picture] > threshold,
+                "accepted_one_coin": weighed.answers[one.picture] == "yes",
+                "certainty": weighed.certainty[one.picture],
+            }
+        )
+    return {
+        "images": images,
+        "overall": {
+            **people,
+            "answers": len(answers),
+            "threshold": threshold,
+            "agreement": joint.agreement,
+            "agreement_shows": found["shows"].agreement,
+            "agreement_usable": found["usable"].agreement,
+            "mean_image_agreement": float(np.mean([one.agreement for one in joint.pictures])),
+            "accepted_share": float(np.mean([image["accepted"] for image in images])),
+            "accepted_share_one_coin": float(np.mean([image["accepted_one_coin"] for image in images])),
+            "decided_otherwise": sum(image["accepted"] != image["accepted_one_coin"] for image in images),
+        },
+    }
+
+
+def _share_of_yes(pictures: list[str], given: list[str]) -> dict[str, float]:
+    names, code = np.unique(np.asarray(pictures, dtype=np.str_), return_inverse=True)
+    yes = np.bincount(code, weights=np.asarray(given) == "yes") / np.bincount(code)
+    return {str(name): float(share) for name, share in zip(names, yes, strict=True)}

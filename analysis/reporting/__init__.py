@@ -1,0 +1,15 @@
+"""The study as a document: a frozen analysis plan, the flow of inclusions, the methods in words with every number."""
+
+from __future__ import annotations
+
+from analysis.reporting.flow import Flow, inclusion_flow
+from analysis.reporting.plan import Deviation, FrozenPlan, deviations, freeze_plan
+
+__all__ = [
+    "Deviation",
+    "Flow",
+    "FrozenPlan",
+    "deviations",
+    "freeze_plan",
+    "inclusion_flow",
+]

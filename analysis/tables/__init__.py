@@ -1,0 +1,34 @@
+"""The column schemas of stimuli, trials, predictions and sessions; files, validation and description follow from them.
+
+A new table is one ``TableSchema`` and one line in ``SCHEMAS``; a new column is one ``Column``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analysis.tables.predictions import LEVEL_PREDICTIONS, PREDICTIONS
+from analysis.tables.schema import Column, Kind, TableSchema, guard, read_table
+from analysis.tables.sessions import SESSIONS
+from analysis.tables.stimuli import STIMULI
+from analysis.tables.timing import TIMING_COLUMNS
+from analysis.tables.trials import TRIALS
+
+SCHEMAS: Mapping[str, TableSchema] = {
+    schema.name: schema for schema in (STIMULI, TRIALS, PREDICTIONS, LEVEL_PREDICTIONS, SESSIONS)
+}
+
+__all__ = [
+    "LEVEL_PREDICTIONS",
+    "PREDICTIONS",
+    "SCHEMAS",
+    "SESSIONS",
+    "STIMULI",
+    "TIMING_COLUMNS",
+    "TRIALS",
+    "Column",
+    "Kind",
+    "TableSchema",
+    "guard",
+    "read_table",
+]

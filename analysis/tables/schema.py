@@ -1,0 +1,290 @@
+"""What a table is: columns with kind, unit, range and meaning; reading, checking, writing."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from analysis.errors import TableRefused
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Kind = Literal["text", "integer", "number", "boolean"]
+_DTYPES: Mapping[Kind, str] = {"text": "string", "integer": "Int64", "number": "float64", "boolean": "boolean"}
+_ARROW: Mapping[Kind, str] = {"text": "string", "integer": "int64", "number": "float64", "boolean": "bool_"}
+#: What spreadsheets take for the beginning of a formula, behind any apostrophes.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_TRUE, _FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column: its kind, unit, range and meaning."""
+
+    name: str
+    kind: Kind
+    description: str
+    unit: str = ""
+    #: empty cells allowed
+    nullable: bool = False
+    #: the file may lack the column; its cells are then empty
+    optional: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    levels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSchema:
+    """Columns in order, and the columns that together name a row."""
+
+    name: str
+    description: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def frame(self, rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+        """Rows made by our own code as a typed frame: every column present, absent values empty."""
+        import pandas as pd
+
+        rows = list(rows)
+        return pd.DataFrame(
+            {
+                column.name: pd.array([row.get(column.name) for row in rows], dtype=_dtype(column))
+                for column in self.columns
+            }
+        )
+
+    def validate(self, frame: pd.DataFrame, *, source: str) -> pd.DataFrame:
+        """Check a foreign table and return it with this schema's columns, order and types.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            As read, all cells text or typed; header names are matched without regard to case.
+        source : str
+            File name for messages.
+
+        Raises
+        ------
+        TableRefused
+            Naming file, row (1 = first row after the header), column and remedy.
+        """
+        import pandas as pd
+
+        by_lower = {str(name).strip().lower(): name for name in frame.columns}
+        typed: dict[str, Any] = {}
+        for column in self.columns:
+            if column.name not in by_lower:
+                if not column.optional:
+                    raise TableRefused(
+                        f"{source}: column {column.name!r} is missing ({column.description}). "
+                        f"Add it; the file has: {', '.join(map(str, frame.columns))}."
+                    )
+                typed[column.name] = pd.array([None] * len(frame), dtype=_dtype(column))
+                continue
+            typed[column.name] = _typed(column, frame[by_lower[column.name]], source)
+        result = pd.DataFrame(typed)
+        doubled = result.duplicated(list(self.key))
+        if doubled.any():
+            row = int(doubled.to_numpy().argmax())
+            values = ", ".join(f"{name}={result[name].iloc[row]}" for name in self.key)
+            raise TableRefused(f"{source}, row {row + 1}: a row with {values} stands twice. Remove one of them.")
+        return result
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """Read and validate a .csv or .parquet file; in CSV the apostrophe before a guarded cell is taken off."""
+        frame = read_table(path)
+        if path.suffix == ".csv":
+            guarded = {name: frame[name].map(_unguarded) for name in frame.columns}
+            frame = frame.assign(**{str(name): cells.astype("string") for name, cells in guarded.items()})
+        return self.validate(frame, source=path.name)
+
+    def write(self, frame: pd.DataFrame, path: Path) -> None:
+        """Write .csv or .parquet, columns in the schema's order; see `to_csv` for guarded cells."""
+        ordered = frame[self.names]
+        if path.suffix == ".parquet":
+            ordered.to_parquet(path, index=False)
+        else:
+            path.write_text(self.to_csv(ordered), encoding="utf-8")
+
+    def to_csv(self, frame: pd.DataFrame, *, header: bool = True) -> str:
+        """Rows as CSV.
+
+        A text that a spreadsheet would take for a formula (it begins with ``=``, ``+``, ``-``, ``@``, or a tab or
+        carriage return, and is no number) gets an apostrophe in front; `read` takes it off again.
+        """
+        guarded = {
+            column.name: frame[column.name].map(guard, na_action="ignore")
+            for column in self.columns
+            if column.kind == "text"
+        }
+        text: str = frame.assign(**guarded)[self.names].to_csv(index=False, header=header, lineterminator="\n")
+        return text
+
+    def write_rows(self, rows: Iterable[Mapping[str, Any]], path: Path, *, rows_per_group: int = 1000) -> int:
+        """Write rows as they come to a .parquet file, and return their number; a group of rows is held at a time."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        schema = pa.schema([pa.field(column.name, getattr(pa, _ARROW[column.kind])()) for column in self.columns])
+        waiting, written = iter(rows), 0
+        with parquet.ParquetWriter(path, schema) as writer:
+            while group := list(itertools.islice(waiting, rows_per_group)):
+                columns = {column.name: [row.get(column.name) for row in group] for column in self.columns}
+                writer.write_table(pa.table(columns, schema=schema))
+                written += len(group)
+        return written
+
+    def read_rows(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Rows of a .parquet file that `write_rows` wrote, in order; a group of rows is held at a time.
+
+        Raises
+        ------
+        TableRefused
+            If the file is none of those.
+        """
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            with parquet.ParquetFile(path) as file:
+                if file.schema_arrow.names != self.names:
+                    raise TableRefused(f"{path}: the columns are not those of the table {self.name}.")
+                for group in range(file.num_row_groups):
+                    yield from file.read_row_group(group, use_threads=False).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            raise TableRefused(f"{path} cannot be read as a table: {error}") from error
+
+    def describe(self) -> dict[str, Any]:
+        """Frictionless-style table description for ``datapackage.json``."""
+        fields = []
+        for column in self.columns:
+            constraints: dict[str, Any] = {"required": not column.nullable}
+            if column.minimum is not None:
+                constraints["minimum"] = column.minimum
+            if column.maximum is not None:
+                constraints["maximum"] = column.maximum
+            if column.levels:
+                constraints["enum"] = list(column.levels)
+            field = {"name": column.name, "type": _FRICTIONLESS[column.kind], "description": column.description}
+            if column.unit:
+                field["unit"] = column.unit
+            fields.append({**field, "constraints": constraints})
+        return {"fields": fields, "primaryKey": list(self.key)}
+
+
+_FRICTIONLESS: Mapping[Kind, str] = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
+
+
+def guard(text: str) -> str:
+    """A cell of CSV that no spreadsheet runs as a formula; `_unguarded` is the inverse."""
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def _unguarded(text: str) -> str:
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Any .csv (UTF-8, all cells text, ``na`` kept as text) or .parquet file as a frame.
+
+    Raises
+    ------
+    TableRefused
+        If the file is no table, not UTF-8, or of another kind.
+    """
+    import pandas as pd
+
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        if path.suffix == ".csv":
+            content = path.read_bytes()
+            return pd.read_csv(io.StringIO(content.decode("utf-8-sig")), dtype="string", keep_default_na=False)
+    except UnicodeDecodeError as error:
+        row = content[: error.start].count(b"\n")
+        raise TableRefused(
+            f"{path.name}, row {row}: byte {content[error.start]:#04x} is not UTF-8. Save the file as UTF-8."
+        ) from error
+    except FileNotFoundError as error:
+        raise TableRefused(f"{path}: there is no such file.") from error
+    except (ValueError, OSError) as error:
+        raise TableRefused(f"{path.name} cannot be read as a table: {error}. Export it again as CSV.") from error
+    raise TableRefused(f"{path.name}: tables are .csv or .parquet files.")
+
+
+def _dtype(column: Column) -> str:
+    return _DTYPES[column.kind]
+
+
+def _typed(column: Column, cells: pd.Series[Any], source: str) -> Any:
+    import pandas as pd
+
+    text = cells.astype("string").str.strip()
+    empty = text.isna() | (text == "")
+    if column.kind in ("number", "integer"):
+        # "nan" is how the published files write a missing number.
+        empty |= text.str.lower().isin(["nan", "none"]).fillna(False)
+    if empty.any() and not column.nullable:
+        row = int(empty.to_numpy().argmax())
+        raise TableRefused(f"{source}, row {row + 1}: column {column.name!r} is empty. Fill it in.")
+    if column.kind == "text":
+        wrong = ~text.isin(column.levels) & ~empty if column.levels else empty & False
+        if wrong.any():
+            row = int(wrong.to_numpy().argmax())
+            raise TableRefused(
+                f"{source}, row {row + 1}, column {column.name!r}: {text.iloc[row]!r} is not one of "
+                f"{', '.join(column.levels)}. Correct it."
+            )
+        return text.mask(empty).array
+    if column.kind == "boolean":
+        lower = text.str.lower()
+        wrong = ~lower.isin(_TRUE | _FALSE) & ~empty
+        if wrong.any():
+            row = int(wrong.to_numpy().argmax())
+            raise TableRefused(
+                f"{source}, row {row + 1}, column {column.name!r}: {text.iloc[row]!r} is neither true nor false."
+            )
+        return lower.isin(_TRUE).astype("boolean").mask(empty).array
+    numbers = pd.to_numeric(text.mask(empty), errors="coerce").astype("float64")
+    wrong = numbers.isna() & ~empty
+    whole = column.kind == "integer"
+    if whole:
+        wrong |= (numbers % 1 != 0) & numbers.notna()
+    if column.minimum is not None:
+        wrong |= numbers < column.minimum
+    if column.maximum is not None:
+        wrong |= numbers > column.maximum
+    if wrong.any():
+        row = int(wrong.to_numpy().argmax())
+        expected = "a whole number" if whole else "a number"
+        if column.minimum is not None or column.maximum is not None:
+            expected += f" from {column.minimum} to {column.maximum}"
+        raise TableRefused(
+            f"{source}, row {row + 1}, column {column.name!r}: {text.iloc[row]!r} is not {expected}. Correct it."
+        )
+    return _whole(text.mask(empty)) if whole else numbers.array
+
+
+def _whole(text: pd.Series[Any]) -> Any:
+    """Checked cells as whole numbers; those beyond 2**53, as seeds are, keep every digit."""
+    import pandas as pd
+
+    digits = text.str.fullmatch(r"[+-]?\d{1,19}").fillna(False)
+    values = [
+        None if pd.isna(cell) else int(cell) if exact else int(float(cell))
+        for cell, exact in zip(text, digits, strict=True)
+    ]
+    return pd.array(values, dtype="Int64")

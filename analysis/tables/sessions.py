@@ -1,0 +1,47 @@
+"""Sessions, counted or not."""
+
+from __future__ import annotations
+
+from analysis.tables.schema import Column, TableSchema
+
+#: Between several reasons of one session.
+REASON_SEPARATOR = " | "
+
+SESSIONS = TableSchema(
+    name="sessions",
+    description="One row a session that was ever opened: how far it came, and whether and why it does not count.",
+    key=("session",),
+    columns=(
+        Column(name="session", kind="text", description="the session's code"),
+        Column(name="participant", kind="text", description="the participant's code"),
+        Column(
+            name="state",
+            kind="text",
+            description="how far it came",
+            levels=("open", "completed", "submitted", "withdrawn"),
+        ),
+        Column(name="answered", kind="integer", description="answers given", minimum=0),
+        Column(name="trials", kind="integer", description="trials of the session", minimum=0),
+        Column(
+            name="qualified",
+            kind="boolean",
+            description="whether the qualification was passed; empty where there was none, or it is not over",
+            nullable=True,
+        ),
+        Column(
+            name="accepted",
+            kind="boolean",
+            description="whether it counts; empty where nobody has judged it",
+            nullable=True,
+        ),
+        Column(
+            name="reasons",
+            kind="text",
+            description="of the gates that failed, the first one counts; between them: space, bar, space",
+            nullable=True,
+        ),
+        Column(name="flags", kind="text", description="raised for a person to look at", nullable=True),
+        Column(name="by_hand", kind="boolean", description="a person decided otherwise than the rules", nullable=True),
+        Column(name="rule_set", kind="text", description="name and version of the rules", nullable=True),
+    ),
+)

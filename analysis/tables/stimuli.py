@@ -1,0 +1,46 @@
+"""Stimuli: how each was made, and what was measured on its bytes."""
+
+from __future__ import annotations
+
+from analysis.tables.schema import Column, TableSchema
+
+STIMULI = TableSchema(
+    name="stimuli",
+    description="One row a stimulus: how it was made and what was measured on its bytes.",
+    key=("stimulus",),
+    columns=(
+        Column(name="stimulus", kind="text", description="name of the stimulus, unique in the set"),
+        Column(name="original", kind="text", description="name of the picture it was made from"),
+        Column(name="category", kind="text", description="category of the original"),
+        Column(name="corruption", kind="text", description="corruption function; none = the clean picture"),
+        Column(name="corruption_version", kind="text", description="version of the function", nullable=True),
+        Column(name="parameter", kind="number", description="strength, in the function's own unit"),
+        Column(name="seed", kind="integer", description="seed of the corruption's random part"),
+        Column(name="target", kind="number", description="visual change aimed at", nullable=True, minimum=0, maximum=1),
+        Column(name="visual_change", kind="number", description="Δv measured on the file", minimum=0, maximum=1),
+        Column(name="metric", kind="text", description="name and version of the measure of visual change"),
+        Column(name="size_px", kind="integer", description="side of the square picture", unit="px", minimum=1),
+        Column(name="evaluations", kind="integer", description="corruptions tried to reach the target", minimum=0),
+        Column(name="reached", kind="boolean", description="whether the target was reached within tolerance"),
+        Column(
+            name="reach_low",
+            kind="number",
+            description="smallest visual change that was found, where the target was not reached",
+            nullable=True,
+            optional=True,
+            minimum=0,
+            maximum=1,
+        ),
+        Column(
+            name="reach_high",
+            kind="number",
+            description="largest visual change that was found, where the target was not reached",
+            nullable=True,
+            optional=True,
+            minimum=0,
+            maximum=1,
+        ),
+        Column(name="sha256", kind="text", description="digest of the file's bytes"),
+        Column(name="file", kind="text", description="path of the PNG file"),
+    ),
+)
