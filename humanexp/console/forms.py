@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.experiments.roles import Role
+
 
 class PreviewForm(forms.Form):
     """How a researcher wants to take a study."""
@@ -27,3 +29,14 @@ class PreviewForm(forms.Form):
     def choices(self) -> dict[str, Any]:
         """As the service takes them."""
         return {"slot": self.cleaned_data["session"] - 1, "is_hurried": self.cleaned_data["pace"] == "hurried"}
+
+
+class InviteForm(forms.Form):
+    """Somebody with an account, and what they may do."""
+
+    username = forms.CharField(
+        label=_("Name of the account"),
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, widget=forms.RadioSelect)

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.console import views
+from humanexp.console.views import audit, members, preview, studies
 
 app_name = "console"
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", views.studies, name="studies"),
-    path("studies/<slug:slug>/", views.overview, name="overview"),
-    path("studies/<slug:slug>/preview/", views.preview, name="preview"),
-    path("studies/<slug:slug>/preview/run/", views.run_preview, name="run-preview"),
+    path("", studies.studies, name="studies"),
+    path("studies/<slug:slug>/", studies.overview, name="overview"),
+    path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
+    path("studies/<slug:slug>/preview/run/", preview.run_preview, name="run-preview"),
+    path("studies/<slug:slug>/members/", members.members, name="members"),
+    path("studies/<slug:slug>/members/<int:pk>/", members.member, name="member"),
+    path("studies/<slug:slug>/audit/", audit.audit, name="audit"),
+    path("studies/<slug:slug>/audit/record.csv", audit.audit_csv, name="audit-csv"),
 ]

@@ -43,6 +43,11 @@ class Health:
         return JsonResponse({"status": "ok", "version": settings.VERSION})
 
 
+def error_page(request: HttpRequest, error: ApplicationError) -> HttpResponse:
+    """The error's sentence as a page."""
+    return render(request, "error.html", {"message": error.message}, status=error.status_code)
+
+
 class ErrorPages:
     """An ApplicationError that leaves a page view becomes a page with its sentence and its status code."""
 
@@ -54,7 +59,7 @@ class ErrorPages:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, ApplicationError):
-            return render(request, "error.html", {"message": error.message}, status=error.status_code)
+            return error_page(request, error)
         if isinstance(error, AnalysisError):
             return render(request, "error.html", {"message": str(error)}, status=409)
         return None

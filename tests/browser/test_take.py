@@ -167,7 +167,7 @@ def test_a_plain_link_to_a_timed_study_on_a_small_screen(page: Any, platform: st
 
 def test_recruiting_in_the_console(page: Any, platform: str, study: Study, market: MarketplaceServer) -> None:
     ada = User.objects.create_user("ada", password="lovelace")
-    Study.objects.update(created_by=ada)
+    study.memberships.create(user=ada, role="owner")
     page.goto(f"{platform}/login/?next=/studies/{study.slug}/recruit/")
     page.fill("[name=username]", "ada")
     page.fill("[name=password]", "lovelace")

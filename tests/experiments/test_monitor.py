@@ -41,10 +41,10 @@ def study(db):
 
 @pytest.fixture
 def researcher(client, study):
-    study.created_by = User.objects.create_user("anna")
-    study.save()
-    client.force_login(study.created_by)
-    return study.created_by
+    user = User.objects.create_user("anna")
+    study.memberships.create(user=user, role="owner")
+    client.force_login(user)
+    return user
 
 
 def someone(

@@ -18,8 +18,7 @@ def researcher(client, db):
 
 @pytest.fixture
 def own_study(study, researcher):
-    study.created_by = researcher
-    study.save()
+    study.memberships.create(user=researcher, role="owner")
     return study
 
 

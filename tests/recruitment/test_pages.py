@@ -31,7 +31,7 @@ def researcher() -> User:
 @pytest.fixture
 def study(researcher: User) -> Study:
     study = make_study()
-    Study.objects.filter(pk=study.pk).update(created_by=researcher)
+    study.memberships.create(user=researcher, role="owner")
     return study
 
 
@@ -269,7 +269,7 @@ class TestSubmission:
     ) -> None:
         row = submission()
         other = make_study("blur")
-        Study.objects.filter(pk=other.pk).update(created_by=researcher)
+        other.memberships.create(user=researcher, role="owner")
         assert console.get(f"/studies/blur/assignments/{row.pk}/").status_code == 404
 
 

@@ -44,6 +44,5 @@ def always_dog(trial):
 @pytest.fixture
 def anna(client, study):  # noqa: F811
     user = User.objects.create_user("anna")
-    study.created_by = user
-    study.save()
+    study.memberships.create(user=user, role="owner")
     return user

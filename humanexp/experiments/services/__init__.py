@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from humanexp.experiments.services.answering import StoredAnswer, complete, store_response, take_lease
 from humanexp.experiments.services.leaving import leave_session
+from humanexp.experiments.services.members import change_role, invite, remove
 from humanexp.experiments.services.sessions import (
     exchange_handoff,
     issue_handoff,
@@ -28,9 +29,11 @@ from humanexp.experiments.services.studies import (
 
 __all__ = [
     "StoredAnswer",
+    "change_role",
     "complete",
     "create_study",
     "exchange_handoff",
+    "invite",
     "issue_handoff",
     "issue_token",
     "leave_session",
@@ -42,6 +45,7 @@ __all__ = [
     "pause",
     "receipt_for",
     "receipt_is_valid",
+    "remove",
     "revise_study",
     "scripted_participant",
     "start_collecting",

@@ -10,6 +10,7 @@ from django.db.models import Q
 from analysis.design import SessionPlan, without_seen
 from analysis.errors import DesignRefused
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.keys import pseudonym, random_code
 from humanexp.experiments import credentials, plans, selectors
@@ -115,8 +116,9 @@ def _open(study_pk: int, participant: Participant, consent_version: str) -> Sess
         last_seen_at=now,
     )
     _create_trials(session, plan)
-    if study.frozen_at is None:
-        Study.objects.filter(pk=study.pk, frozen_at=None).update(frozen_at=now)
+    if study.frozen_at is None and Study.objects.filter(pk=study.pk, frozen_at=None).update(frozen_at=now):
+        subject = f"study:{study.slug}"
+        record(action="freeze-plan", subject=subject, study=study.slug, digest=study.digest, plan=study.plan_digest)
     return session
 
 

@@ -6,6 +6,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 
 from analysis.acceptance import load_rule_set
+from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments.configuration import StudyConfiguration
@@ -25,16 +26,26 @@ def create_study(*, configuration: StudyConfiguration, by: User | None = None) -
         with transaction.atomic():
             family, _ = StudyFamily.objects.get_or_create(slug=configuration.family)
             latest = family.studies.aggregate(latest=Max("version"))["latest"] or 0
-            return Study.objects.create(
+            study = Study.objects.create(
                 family=family, version=latest + 1, slug=configuration.slug, created_by=by, **fields
             )
+            record(
+                action="create-study",
+                subject=f"study:{study.slug}",
+                study=study.slug,
+                by=by,
+                version=study.version,
+                digest=study.digest,
+                plan=study.plan_digest,
+            )
+            return study
     except IntegrityError as error:
         raise InputRefused(
             f"A study {configuration.slug!r} was created at the same moment: look at it first."
         ) from error
 
 
-def revise_study(*, study: Study, configuration: StudyConfiguration) -> Study:
+def revise_study(*, study: Study, configuration: StudyConfiguration, by: User | None = None) -> Study:
     """Replace the configuration of a study that nobody has taken part in yet."""
     _refuse_frozen(study)
     if (configuration.slug, configuration.family) != (study.slug, study.family.slug):
@@ -42,6 +53,9 @@ def revise_study(*, study: Study, configuration: StudyConfiguration) -> Study:
     fields = _planned(configuration)
     with transaction.atomic():
         changed = Study.objects.filter(pk=study.pk, frozen_at=None).update(**fields)
+        if changed:
+            subject = f"study:{study.slug}"
+            record(action="revise-study", subject=subject, study=study.slug, by=by, digest=fields["digest"])
     study.refresh_from_db()
     if not changed:  # the first participant came while the plan was made
         _refuse_frozen(study)
@@ -55,33 +69,34 @@ def new_version(*, study: Study, configuration: StudyConfiguration, by: User | N
     return create_study(configuration=dataclasses.replace(configuration, slug=slug, family=study.family.slug), by=by)
 
 
-def start_collecting(*, study: Study) -> Study:
+def start_collecting(*, study: Study, by: User | None = None) -> Study:
     """Let participants in."""
     if study.origin != Origin.COLLECTED:
         raise StudyRefused("The trials of this study were imported: nobody can take part in it.")
-    return _advance(study, StudyState.COLLECTING)
+    return _advance(study, StudyState.COLLECTING, by)
 
 
-def pause(*, study: Study) -> Study:
+def pause(*, study: Study, by: User | None = None) -> Study:
     """Let nobody new in; sessions under way go on."""
-    return _advance(study, StudyState.PAUSED)
+    return _advance(study, StudyState.PAUSED, by)
 
 
-def stop(*, study: Study) -> Study:
+def stop(*, study: Study, by: User | None = None) -> Study:
     """End the collection; sessions under way go on."""
-    return _advance(study, StudyState.STOPPED)
+    return _advance(study, StudyState.STOPPED, by)
 
 
 @transaction.atomic
-def _advance(study: Study, state: StudyState) -> Study:
+def _advance(study: Study, state: StudyState, by: User | None) -> Study:
     locked = Study.objects.select_for_update().get(pk=study.pk)
     if locked.state != state:
         if state not in STUDY_TRANSITIONS[StudyState(locked.state)]:
             raise StudyRefused(
                 f"The study is {locked.get_state_display()}: it cannot become {StudyState(state).label} now."
             )
-        locked.state = state
+        before, locked.state = locked.state, state
         locked.save(update_fields=["state"])
+        record(action=f"study-{state}", subject=f"study:{study.slug}", study=study.slug, by=by, before=before)
     study.state = locked.state
     return study
 

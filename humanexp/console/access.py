@@ -1,0 +1,139 @@
+"""Which role a study's page asks for: one table over every address below /studies/<slug>/, enforced for all of them.
+
+An address that is not in the table is refused to everybody: a new page says here whom it is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.translation import gettext as _
+
+from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
+from humanexp.core.middleware import error_page
+from humanexp.experiments.members import role_of
+from humanexp.experiments.models import Study
+from humanexp.experiments.roles import MAY, Action
+from humanexp.jobs.models import Job
+
+#: What reading a page takes, and what sending its form takes.
+ACCESS: Mapping[str, tuple[Action, Action]] = {
+    "console:overview": (Action.SEE, Action.SEE),
+    "console:preview": (Action.TRY, Action.TRY),
+    "console:run-preview": (Action.TRY, Action.TRY),
+    "console:preflight": (Action.SEE, Action.CHECK),
+    "console:members": (Action.SEE, Action.MEMBERS),
+    "console:member": (Action.MEMBERS, Action.MEMBERS),
+    "console:audit": (Action.AUDIT, Action.AUDIT),
+    "console:audit-csv": (Action.AUDIT, Action.AUDIT),
+    "experiments:design": (Action.SEE, Action.DESIGN),
+    "experiments:study-file": (Action.SEE, Action.SEE),
+    "experiments:live": (Action.SEE, Action.SEE),
+    "recruitment:recruit": (Action.SEE, Action.LAUNCH),
+    "recruitment:price": (Action.SEE, Action.SEE),
+    "recruitment:stop": (Action.SEE, Action.STOP),
+    "recruitment:monitor": (Action.SEE, Action.SEE),
+    "recruitment:ledger": (Action.SEE, Action.SEE),
+    "recruitment:settle": (Action.SEE, Action.PAY),
+    "recruitment:sync": (Action.SEE, Action.EVIDENCE),
+    "recruitment:try-again": (Action.PAY, Action.PAY),
+    "recruitment:assignment": (Action.EVIDENCE, Action.EVIDENCE),
+    "recruitment:extend": (Action.LAUNCH, Action.LAUNCH),
+    "recruitment:limits": (Action.LAUNCH, Action.LAUNCH),
+    "recruitment:compensate": (Action.PAY, Action.PAY),
+    "recruitment:notify": (Action.LAUNCH, Action.LAUNCH),
+    "recruitment:top-up": (Action.PAY, Action.PAY),
+    "recruitment:resolve": (Action.PAY, Action.PAY),
+    "recruitment:ledger-csv": (Action.SEE, Action.SEE),
+    "recruitment:answers": (Action.SEE, Action.SEE),
+    # One form pays, excludes, rejects and overrides: its views ask for each of these by itself.
+    "recruitment:decide": (Action.EVIDENCE, Action.EVIDENCE),
+    "screening:golds": (Action.EVIDENCE, Action.REVIEW),
+    "screening:review": (Action.SEE, Action.SEE),
+    "screening:judge": (Action.REVIEW, Action.REVIEW),
+    "screening:session": (Action.EVIDENCE, Action.REVIEW),
+    "screening:return-to-rules": (Action.REVIEW, Action.REVIEW),
+    "screening:timing": (Action.SEE, Action.SEE),
+    "screening:timing-certificate": (Action.SEE, Action.SEE),
+    "results:dashboard": (Action.SEE, Action.SEE),
+    "results:analyse": (Action.ANALYSE, Action.ANALYSE),
+    "results:figure_json": (Action.SEE, Action.SEE),
+    "results:figure_file": (Action.SEE, Action.SEE),
+    "results:findings": (Action.EXPORT, Action.EXPORT),
+    "results:responses": (Action.EXPORT, Action.EXPORT),
+}
+
+#: What it takes to cancel a study's job, or to let it go on; by the app whose job it is.
+JOBS: Mapping[str, Action] = {
+    "recruitment": Action.EVIDENCE,
+    "screening": Action.REVIEW,
+    "results": Action.ANALYSE,
+    "console": Action.CHECK,
+}
+_STUDIES = "studies/<slug:slug>/"
+_JOB_PAGES = frozenset({"jobs:job", "jobs:cancel", "jobs:resume"})
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+class StudyAccess:
+    """Asks for the role before any page of a study is made; who may not even see the study is told it is not there."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponseBase | None:
+        match = request.resolver_match
+        if match is None:
+            return None
+        is_of_study = match.route.startswith(_STUDIES)
+        if not is_of_study and match.view_name not in _JOB_PAGES:
+            return None
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        try:
+            if is_of_study:
+                study = Study.objects.filter(slug=kwargs["slug"]).first()
+                _check(request, study, _action_of(match.view_name, request.method or "GET"), name=kwargs["slug"])
+            else:
+                _check_job(request, kwargs["pk"], is_reading=match.view_name == "jobs:job")
+        except ApplicationError as error:
+            return error_page(request, error)
+        return None
+
+
+def _action_of(view_name: str, method: str) -> Action | None:
+    """None where the table says nothing."""
+    if view_name not in ACCESS:
+        return None
+    to_read, to_send = ACCESS[view_name]
+    return to_read if method in _READING else to_send
+
+
+def _check(request: HttpRequest, study: Study | None, action: Action | None, *, name: str) -> None:
+    role = role_of(request.user, study) if study is not None else None
+    if role is None:
+        raise NotFound(_("There is no study “%(name)s”, or you have no part in it.") % {"name": name})
+    if action is None or role not in MAY[action]:
+        raise NotAllowed(
+            _("You are a %(role)s of this study and may not do this: ask one of its owners.") % {"role": role.label}
+        )
+
+
+def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
+    """Jobs about a study belong to its people; all others to everybody."""
+    job = Job.objects.filter(pk=pk).first()
+    kind, _colon, key = (job.subject if job else "").partition(":")
+    if job is None or kind != "study":
+        return
+    study = Study.objects.filter(**({"pk": int(key)} if key.isdigit() else {"slug": key})).first()
+    if study is not None:
+        action = Action.SEE if is_reading else JOBS.get(job.kind.partition(".")[0], Action.DESIGN)
+        _check(request, study, action, name=study.slug)

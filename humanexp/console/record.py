@@ -1,0 +1,156 @@
+"""Who did what in a study: the lines of the record, as sentences, for a page and a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.models import AuditEvent, User
+from humanexp.experiments.models import Study
+
+ON_A_PAGE = 50
+
+#: What an act is called. An act that is missing here is shown under its own name.
+ACTS: Mapping[str, str | Promise] = {
+    "create-study": _("created the study"),
+    "revise-study": _("changed the study"),
+    "freeze-plan": _("froze the plan: the first session was opened"),
+    "study-collecting": _("let participants in"),
+    "study-paused": _("paused the study"),
+    "study-stopped": _("stopped the study"),
+    "member-invite": _("invited somebody"),
+    "member-role": _("changed a role"),
+    "member-remove": _("removed somebody"),
+    "preflight": _("ran the pre-flight check"),
+    "publish": _("launched"),
+    "stop": _("stopped a campaign"),
+    "extend": _("added places"),
+    "settle": _("planned payments"),
+    "clear": _("paid a submission after a look"),
+    "reject": _("rejected a submission"),
+    "override-rejection": _("paid a rejected submission after all"),
+    "rejected-elsewhere": _("was told of a rejection"),
+    "bonus": _("planned a bonus"),
+    "compensation": _("planned a compensation"),
+    "try-again": _("sent a payment again"),
+    "send-again": _("sent something again"),
+    "reconcile": _("compared the books"),
+    "decide-session": _("decided about a session"),
+    "return-to-rules": _("gave a session back to the rules"),
+    "judge": _("judged every session"),
+    "analyse": _("asked for an analysis"),
+    "export": _("took data away"),
+    "delete-participant": _("deleted a participant"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One act."""
+
+    at: datetime
+    who: str
+    act: str | Promise
+    subject: str
+    facts: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordPage:
+    """One page of the record, and what it can be narrowed to."""
+
+    lines: list[Line]
+    page: Page[AuditEvent]
+    people: list[tuple[str, str]]
+    kinds: list[tuple[str, str | Promise]]
+    person: str
+    kind: str
+
+    @property
+    def query(self) -> str:
+        """For links to other pages of the same choice."""
+        return f"person={self.person}&kind={self.kind}"
+
+
+def record_page(study: Study, *, person: str, kind: str, number: str) -> RecordPage:
+    """The newest lines first; `person` is a user's key or "nobody", `kind` an act."""
+    mine = AuditEvent.objects.filter(study=study.slug).order_by()
+    users = User.objects.filter(pk__in=mine.exclude(by=None).values("by")).order_by("username")
+    people = [(str(user.pk), _name(user)) for user in users]
+    if mine.filter(by=None).exists():
+        people.append(("nobody", str(_("by itself"))))
+    kinds = sorted(mine.values_list("action", flat=True).distinct())
+    person = person if person in dict(people) else ""
+    kind = kind if kind in kinds else ""
+    page = Paginator(chosen(study, person=person, kind=kind), ON_A_PAGE).get_page(number)
+    return RecordPage(
+        lines=[_line(event) for event in page],
+        page=page,
+        people=people,
+        kinds=[(act, ACTS.get(act, act)) for act in kinds],
+        person=person,
+        kind=kind,
+    )
+
+
+def chosen(study: Study, *, person: str = "", kind: str = "") -> QuerySet[AuditEvent]:
+    """Lines of the study by one person or of one kind, the newest first."""
+    found = AuditEvent.objects.filter(study=study.slug).select_related("by").order_by("-pk")
+    if person == "nobody":
+        found = found.filter(by=None)
+    elif person.isdigit():
+        found = found.filter(by_id=int(person))
+    return found.filter(action=kind) if kind else found
+
+
+def record_csv(lines: QuerySet[AuditEvent]) -> Iterator[str]:
+    """The lines as CSV, one text a line; facts as name=value."""
+    yield _row(["at", "by", "action", "subject", "facts"])
+    for event in lines.iterator():
+        facts = "; ".join(f"{name}={value}" for name, value in event.facts.items())
+        who = event.by.get_username() if event.by else ""
+        yield _row([event.at.isoformat(), who, event.action, event.subject, facts])
+
+
+def _line(event: AuditEvent) -> Line:
+    return Line(
+        at=event.at,
+        who=_name(event.by) if event.by else str(_("by itself")),
+        act=ACTS.get(event.action, event.action),
+        subject=_subject(event.subject),
+        facts=[(name.replace("_", " "), _shown(name, value)) for name, value in event.facts.items()],
+    )
+
+
+def _subject(subject: str) -> str:
+    kind, _colon, key = subject.partition(":")
+    if kind == "user":
+        user = User.objects.filter(pk=int(key)).first() if key.isdigit() else None
+        return _name(user) if user else str(_("somebody whose account is gone"))
+    return f"{kind} {key}".strip()
+
+
+def _shown(name: str, value: Any) -> str:
+    if name.endswith("cents") and isinstance(value, int):
+        return f"${value / 100:,.2f}"
+    return str(value)[:200]
+
+
+def _name(user: User) -> str:
+    return user.get_full_name() or user.get_username()
+
+
+def _row(cells: list[str]) -> str:
+    stream = io.StringIO()
+    # A cell that begins like a formula is text to a spreadsheet as well.
+    csv.writer(stream).writerow([f"'{cell}" if cell[:1] in ("=", "+", "-", "@") else cell for cell in cells])
+    return stream.getvalue()

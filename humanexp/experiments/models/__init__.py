@@ -1,0 +1,45 @@
+"""Facts of studies and of the sessions in them."""
+
+from __future__ import annotations
+
+from humanexp.experiments.models.sessions import (
+    SESSION_TRANSITIONS,
+    Participant,
+    Preview,
+    RefusalReason,
+    RefusedCall,
+    Response,
+    Session,
+    SessionState,
+    Trial,
+)
+from humanexp.experiments.models.studies import (
+    STUDY_TRANSITIONS,
+    Origin,
+    Population,
+    Protocol,
+    Study,
+    StudyFamily,
+    StudyMembership,
+    StudyState,
+)
+
+__all__ = [
+    "Origin",
+    "Participant",
+    "Population",
+    "Preview",
+    "Protocol",
+    "RefusalReason",
+    "RefusedCall",
+    "Response",
+    "SESSION_TRANSITIONS",
+    "STUDY_TRANSITIONS",
+    "Session",
+    "SessionState",
+    "Study",
+    "StudyFamily",
+    "StudyMembership",
+    "StudyState",
+    "Trial",
+]
