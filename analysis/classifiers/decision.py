@@ -64,7 +64,7 @@ def category_scores(probabilities: NDArray[Any], labels: Sequence[str], rule: Ru
     Raises
     ------
     InvalidInput
-        If the shapes disagree, a value is no probability, or a category has no label.
+        If the shapes disagree, a value is no probability (NaN included), or a category has no label.
     UnknownName
         If the rule is none of the three.
 
@@ -75,10 +75,25 @@ def category_scores(probabilities: NDArray[Any], labels: Sequence[str], rule: Ru
     values = np.asarray(probabilities, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(labels):
         raise InvalidInput(f"{len(labels)} labels need probabilities of shape (n, {len(labels)}), not {values.shape}.")
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values).all(axis=1)))
+        raise InvalidInput(f"The probabilities of picture {row + 1} are no numbers (NaN or infinite).")
     if not np.all((values >= -1e-6) & (values <= 1 + 1e-6)):
         raise InvalidInput("Probabilities lie in [0, 1]: turn a network's raw outputs into them by softmax first.")
     if rule not in get_args(Rule):
         raise UnknownName(f"There is no decision rule {rule!r}; there are: {', '.join(get_args(Rule))}.")
+    found = columns_of_categories(labels)
+    return np.stack([_REDUCE[rule](values[:, columns]) for columns in found], axis=1)
+
+
+def columns_of_categories(labels: Sequence[str]) -> list[list[int]]:
+    """Columns that stand for each of the 16 categories, in the order of `CATEGORIES`.
+
+    Raises
+    ------
+    InvalidInput
+        If a category has no label.
+    """
     columns: dict[str, list[int]] = {category: [] for category in CATEGORIES}
     for column, label in enumerate(labels):
         category = WNID_TO_CATEGORY.get(label, label)
@@ -87,9 +102,10 @@ def category_scores(probabilities: NDArray[Any], labels: Sequence[str], rule: Ru
     missing = [category for category, found in columns.items() if not found]
     if missing:
         raise InvalidInput(
-            f"No label stands for {', '.join(missing)}: a classifier's labels are the 16 categories or WordNet ids."
+            f"No label stands for {', '.join(missing)}: a classifier's labels are the 16 categories, WordNet ids, or "
+            "its own with a mapping file (columns label, category)."
         )
-    return np.stack([_REDUCE[rule](values[:, found]) for found in columns.values()], axis=1)
+    return list(columns.values())
 
 
 def decide(probabilities: NDArray[Any], labels: Sequence[str], rule: Rule = "mean") -> Decisions:
@@ -102,3 +118,29 @@ def decide(probabilities: NDArray[Any], labels: Sequence[str], rule: Rule = "mea
     total = scores.sum(axis=1)
     confidence = np.divide(scores.max(axis=1), total, out=np.full(len(scores), 1 / len(CATEGORIES)), where=total > 0)
     return Decisions(np.array(CATEGORIES)[best], np.clip(confidence, 0, 1))
+
+
+def decide_labels(probabilities: NDArray[Any], labels: Sequence[str]) -> Decisions:
+    """The label with the highest probability, in the classifier's own label space (1,000-way for ImageNet).
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (n, k)
+        In [0, 1].
+    labels : sequence of str, length k
+
+    Returns
+    -------
+    Decisions
+        Responses are labels, ``label_space`` is k: such a curve is never compared with a 16-way one.
+
+    Raises
+    ------
+    InvalidInput
+        If the shapes disagree, or a value is no number.
+    """
+    values = np.asarray(probabilities, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != len(labels) or not np.isfinite(values).all():
+        raise InvalidInput(f"{len(labels)} labels need finite probabilities of shape (n, {len(labels)}).")
+    best = values.argmax(axis=1)
+    return Decisions(np.array(labels)[best], np.clip(values.max(axis=1, initial=0), 0, 1), len(labels))

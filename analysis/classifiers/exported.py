@@ -1,99 +1,108 @@
-"""Adapter ``export:PATH.pt2``: a torch.export program and, beside it, PATH.json, which says what goes in and out.
-
-The JSON holds ``labels`` (a list, or "imagenet" for the 1,000 classes in their order), ``input_px``, ``mean``, ``std``,
-``outputs`` ("logits" or "probabilities") and, if wanted, ``name`` and ``provenance``.
-"""
+"""Adapter ``export:PATH.pt2``: a torch.export program and, beside it, PATH.json, which says what goes in and out."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import pickle
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from analysis.categories import IMAGENET_WNIDS
+from analysis.classifiers.description import Description, read_beside
 from analysis.classifiers.networks import TorchNetwork, check_device
-from analysis.classifiers.port import Preprocessing
-from analysis.errors import ClassifierUnavailable, InvalidInput
+from analysis.errors import ClassifierUnavailable
+
+#: Entries of an archive that torch.export would unpickle without asking what they are.
+_CODE = ("custom_obj_", "opaque_obj_")
 
 
-def load(reference: str, *, device: str = "cpu") -> TorchNetwork:
+def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None = None) -> TorchNetwork:
     """Load a program and its description.
+
+    Parameters
+    ----------
+    labels : tuple of str, optional
+        Instead of those of the description.
 
     Raises
     ------
     ClassifierUnavailable
-        If a file is missing or unreadable, naming it and the field.
+        If a file is missing, unreadable, or holds more than a program and its weights.
     """
-    program_path = Path(reference)
-    description_path = program_path.with_suffix(".json")
-    if program_path.suffix != ".pt2":
-        raise ClassifierUnavailable(f"{program_path}: a torch.export program is a .pt2 file.")
-    for path, what in ((program_path, "program"), (description_path, "description")):
-        if not path.is_file():
-            raise ClassifierUnavailable(
-                f"{path}: there is no such {what}. Save the network with torch.export.save to {program_path.name} and "
-                f"write its labels, input_px, mean, std and outputs to {description_path.name}."
-            )
+    path = Path(reference)
+    if path.suffix != ".pt2":
+        raise ClassifierUnavailable(f"{path}: a torch.export program is a .pt2 file.")
+    described, content = read_beside(path, how_to_make="Save the network with torch.export.save")
     check_device(device)
-    description = description_path.read_bytes()
-    fields = _fields(description, description_path)
-    name, labels, inputs, outputs = _described(fields, description_path)
 
     import torch
 
-    if not zipfile.is_zipfile(program_path):
-        raise ClassifierUnavailable(f"{program_path}: torch.export cannot read it (no archive). Export it again.")
+    _check_archive(path)
     try:
-        program = torch.export.load(program_path)
-    except (RuntimeError, ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
-        raise ClassifierUnavailable(
-            f"{program_path}: torch.export cannot read it ({error}). Export it again."
-        ) from error
+        with _weights_only():
+            program = torch.export.load(path)
+    except (RuntimeError, ValueError, KeyError, OSError, zipfile.BadZipFile, pickle.UnpicklingError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ClassifierUnavailable(f"{path}: torch.export cannot read it ({reason}). Export it again.") from error
     module = program.module()
-    if device != "cpu":
-        module = module.to(device)
+    for weight in module.parameters():
+        weight.requires_grad_(False)
     return TorchNetwork(
-        name=name or program_path.stem,
-        labels=labels,
-        digest=hashlib.sha256(program_path.read_bytes() + description).hexdigest(),
-        inputs=inputs,
-        forward=module,
+        name=described.name,
+        labels=labels or described.labels,
+        digest=hashlib.sha256(path.read_bytes() + content).hexdigest(),
+        inputs=described.inputs,
+        forward=module.to(device) if device != "cpu" else module,
         device=device,
-        outputs=outputs,
+        outputs=described.outputs,
     )
 
 
-def _fields(description: bytes, path: Path) -> Mapping[str, Any]:
-    try:
-        fields = json.loads(description)
-    except ValueError as error:
-        raise ClassifierUnavailable(f"{path} is not JSON: {error}. Correct it.") from error
-    if not isinstance(fields, dict):
-        raise ClassifierUnavailable(f"{path} is not a JSON object. Correct it.")
-    return fields
+def save(network: Any, path: Path, described: Description, **provenance: Any) -> None:
+    """Write a module as a program with a free batch size and, beside it, its description."""
+    import torch
+
+    example = (torch.zeros(2, 3, described.inputs.input_px, described.inputs.input_px),)
+    program = torch.export.export(network, example, dynamic_shapes=({0: torch.export.Dim("batch", min=1)},))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.export.save(program, path)
+    path.with_suffix(".json").write_text(described.to_json(**provenance), encoding="utf-8")
 
 
-def _described(
-    fields: Mapping[str, Any], path: Path
-) -> tuple[str, tuple[str, ...], Preprocessing, Literal["logits", "probabilities"]]:
-    for field in ("labels", "input_px", "mean", "std", "outputs"):
-        if field not in fields:
-            raise ClassifierUnavailable(f"{path}: field {field!r} is missing. Add it.")
-    labels = IMAGENET_WNIDS if fields["labels"] == "imagenet" else fields["labels"]
-    if not isinstance(labels, list | tuple) or len(labels) < 2 or not all(isinstance(label, str) for label in labels):
-        raise ClassifierUnavailable(f"{path}, field 'labels': write a list of names, or \"imagenet\".")
-    if fields["outputs"] not in ("logits", "probabilities"):
-        raise ClassifierUnavailable(f"{path}, field 'outputs': write logits or probabilities.")
+def _check_archive(path: Path) -> None:
+    """Refuse what is no archive, and what holds pickled objects other than tensors: unpickling those runs code."""
+    unreadable = f"{path}: torch.export cannot read it"
     try:
-        mean, std = (tuple(float(value) for value in fields[field]) for field in ("mean", "std"))
-        inputs = Preprocessing(
-            input_px=int(fields["input_px"]),
-            mean=mean,
-            std=std,
-        )
-    except (TypeError, ValueError, InvalidInput) as error:
-        raise ClassifierUnavailable(f"{path}: input_px, mean or std cannot be used: {error}") from error
-    return str(fields.get("name", "")), tuple(labels), inputs, fields["outputs"]
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                is_config = name.endswith(("_weights_config.json", "_constants_config.json"))
+                entries = json.loads(archive.read(name)).get("config", {}) if is_config else {}
+                pickled = [key for key, entry in entries.items() if entry.get("use_pickle")]
+                if name.rpartition("/")[2].startswith(_CODE) or pickled:
+                    raise ClassifierUnavailable(
+                        f"{path}: {', '.join(pickled) or name} holds a pickled object, which could run code. Export "
+                        "the network with plain weights."
+                    )
+    except zipfile.BadZipFile as error:
+        raise ClassifierUnavailable(f"{unreadable} (no archive, or a damaged one). Export it again.") from error
+    except (ValueError, AttributeError, KeyError, OSError) as error:
+        raise ClassifierUnavailable(f"{unreadable} ({error}). Export it again.") from error
+
+
+@contextmanager
+def _weights_only() -> Iterator[None]:
+    """For the time of the block, torch unpickles tensors alone, also where torch.export would retry without care."""
+    name = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

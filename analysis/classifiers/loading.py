@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from analysis.classifiers import exported, factory, published, recorded
+from analysis.classifiers import clip, exported, factory, huggingface, onnx_network, published, recorded
+from analysis.classifiers.labels import read_labels
 from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import UnknownName
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOptions:
-    """What a caller allows.
+    """What a caller allows and knows.
 
     Attributes
     ----------
@@ -22,46 +24,67 @@ class LoadOptions:
         Whether a researcher's own Python may run: the command line's business, never a web form's.
     allow_download : bool
         Whether published weights may be fetched from the network.
+    labels : tuple of str or None
+        Labels of the outputs from a mapping file.
     """
 
     device: str = "cpu"
     allow_code: bool = False
     allow_download: bool = False
+    labels: tuple[str, ...] | None = None
 
 
 Loader = Callable[[str, LoadOptions], Classifier | RecordedPredictions]
 
+
+def _from_file(load: Callable[..., Classifier]) -> Loader:
+    return lambda reference, options: load(reference, device=options.device, labels=options.labels)
+
+
+def _from_library(load: Callable[..., Classifier]) -> Loader:
+    return lambda reference, options: load(
+        reference, device=options.device, labels=options.labels, allow_download=options.allow_download
+    )
+
+
 #: A new scheme is one function and one line here.
 SCHEMES: Mapping[str, Loader] = {
-    "export": lambda reference, options: exported.load(reference, device=options.device),
-    "table": lambda reference, options: recorded.load(reference),
+    "torchvision": _from_library(published.load_torchvision),
+    "timm": _from_library(published.load_timm),
+    "hf": _from_library(huggingface.load),
+    "open_clip": _from_library(clip.load),
+    "export": _from_file(exported.load),
+    "onnx": _from_file(onnx_network.load),
     "python": lambda reference, options: factory.load(reference, device=options.device, allow_code=options.allow_code),
-    "torchvision": lambda reference, options: published.load_torchvision(
-        reference, device=options.device, allow_download=options.allow_download
-    ),
-    "timm": lambda reference, options: published.load_timm(
-        reference, device=options.device, allow_download=options.allow_download
-    ),
+    "table": lambda reference, options: recorded.load(reference),
 }
 
 
 def load_classifier(
-    spec: str, *, allow_code: bool = False, device: str = "cpu", allow_download: bool = False
+    spec: str,
+    *,
+    allow_code: bool = False,
+    device: str = "cpu",
+    allow_download: bool = False,
+    labels: Path | None = None,
 ) -> Classifier | RecordedPredictions:
     """Load a classifier.
 
     Parameters
     ----------
     spec : str
-        ``export:PATH.pt2``, ``table:PATH.csv`` or ``.parquet``, ``python:package.module:factory``,
-        ``torchvision:NAME[@WEIGHTS]``, ``timm:NAME[@WEIGHTS]``, where WEIGHTS is a file, ``random``, or (torchvision)
-        the name of published weights.
+        ``torchvision:NAME[@WEIGHTS]``, ``timm:NAME[@WEIGHTS]``, ``hf:FOLDER`` or ``hf:organisation/name``,
+        ``open_clip:MODEL/TAG``, ``export:PATH.pt2``, ``onnx:PATH.onnx``, ``python:package.module:factory``, or
+        ``table:PATH.csv`` (``.parquet``). WEIGHTS is a file, ``random``, or (torchvision) the name of published
+        weights.
     allow_code : bool
         Needed by ``python:``, which runs the named code.
     device : str
         Where a network computes: "cpu", "cuda", "cuda:1".
     allow_download : bool
         Whether published weights may be fetched; otherwise they must be on this machine.
+    labels : Path, optional
+        Mapping file of a network with its own labels: columns ``label`` and ``category``, one row an output.
 
     Returns
     -------
@@ -75,7 +98,7 @@ def load_classifier(
     ClassifierUnavailable
         If it cannot be loaded here; the message says what to install, fetch or allow.
     TableRefused
-        If a table of predictions is not one.
+        If a table of predictions, or a mapping file, is not one.
     """
     scheme, colon, reference = spec.partition(":")
     if not colon or not reference or scheme not in SCHEMES:
@@ -83,4 +106,5 @@ def load_classifier(
             f"{spec!r} names no classifier: write SCHEME:REFERENCE, where SCHEME is one of {', '.join(SCHEMES)} "
             "(for example export:model.pt2)."
         )
-    return SCHEMES[scheme](reference, LoadOptions(device=device, allow_code=allow_code, allow_download=allow_download))
+    own = read_labels(labels) if labels else None
+    return SCHEMES[scheme](reference, LoadOptions(device, allow_code, allow_download, own))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.classifiers.decision import Decisions, Rule, decide
-from analysis.errors import InvalidInput, PictureRefused
+from analysis.classifiers.decision import Decisions, Rule, decide, decide_labels
+from analysis.errors import ClassifierUnavailable
 
 
 @runtime_checkable
@@ -62,71 +61,9 @@ class RecordedPredictions(Protocol):
     @property
     def preprocessing(self) -> str: ...
 
-    def predictions(self, stimuli: Sequence[str], rule: Rule = "mean") -> Decisions:
-        """Recorded 16-way decisions on these stimuli, in their order."""
+    def predictions(self, stimuli: Sequence[str], rule: Rule = "mean", *, own_labels: bool = False) -> Decisions:
+        """Recorded decisions on these stimuli, in their order: 16-way, or among the recorded labels."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Preprocessing:
-    """How a picture becomes a network's input.
-
-    Attributes
-    ----------
-    input_px : int
-        Height and width of the input; the whole picture is resized to it.
-    mean, std : tuple of three floats
-        Subtracted from, and divided into, RGB in [0, 1].
-    """
-
-    input_px: int
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        if self.input_px < 1:
-            raise InvalidInput(f"A network's input is at least 1 pixel wide, not {self.input_px}.")
-        if len(self.mean) != 3 or len(self.std) != 3 or not all(value > 0 for value in self.std):
-            raise InvalidInput(f"mean and std are three numbers each, std positive, not {self.mean} and {self.std}.")
-
-    def __str__(self) -> str:
-        mean, std = (", ".join(f"{value:g}" for value in three) for three in (self.mean, self.std))
-        return (
-            f"whole picture resized to {self.input_px} x {self.input_px} px (area averaging when it shrinks, "
-            f"else bicubic), RGB / 255, minus ({mean}), divided by ({std})"
-        )
-
-    def apply(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Network input, shape (n, 3, input_px, input_px), of pictures, shape (n, h, w, 3)."""
-        import cv2
-
-        size = (self.input_px, self.input_px)
-        shrinks = min(images.shape[1:3]) >= self.input_px
-        how = cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC
-        same = images.shape[1:3] == size
-        batch = np.stack(
-            [image.astype(np.float32) if same else cv2.resize(image.astype(np.float32), size, interpolation=how)
-             for image in images]
-        )  # fmt: skip
-        mean, std = np.array(self.mean, np.float32), np.array(self.std, np.float32)
-        scaled = (np.clip(batch, 0, 255) / np.float32(255) - mean) / std
-        return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2), dtype=np.float32)
-
-
-def check_images(images: NDArray[Any]) -> NDArray[np.uint8]:
-    """Refuse anything but a batch of RGB pictures.
-
-    Raises
-    ------
-    PictureRefused
-        Unless the array is uint8 of shape (n, h, w, 3).
-    """
-    if images.dtype != np.uint8 or images.ndim != 4 or images.shape[3] != 3:
-        raise PictureRefused(
-            f"A classifier takes uint8 pictures of shape (n, h, w, 3), not {images.dtype} of shape {images.shape}. "
-            "Give a batch, channels last, RGB."
-        )
-    return images
 
 
 def classify(
@@ -134,8 +71,10 @@ def classify(
     stimuli: Sequence[str],
     load_pictures: Callable[[], NDArray[np.uint8]],
     rule: Rule = "mean",
+    *,
+    own_labels: bool = False,
 ) -> Decisions:
-    """16-way decisions on a batch of stimuli, whichever kind of classifier it is.
+    """Decisions on a batch of stimuli, whichever kind of classifier it is.
 
     Parameters
     ----------
@@ -147,7 +86,46 @@ def classify(
         Returns the stimuli's pictures, uint8 (n, h, w, 3); not called where predictions are on record.
     rule : {"mean", "sum", "max"}
         How a finer label space becomes 16 categories; see `decide`.
+    own_labels : bool
+        Decide among the classifier's own labels instead of the 16 categories.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If the classifier's answers are not one finite row of probabilities a picture.
+    TableRefused
+        If a stimulus has no recorded prediction.
     """
     if isinstance(classifier, RecordedPredictions):
-        return classifier.predictions(stimuli, rule)
-    return decide(classifier.predict(load_pictures()), classifier.labels, rule)
+        return classifier.predictions(stimuli, rule, own_labels=own_labels)
+    probabilities = np.asarray(classifier.predict(load_pictures()))
+    expected = (len(stimuli), len(classifier.labels))
+    if probabilities.shape != expected:
+        raise ClassifierUnavailable(
+            f"{classifier.name} answers {len(stimuli)} pictures with an array of shape {probabilities.shape}, not "
+            f"{expected}: one row a picture, one column for each of its {len(classifier.labels)} labels."
+        )
+    finite = np.isfinite(probabilities).all(axis=1)
+    if not finite.all():
+        raise ClassifierUnavailable(
+            f"{classifier.name} answers the stimulus {stimuli[int(np.argmin(finite))]!r} with values that are no "
+            "numbers (NaN or infinite). Check its weights and its mean and std."
+        )
+    if own_labels:
+        return decide_labels(probabilities, classifier.labels)
+    return decide(probabilities, classifier.labels, rule)
+
+
+def rehearse(
+    classifier: Classifier | RecordedPredictions, size_px: int, rule: Rule = "mean", *, own_labels: bool = False
+) -> None:
+    """Let a classifier answer one grey picture, so that what is wrong with it shows before anything is written.
+
+    Raises
+    ------
+    ClassifierUnavailable, InvalidInput
+        If it puts out another number of values than it has labels, no finite numbers, or lacks a category.
+    """
+    if isinstance(classifier, Classifier):
+        grey = np.full((1, size_px, size_px, 3), 128, dtype=np.uint8)
+        classify(classifier, ["a grey picture"], lambda: grey, rule, own_labels=own_labels)

@@ -1,107 +1,79 @@
 """Adapters ``torchvision:NAME[@WEIGHTS]`` and ``timm:NAME[@WEIGHTS]``: published ImageNet networks.
 
-WEIGHTS is a file of weights, ``random`` (an untrained baseline), or for torchvision the name of published weights;
-without it the library's default weights are used. Weights are taken from the library's cache, and fetched only when
-downloads are allowed.
+WEIGHTS is a file of weights (.pt, .pth or .safetensors: tensors alone, nothing that runs), ``random`` (an untrained
+baseline), or for torchvision the name of published weights; without it the library's default weights are used. Weights
+are taken from the library's cache, and fetched only when downloads are allowed. A network with its own labels has a
+file of weights and a mapping file: see `analysis.classifiers.labels`.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from analysis.categories import IMAGENET_WNIDS
-from analysis.classifiers.networks import TorchNetwork, check_device, weights_digest
-from analysis.classifiers.port import Preprocessing
+from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
+from analysis.classifiers.preprocessing import Preprocessing
+from analysis.classifiers.torchvision_import import INSTALL, import_torchvision, untrained
 from analysis.errors import ClassifierUnavailable
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
-INSTALL = "pip install -r requirements/classifiers.txt"
-#: The one failure of ``import torchvision`` that `import_torchvision` mends.
-MISSING_OPERATOR = "operator torchvision::nms does not exist"
-#: Kept alive: an operator's declaration lives as long as its library object.
-_declarations: list[Any] = []
 
 
-def import_torchvision() -> ModuleType:
-    """``import torchvision``, also where its compiled extension was built for another torch.
-
-    The CPU build of torch with the common build of torchvision fails at import, for want of two detection operators
-    that classification never uses. After that failure, and no other, they are declared and the import is repeated.
-
-    Raises
-    ------
-    ClassifierUnavailable
-        If torchvision is not installed.
-    """
-    try:
-        return importlib.import_module("torchvision")
-    except ImportError as error:
-        raise ClassifierUnavailable(f"torchvision is not installed: {INSTALL}") from error
-    except RuntimeError as error:
-        if MISSING_OPERATOR not in str(error):
-            raise
-    declare_detection_operators()
-    return importlib.import_module("torchvision")
-
-
-def declare_detection_operators() -> None:
-    """Declare the schemas of torchvision's two operators, and forget its half-imported modules."""
-    import torch
-
-    for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
-        del sys.modules[name]
-    library = torch.library.Library("torchvision", "FRAGMENT")
-    library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    _declarations.append(library)
-
-
-def load_torchvision(reference: str, *, device: str = "cpu", allow_download: bool = False) -> TorchNetwork:
+def load_torchvision(
+    reference: str, *, device: str = "cpu", allow_download: bool = False, labels: tuple[str, ...] | None = None
+) -> TorchNetwork:
     """Load a classification network of torchvision.
 
     Raises
     ------
     ClassifierUnavailable
-        If torchvision, the network or its weights are not here.
+        If torchvision, the network or its weights are not here, or the weights are another network's.
     """
     name, _, wanted = reference.partition("@")
     check_device(device)
     models = import_torchvision().models
     if name not in models.list_models(module=models):
         raise ClassifierUnavailable(f"torchvision has no classification network {name!r}.")
-    inputs = Preprocessing(224, IMAGENET_MEAN, IMAGENET_STD)
+    spec = f"torchvision:{reference}"
+    inputs = Preprocessing(_published_px(models, name), IMAGENET_MEAN, IMAGENET_STD)
     if wanted == "random" or Path(wanted).is_file():
-        network = _untrained(lambda: models.get_model(name, weights=None))
+        # GoogLeNet and Inception have helpers for training that published weights lack too.
+        options = {"num_classes": len(labels or IMAGENET_WNIDS), "weights": None}
+        if name in ("googlenet", "inception_v3"):
+            options |= {"aux_logits": False, "init_weights": True}
+        network = untrained(lambda: models.get_model(name, **options))
         if wanted != "random":
-            _load_weights(network, Path(wanted), reference)
+            _load_weights(network, Path(wanted), spec)
     else:
         choices = models.get_model_weights(name)
         if wanted and wanted not in choices.__members__:
             raise ClassifierUnavailable(
-                f"torchvision:{reference}: {wanted!r} is neither a file nor published weights of {name}; there are: "
+                f"{spec}: {wanted!r} is neither a file nor published weights of {name}; there are: "
                 f"{', '.join(choices.__members__)}, random."
             )
         weights = choices[wanted] if wanted else choices.DEFAULT
-        _check_cached(weights.url, f"torchvision:{reference}", allow_download=allow_download)
+        _check_cached(weights.url, spec, allow_download=allow_download)
         network = models.get_model(name, weights=weights)
         transform = weights.transforms()
         inputs = Preprocessing(int(transform.crop_size[0]), tuple(transform.mean), tuple(transform.std))
-    return _network(reference, network, inputs, device)
+    return _network(reference, network, inputs, device, labels)
 
 
-def load_timm(reference: str, *, device: str = "cpu", allow_download: bool = False) -> TorchNetwork:
+def load_timm(
+    reference: str, *, device: str = "cpu", allow_download: bool = False, labels: tuple[str, ...] | None = None
+) -> TorchNetwork:
     """Load a classification network of timm.
 
     Raises
     ------
     ClassifierUnavailable
-        If timm, the network or its weights are not here.
+        If timm, the network or its weights are not here, or the weights are another network's.
     """
     name, _, wanted = reference.partition("@")
     check_device(device)
@@ -112,49 +84,75 @@ def load_timm(reference: str, *, device: str = "cpu", allow_download: bool = Fal
         raise ClassifierUnavailable(f"timm is not installed: {INSTALL}") from error
     if not timm.is_model(name):
         raise ClassifierUnavailable(f"timm has no network {name!r}; timm.list_models() names them.")
+    spec = f"timm:{reference}"
     if wanted and wanted != "random" and not Path(wanted).is_file():
-        raise ClassifierUnavailable(f"timm:{reference}: there is no file {wanted}. Give a file of weights, or random.")
-    if wanted == "random":
-        network = _untrained(lambda: timm.create_model(name))
+        raise ClassifierUnavailable(f"{spec}: there is no file {wanted}. Give a file of weights, or random.")
+    if wanted:
+        network = untrained(lambda: timm.create_model(name, num_classes=len(labels or IMAGENET_WNIDS)))
+        if wanted != "random":
+            _load_weights(network, Path(wanted), spec)
     else:
-        path = wanted or _cached_by_timm(timm, name)
+        path = _cached_by_timm(timm, name)
         if not path and not allow_download:
-            raise ClassifierUnavailable(_must_fetch(f"timm:{reference}"))
-        network = timm.create_model(name, pretrained=not path, checkpoint_path=path)
+            raise ClassifierUnavailable(_must_fetch(spec))
+        overlay = {"pretrained_cfg_overlay": {"file": path}} if path else {}
+        network = timm.create_model(name, pretrained=True, **overlay)
     settings = timm.data.resolve_model_data_config(network)
     inputs = Preprocessing(int(settings["input_size"][-1]), tuple(settings["mean"]), tuple(settings["std"]))
-    return _network(reference, network, inputs, device)
+    return _network(reference, network, inputs, device, labels)
 
 
-def _network(reference: str, network: Any, inputs: Preprocessing, device: str) -> TorchNetwork:
-    network.eval().to(device)
+def _network(
+    reference: str, network: Any, inputs: Preprocessing, device: str, labels: tuple[str, ...] | None
+) -> TorchNetwork:
     return TorchNetwork(
         name=reference,
-        labels=IMAGENET_WNIDS,
+        labels=labels or IMAGENET_WNIDS,
         digest=weights_digest(network.state_dict(), also=str(inputs)),
         inputs=inputs,
-        forward=network,
+        forward=frozen(network, device),
         device=device,
     )
 
 
-def _untrained(make: Any) -> Any:
-    """A network with the same random weights every time, leaving torch's own random state alone."""
+def _published_px(models: ModuleType, name: str) -> int:
+    """Input size of a network's published weights."""
+    return int(models.get_model_weights(name).DEFAULT.transforms().crop_size[0])
+
+
+def _load_weights(network: Any, path: Path, spec: str) -> None:
+    """Put a file's weights into a network; a file of something else is refused, and no code in it is run."""
     import torch
 
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return make()
-
-
-def _load_weights(network: Any, path: Path, reference: str) -> None:
-    import torch
-
-    state: Mapping[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    safetensors = importlib.import_module("safetensors.torch") if path.suffix == ".safetensors" else None
+    damaged = importlib.import_module("safetensors").SafetensorError if safetensors else ValueError
+    try:
+        state: Mapping[str, Any] = (
+            safetensors.load_file(path) if safetensors else torch.load(path, map_location="cpu", weights_only=True)
+        )
+    except pickle.UnpicklingError as error:
+        raise ClassifierUnavailable(
+            f"{spec}: {path.name} is damaged, or holds more than weights, which could run code. Save the network's "
+            "state_dict() alone."
+        ) from error
+    except (OSError, RuntimeError, ValueError, EOFError, damaged) as error:
+        raise ClassifierUnavailable(
+            f"{spec}: {path.name} cannot be read as weights ({error}). Save it again."
+        ) from error
+    if not isinstance(state, Mapping):
+        raise ClassifierUnavailable(f"{spec}: {path.name} holds no state_dict. Save the network's state_dict() alone.")
     try:
         network.load_state_dict(state.get("state_dict", state))
     except RuntimeError as error:
-        raise ClassifierUnavailable(f"torchvision:{reference}: {path.name} holds another network's weights.") from error
+        raise ClassifierUnavailable(
+            f"{spec}: {path.name} holds another network's weights, or another number of labels "
+            f"({_difference(str(error))}). A network with its own labels needs a mapping file."
+        ) from error
+
+
+def _difference(message: str) -> str:
+    lines = [line.strip() for line in message.splitlines()[1:] if line.strip()]
+    return lines[0][:200] if lines else message[:200]
 
 
 def _check_cached(url: str, spec: str, *, allow_download: bool) -> None:

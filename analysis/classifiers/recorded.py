@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS
-from analysis.classifiers.decision import Decisions, Rule, decide
+from analysis.classifiers.decision import Decisions, Rule, decide, decide_labels
 from analysis.errors import ClassifierUnavailable, TableRefused
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class PredictionTable:
         """Where the predictions come from."""
         return "predictions recorded elsewhere"
 
-    def predictions(self, stimuli: Sequence[str], rule: Rule = "mean") -> Decisions:
-        """Decisions on these stimuli, in their order.
+    def predictions(self, stimuli: Sequence[str], rule: Rule = "mean", *, own_labels: bool = False) -> Decisions:
+        """Decisions on these stimuli, in their order; 16-way, or among the labels on record.
 
         Raises
         ------
@@ -60,6 +60,8 @@ class PredictionTable:
                 f"{missing[0]!r}. Add them, named as in the stimulus table."
             )
         rows = np.array([self.row_of[stimulus] for stimulus in stimuli], dtype=np.int64)
+        if self.probabilities is not None and own_labels:
+            return decide_labels(self.probabilities[rows], self.labels)
         if self.probabilities is not None:
             return decide(self.probabilities[rows], self.labels, rule)
         if self.responses is None or self.confidence is None:

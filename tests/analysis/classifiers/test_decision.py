@@ -86,7 +86,7 @@ def test_scores_equal_a_plain_loop(seed: int, rule: str) -> None:
     [
         (np.zeros((2, 15)), CATEGORIES, r"16 labels need probabilities of shape \(n, 16\)"),
         (np.full((1, 16), 3.0), CATEGORIES, "softmax"),
-        (np.full((1, 16), np.nan), CATEGORIES, "softmax"),
+        (np.full((1, 16), np.nan), CATEGORIES, "picture 1 are no numbers"),
         (np.full((1, 15), 0.1), CATEGORIES[:-1], "No label stands for truck"),
     ],
 )

@@ -1,0 +1,133 @@
+"""Adapter ``open_clip:REFERENCE``: a CLIP network that compares pictures with sentences.
+
+REFERENCE is ``MODEL/TAG`` (published weights), ``MODEL@FILE`` (own weights), ``MODEL@random``, or a folder with
+``open_clip_config.json`` and weights. A picture's label is the one whose sentence, "a picture of a cat", is nearest.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from analysis.categories import CATEGORIES
+from analysis.classifiers.networks import TorchNetwork, check_device, frozen, weights_digest
+from analysis.classifiers.preprocessing import Preprocessing
+from analysis.classifiers.torchvision_import import INSTALL, import_torchvision, untrained
+from analysis.errors import ClassifierUnavailable
+
+#: As a folder of a CLIP network names its weights.
+_WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
+
+
+def prompt(label: str) -> str:
+    """The sentence for a label: "a picture of an airplane" (VCR, experiments)."""
+    return f"a picture of {'an' if label[0].lower() in 'aeiou' else 'a'} {label}"
+
+
+def load(
+    reference: str,
+    *,
+    device: str = "cpu",
+    allow_download: bool = False,
+    labels: tuple[str, ...] | None = None,
+    sentence: Callable[[str], str] = prompt,
+) -> TorchNetwork:
+    """Load a CLIP network as a classifier of ``labels``, by default the 16 categories, by a sentence for each.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If open_clip, the network or its weights are not here, or damaged.
+    """
+    check_device(device)
+    spec = f"open_clip:{reference}"
+    import_torchvision()
+    try:
+        open_clip = importlib.import_module("open_clip")
+    except ImportError as error:
+        raise ClassifierUnavailable(f"open_clip is not installed: {INSTALL}") from error
+    safetensors = importlib.import_module("safetensors")
+    unreadable = (OSError, RuntimeError, ValueError, KeyError, pickle.UnpicklingError, safetensors.SafetensorError)
+    try:
+        network, tokenizer = _made(open_clip, reference, spec, allow_download=allow_download)
+    except unreadable as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ClassifierUnavailable(f"{spec} cannot be loaded: {reason}") from error
+    settings = network.visual.preprocess_cfg
+    size = settings["size"]
+    inputs = Preprocessing(
+        int(size[0] if isinstance(size, list | tuple) else size), tuple(settings["mean"]), tuple(settings["std"])
+    )
+    named = labels or CATEGORIES
+    sentences = [sentence(label) for label in named]
+    state = network.state_dict()
+    return TorchNetwork(
+        name=Path(reference).name if Path(reference).is_dir() else reference,
+        labels=named,
+        digest=weights_digest(state, also=f"{inputs} {sentences}"),
+        inputs=inputs,
+        forward=_zero_shot(frozen(network, device), tokenizer(sentences).to(device)),
+        device=device,
+    )
+
+
+def _made(open_clip: ModuleType, reference: str, spec: str, *, allow_download: bool) -> tuple[Any, Any]:
+    """The network with its weights, and its tokenizer."""
+    if Path(reference).is_dir():
+        if not any((Path(reference) / name).is_file() for name in _WEIGHTS):
+            raise ClassifierUnavailable(f"{spec}: the folder holds no weights ({' or '.join(_WEIGHTS)}).")
+        name = f"local-dir:{reference}"
+        return open_clip.create_model(name), open_clip.get_tokenizer(name)
+    name, at, wanted = reference.partition("@")
+    name, _, tag = name.partition("/") if not at else (name, "", "")
+    if name not in open_clip.list_models():
+        raise ClassifierUnavailable(f"open_clip has no network {name!r}; open_clip.list_models() names them.")
+    if wanted == "random":
+        return untrained(lambda: open_clip.create_model(name)), open_clip.get_tokenizer(name)
+    if at:
+        if not Path(wanted).is_file():
+            raise ClassifierUnavailable(f"{spec}: there is no file {wanted}. Give a file of weights, or random.")
+        return open_clip.create_model(name, pretrained=wanted), open_clip.get_tokenizer(name)
+    tags = open_clip.list_pretrained_tags_by_model(name)
+    if tag not in tags:
+        raise ClassifierUnavailable(f"{spec}: write open_clip:{name}/TAG, where TAG is one of {', '.join(tags)}.")
+    if not allow_download and not _is_cached(open_clip.get_pretrained_cfg(name, tag)):
+        raise ClassifierUnavailable(
+            f"The weights of {spec} are not on this machine: allow the download, or give a file "
+            f"(open_clip:{name}@FILE)."
+        )
+    return open_clip.create_model(name, pretrained=tag), open_clip.get_tokenizer(name)
+
+
+def _is_cached(published: dict[str, Any]) -> bool:
+    """Whether an earlier download left these weights in the Hugging Face cache."""
+    hub = importlib.import_module("huggingface_hub")
+    repository, _, file = str(published.get("hf_hub", "")).rpartition("/")
+    wanted = (file,) if file else _WEIGHTS
+    return bool(repository) and any(isinstance(hub.try_to_load_from_cache(repository, one), str) for one in wanted)
+
+
+def _zero_shot(network: Any, tokens: Any) -> Any:
+    """The network as a module from pictures to logits, one a sentence."""
+    import torch
+
+    class ZeroShot(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            with torch.inference_mode():
+                sentences = network.encode_text(tokens, normalize=True).float()
+            self.visual = network.visual
+            self.register_buffer("sentences", sentences.clone())
+            self.register_buffer("scale", network.logit_scale.detach().exp().clone())
+
+        def forward(self, pictures: Any) -> Any:
+            features = self.visual(pictures)
+            # CoCa's image tower also puts out tokens for its captions.
+            pooled = features[0] if isinstance(features, tuple) else features
+            return self.scale * torch.nn.functional.normalize(pooled, dim=-1) @ self.sentences.T
+
+    return ZeroShot().eval()

@@ -1,0 +1,99 @@
+"""The JSON file beside a network's file, which says what goes in and what comes out.
+
+It holds ``labels`` (a list of names, "imagenet" for the 1,000 classes in their order, or the name of a mapping file
+beside it: see `analysis.classifiers.labels`), ``input_px``, ``mean``, ``std``, ``outputs`` ("logits" or
+"probabilities") and, if wanted, ``name`` and ``provenance``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from analysis.categories import IMAGENET_WNIDS
+from analysis.classifiers.labels import read_labels
+from analysis.classifiers.preprocessing import Preprocessing
+from analysis.errors import ClassifierUnavailable, InvalidInput
+
+_FIELDS = ("labels", "input_px", "mean", "std", "outputs")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a network's file does not say of itself."""
+
+    name: str
+    labels: tuple[str, ...]
+    inputs: Preprocessing
+    outputs: Literal["logits", "probabilities"]
+
+    def to_json(self, **provenance: Any) -> str:
+        """The file's text."""
+        fields = {
+            "name": self.name,
+            "labels": list(self.labels),
+            "input_px": self.inputs.input_px,
+            "mean": list(self.inputs.mean),
+            "std": list(self.inputs.std),
+            "outputs": self.outputs,
+            "provenance": provenance,
+        }
+        return json.dumps(fields, indent=1) + "\n"
+
+
+def read_beside(path: Path, *, how_to_make: str) -> tuple[Description, bytes]:
+    """Description of the network in ``path``, and its bytes.
+
+    Raises
+    ------
+    ClassifierUnavailable
+        If one of the two files is missing, or the description unusable, naming file and field.
+    TableRefused
+        If its mapping file is unusable.
+    """
+    beside = path.with_suffix(".json")
+    for file, what in ((path, "program"), (beside, "description")):
+        if not file.is_file():
+            raise ClassifierUnavailable(
+                f"{file}: there is no such {what}. {how_to_make} to {path.name} and write its labels, input_px, mean, "
+                f"std and outputs to {beside.name}."
+            )
+    content = beside.read_bytes()
+    fields = _parsed(content, beside)
+    for field in _FIELDS:
+        if field not in fields:
+            raise ClassifierUnavailable(f"{beside}: field {field!r} is missing. Add it.")
+    if fields["outputs"] not in ("logits", "probabilities"):
+        raise ClassifierUnavailable(f"{beside}, field 'outputs': write logits or probabilities.")
+    try:
+        mean, std = (tuple(float(value) for value in fields[field]) for field in ("mean", "std"))
+        inputs = Preprocessing(int(fields["input_px"]), mean, std)
+    except (TypeError, ValueError, InvalidInput) as error:
+        raise ClassifierUnavailable(f"{beside}: input_px, mean or std cannot be used: {error}") from error
+    labels = _labels(fields["labels"], beside)
+    return Description(str(fields.get("name", "")) or path.stem, labels, inputs, fields["outputs"]), content
+
+
+def _parsed(content: bytes, path: Path) -> Mapping[str, Any]:
+    try:
+        fields = json.loads(content)
+    except ValueError as error:
+        raise ClassifierUnavailable(f"{path} is not JSON: {error}. Correct it.") from error
+    if not isinstance(fields, dict):
+        raise ClassifierUnavailable(f"{path} is not a JSON object. Correct it.")
+    return fields
+
+
+def _labels(labels: object, path: Path) -> tuple[str, ...]:
+    if labels == "imagenet":
+        return IMAGENET_WNIDS
+    if isinstance(labels, str) and labels.endswith(".csv"):
+        return read_labels(path.parent / labels)
+    if isinstance(labels, list) and len(labels) >= 2 and all(isinstance(label, str) for label in labels):
+        return tuple(labels)
+    raise ClassifierUnavailable(
+        f"{path}, field 'labels': write a list of names, \"imagenet\", or the name of a mapping file (.csv)."
+    )

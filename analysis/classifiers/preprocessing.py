@@ -1,0 +1,112 @@
+"""How a picture becomes a network's input: the whole picture, resized, never cropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.errors import InvalidInput, PictureRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Preprocessing:
+    """How a picture becomes a network's input.
+
+    Attributes
+    ----------
+    input_px : int
+        Height and width of the input; the whole picture is resized to it.
+    mean, std : tuple of three floats
+        Subtracted from, and divided into, RGB in [0, 1].
+    """
+
+    input_px: int
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.input_px < 1:
+            raise InvalidInput(f"A network's input is at least 1 pixel wide, not {self.input_px}.")
+        if len(self.mean) != 3 or len(self.std) != 3 or not all(value > 0 for value in self.std):
+            raise InvalidInput(f"mean and std are three numbers each, std positive, not {self.mean} and {self.std}.")
+
+    def __str__(self) -> str:
+        mean, std = (", ".join(f"{value:g}" for value in three) for three in (self.mean, self.std))
+        return (
+            f"whole picture resized to {self.input_px} x {self.input_px} px (area averaging when it shrinks, "
+            f"else bicubic), RGB / 255, minus ({mean}), divided by ({std})"
+        )
+
+    def apply(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Network input, shape (n, 3, input_px, input_px), of pictures, shape (n, h, w, 3)."""
+        import cv2
+
+        size = (self.input_px, self.input_px)
+        how = _interpolation(images.shape[1], images.shape[2], self.input_px)
+        same = images.shape[1:3] == size
+        batch = np.stack(
+            [image.astype(np.float32) if same else cv2.resize(image.astype(np.float32), size, interpolation=how)
+             for image in images]
+        )  # fmt: skip
+        mean, std = np.array(self.mean, np.float32), np.array(self.std, np.float32)
+        scaled = (np.clip(batch, 0, 255) / np.float32(255) - mean) / std
+        return np.ascontiguousarray(scaled.transpose(0, 3, 1, 2), dtype=np.float32)
+
+    def apply_to_tensor(self, pictures: Any) -> Any:
+        """The same for a float tensor in [0, 1], shape (n, 3, h, w), on its device, and differentiable.
+
+        Notes
+        -----
+        Resizing is linear and separable: with the weights that OpenCV itself uses, two matrix products give what
+        `apply` gives, up to rounding.
+        """
+        import torch
+
+        height, width = (int(side) for side in pictures.shape[-2:])
+        if (height, width) != (self.input_px, self.input_px):
+            how = _interpolation(height, width, self.input_px)
+            rows, columns = (
+                torch.tensor(_weights(side, self.input_px, how), device=pictures.device) for side in (height, width)
+            )
+            pictures = (rows @ pictures @ columns.T).clamp(0, 1)
+        mean, std = (
+            torch.tensor(three, dtype=torch.float32, device=pictures.device).view(1, 3, 1, 1)
+            for three in (self.mean, self.std)
+        )
+        return (pictures - mean) / std
+
+
+def check_images(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """Refuse anything but a batch of RGB pictures.
+
+    Raises
+    ------
+    PictureRefused
+        Unless the array is uint8 of shape (n, h, w, 3).
+    """
+    if images.dtype != np.uint8 or images.ndim != 4 or images.shape[3] != 3:
+        raise PictureRefused(
+            f"A classifier takes uint8 pictures of shape (n, h, w, 3), not {images.dtype} of shape {images.shape}. "
+            "Give a batch, channels last, RGB."
+        )
+    return images
+
+
+def _interpolation(height: int, width: int, input_px: int) -> int:
+    import cv2
+
+    return cv2.INTER_AREA if min(height, width) >= input_px else cv2.INTER_CUBIC
+
+
+@lru_cache(maxsize=32)
+def _weights(side: int, input_px: int, interpolation: int) -> NDArray[np.float32]:
+    """Weights of a picture's rows in the resized picture's, shape (input_px, side): the resized identity matrix."""
+    import cv2
+
+    return np.asarray(
+        cv2.resize(np.eye(side, dtype=np.float32), (side, input_px), interpolation=interpolation), dtype=np.float32
+    )
