@@ -12,3 +12,11 @@ def unhurried(monkeypatch):
     monkeypatch.setattr(pace, "SHARE", 0.0)
     for allowance in (auditing.CALLS, auditing.REFUSALS, auditing.ENTRIES):
         allowance.clear()
+
+
+@pytest.fixture(autouse=True)
+def open_gates(monkeypatch):
+    """Tests launch without a pre-flight check; those of the check register its gate again."""
+    from humanexp.recruitment import gates
+
+    monkeypatch.setattr(gates, "GATES", [])

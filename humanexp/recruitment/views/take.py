@@ -16,7 +16,7 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.experiments.models import Population
 from humanexp.experiments.views import run_shell
-from humanexp.recruitment import frames, selectors
+from humanexp.recruitment import frames, rehearsal, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.services.entering import NO_ASSIGNMENT
@@ -28,7 +28,7 @@ from humanexp.recruitment.states import CampaignState
 def take(request: HttpRequest, entry: str) -> HttpResponseBase:
     """Consent and start; in a preview, what the study is about."""
     try:
-        campaign = selectors.campaign_by_entry(entry)
+        campaign = rehearsal.campaign_of(entry) or selectors.campaign_by_entry(entry)
     except NotFound as error:
         return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
     if campaign.is_link:
@@ -67,7 +67,7 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
 def consent(request: HttpRequest, entry: str) -> HttpResponseBase:
     """The text that a participant agrees to, alone: to print, or to keep."""
     try:
-        campaign = selectors.campaign_by_entry(entry)
+        campaign = rehearsal.campaign_of(entry) or selectors.campaign_by_entry(entry)
     except NotFound as error:
         return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
     context = {

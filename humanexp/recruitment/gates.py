@@ -1,0 +1,37 @@
+"""What must hold before a launch. Apps that know more than recruitment register a gate; `publish` asks all of them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from humanexp.experiments.models import Population, Study
+from humanexp.recruitment.models import Environment
+from humanexp.recruitment.pricing import Quote
+
+#: Where nobody's money is at stake but our own house's: a rehearsal there may go unchecked.
+REHEARSAL_GROUNDS = (Environment.LINK, Environment.MARKETPLACE)
+
+
+class Gate(Protocol):
+    """Says in a sentence why a study may not be launched there at this price; nothing when it may."""
+
+    def __call__(self, *, study: Study, to: str, price: Quote) -> str: ...
+
+
+GATES: list[Gate] = []
+
+
+def register(gate: Gate) -> None:
+    GATES.append(gate)
+
+
+def is_asked(study: Study, to: str) -> bool:
+    """Scripted participants are no people: their studies open on our own grounds without a check."""
+    return not (study.population == Population.SCRIPTED and to in REHEARSAL_GROUNDS)
+
+
+def refusal(*, study: Study, to: str, price: Quote) -> str:
+    """The first gate's sentence, or nothing."""
+    if not is_asked(study, to):
+        return ""
+    return next((sentence for gate in GATES if (sentence := gate(study=study, to=to, price=price))), "")
