@@ -9,7 +9,7 @@ published f16 networks with 1,024 and 16,384 codes and the small one of this rep
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import nn
@@ -231,8 +231,6 @@ def _firsts(blocks: int) -> list[bool]:
     return [number == 0 for number in range(blocks)]
 
 
-def shapes(layout: Layout) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of the weights of such a network, without making them."""
-    with torch.device("meta"):
-        network = VqAutoencoder(layout)
-    return {name: tuple(cast("torch.Size", values.shape)) for name, values in network.state_dict().items()}
+def shapes(network: VqAutoencoder) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of a network's weights."""
+    return {name: tuple(values.shape) for name, values in network.state_dict().items()}

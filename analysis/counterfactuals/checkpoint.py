@@ -51,9 +51,8 @@ def load_autoencoder(path: Path, *, device: str = "cpu") -> tuple[VqAutoencoder,
     if not path.is_file():
         raise GeneratorUnavailable(f"{path}: there is no such checkpoint. Give the path of a file on this machine.")
     weights = _weights(path)
-    layout = _layout(weights, path)
-    _check(weights, shapes(layout), path)
-    network = VqAutoencoder(layout)
+    network = VqAutoencoder(_layout(weights, path))
+    _check(weights, shapes(network), path)
     network.load_state_dict({name: values.float() for name, values in weights.items()})
     network.eval().requires_grad_(False).to(device)
     return network, hashlib.sha256(path.read_bytes()).hexdigest()
@@ -75,7 +74,9 @@ class _TensorUnpickler(pickle.Unpickler):
 
 
 def _weights(path: Path) -> dict[str, Any]:
-    reader = SimpleNamespace(Unpickler=_TensorUnpickler, load=pickle.load, __name__="tensors")
+    reader = SimpleNamespace(
+        Unpickler=_TensorUnpickler, load=lambda file, **how: _TensorUnpickler(file, **how).load(), __name__="tensors"
+    )
     try:
         loaded = torch.load(path, map_location="cpu", weights_only=False, pickle_module=reader)
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, TypeError, KeyError, AttributeError,

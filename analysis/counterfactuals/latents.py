@@ -1,0 +1,170 @@
+"""Generator ``vqgan:CHECKPOINT``: gradient ascent in the latent space of a VQ autoencoder's encoder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.counterfactuals.pixels import as_pictures, as_tensor
+from analysis.counterfactuals.port import State
+from analysis.counterfactuals.target import Target
+from analysis.errors import GeneratorUnavailable, SearchRefused
+
+#: Size at which the published autoencoders were trained.
+PUBLISHED_PX = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LatentGenerator:
+    """Moves latents up the loss, through codebook and decoder.
+
+    Parameters
+    ----------
+    network : VqAutoencoder
+        On ``device``.
+    file_digest : str
+        SHA-256 of its checkpoint.
+    label : str
+        Name of its file.
+    input_px : int
+        Size of the pictures that the encoder gets; larger or smaller ones are resized to it, and back.
+    stride : float
+        Root mean square of a step over the perturbed dimensions.
+    dimensions : ndarray of bool, shape (c, h, w), optional
+        Latent dimensions that are perturbed; all of them by default. See `analysis.counterfactuals.sparse`.
+    device : str
+
+    Notes
+    -----
+    OOR paper, section 3: step size 0.1. The paper leaves open how the gradient is scaled; here its root mean square
+    over the perturbed dimensions of a picture is 1.
+    """
+
+    network: Any
+    file_digest: str
+    label: str
+    input_px: int = PUBLISHED_PX
+    stride: float = 0.1
+    dimensions: NDArray[np.bool_] | None = None
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.stride <= 0:
+            raise SearchRefused(f"A step in the latent space is above 0, not {self.stride}.")
+        if self.input_px % self.network.layout.factor:
+            raise GeneratorUnavailable(
+                f"{self.label} halves a picture {len(self.network.layout.multipliers) - 1} times: its size must be a "
+                f"multiple of {self.network.layout.factor} px, not {self.input_px}."
+            )
+        if self.dimensions is not None and self.dimensions.shape != self.latent_shape:
+            raise SearchRefused(
+                f"The selected dimensions have the shape {self.dimensions.shape}, the latents of {self.label} "
+                f"{self.latent_shape}."
+            )
+        if self.dimensions is not None and not self.dimensions.any():
+            raise SearchRefused("No dimension is selected, so that nothing could be perturbed.")
+
+    @property
+    def name(self) -> str:
+        """As in a specification, and whether it is sparse."""
+        return f"vqgan:{self.label}" + ("" if self.dimensions is None else " (sparse)")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of checkpoint, size, step and dimensions."""
+        chosen = b"" if self.dimensions is None else np.packbits(self.dimensions).tobytes()
+        return hashlib.sha256(f"{self.file_digest}/{self.input_px}/{self.stride!r}/".encode() + chosen).hexdigest()
+
+    @property
+    def needs_gradients(self) -> bool:
+        """It follows the gradient."""
+        return True
+
+    @property
+    def latent_shape(self) -> tuple[int, int, int]:
+        """Shape (c, h, w) of a picture's latents."""
+        side = self.input_px // self.network.layout.factor
+        return int(self.network.layout.embedding), side, side
+
+    def sparse(self, dimensions: NDArray[np.bool_]) -> LatentGenerator:
+        """The same generator, restricted to some dimensions of shape (c, h, w)."""
+        return replace(self, dimensions=dimensions)
+
+    def start(self, pictures: NDArray[np.uint8], seeds: NDArray[np.int64]) -> State:
+        """Latents of the originals."""
+        import torch
+
+        sizes = np.tile(np.array(pictures.shape[1:3], np.int64), (len(pictures), 1))
+        with torch.inference_mode():
+            resized = self._resized(as_tensor(pictures.astype(np.float32) / 255, self.device), (self.input_px,) * 2)
+            latents = self.network.encode(2 * resized - 1)
+        return {"latents": latents.cpu().numpy(), "sizes": sizes}
+
+    def paint(self, state: State) -> NDArray[np.uint8]:
+        """Decoded pictures at the size of the originals, rounded."""
+        import torch
+
+        with torch.inference_mode():
+            painted = self._paint(torch.from_numpy(state["latents"]).to(self.device), state)
+        return np.rint(255 * as_pictures(painted)).astype(np.uint8)
+
+    def step(self, state: State, numbers: NDArray[np.intp], target: Target) -> State:
+        """One step along the normalised gradient."""
+        import torch
+
+        latents = torch.from_numpy(state["latents"]).to(self.device)
+        gradient = target.gradient(latents, numbers, lambda values: self._paint(values, state).to(target.device))
+        share = 1.0
+        if self.dimensions is not None:
+            gradient = gradient * torch.from_numpy(self.dimensions).to(self.device)
+            share = float(self.dimensions.mean())
+        size = (gradient.flatten(1).pow(2).mean(dim=1) / share).sqrt().clamp_min(1e-20).view(-1, 1, 1, 1)
+        return {**state, "latents": (latents + self.stride * gradient / size).cpu().numpy()}
+
+    def _paint(self, latents: Any, state: State) -> Any:
+        height, width = (int(length) for length in state["sizes"][0])
+        return self._resized((self.network.decode(latents) + 1) / 2, (height, width)).clamp(0, 1)
+
+    @staticmethod
+    def _resized(pictures: Any, size: tuple[int, int]) -> Any:
+        import torch
+
+        if tuple(pictures.shape[-2:]) == size:
+            return pictures
+        return torch.nn.functional.interpolate(pictures, size, mode="bicubic", align_corners=False, antialias=True)
+
+
+def load_latent_generator(
+    path: Path, *, input_px: int | None = None, stride: float = 0.1, device: str = "cpu"
+) -> LatentGenerator:
+    """A generator from a local checkpoint.
+
+    Parameters
+    ----------
+    path : Path
+        In the layout of taming-transformers; a JSON file of the same name beside it may tell ``input_px``.
+    input_px : int, optional
+        Size of the encoder's pictures; by default what the JSON file says, else 256.
+
+    Raises
+    ------
+    GeneratorUnavailable
+        If there is no such file, or it has another layout.
+    """
+    from analysis.counterfactuals.checkpoint import load_autoencoder
+
+    network, digest = load_autoencoder(path, device=device)
+    description = path.with_suffix(".json")
+    if input_px is None:
+        try:
+            told = json.loads(description.read_text(encoding="utf-8")) if description.is_file() else {}
+            input_px = int(told.get("input_px", PUBLISHED_PX))
+        except (ValueError, AttributeError) as error:
+            raise GeneratorUnavailable(f"{description}: input_px cannot be read ({error}). Correct it.") from error
+    return LatentGenerator(network, digest, path.name, input_px=input_px, stride=stride, device=device)

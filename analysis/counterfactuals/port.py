@@ -1,0 +1,96 @@
+"""What a search asks of generators and oracles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.counterfactuals.target import Target
+
+#: Where the pictures of a batch stand: named arrays whose first axis is the picture; they travel in an .npz file.
+State = dict[str, NDArray[Any]]
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """Makes pictures from originals, and perturbs them further.
+
+    Attributes
+    ----------
+    name : str
+        As in a specification, without a folder.
+    digest : str
+        SHA-256 of what determines its pictures.
+    needs_gradients : bool
+        Whether it asks the classifier for gradients, or for losses alone.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def needs_gradients(self) -> bool: ...
+
+    def start(self, pictures: NDArray[np.uint8], seeds: NDArray[np.int64]) -> State:
+        """State before the first perturbation, of originals, shape (n, h, w, 3), with one seed each."""
+        ...
+
+    def paint(self, state: State) -> NDArray[np.uint8]:
+        """Pictures of a state, shape (n, h, w, 3)."""
+        ...
+
+    def step(self, state: State, numbers: NDArray[np.intp], target: Target) -> State:
+        """State one step further in the direction that raises the target's loss at these labels."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What an oracle said of a batch.
+
+    Attributes
+    ----------
+    accepted : ndarray of bool, shape (n,)
+        Whether it still sees the label.
+    responses : ndarray of str, shape (n,)
+        What it sees; empty where it only says no.
+    """
+
+    accepted: NDArray[np.bool_]
+    responses: NDArray[np.str_]
+
+
+@runtime_checkable
+class Oracle(Protocol):
+    """Says whether a picture still shows what its label says.
+
+    Attributes
+    ----------
+    name : str
+        Short name.
+    digest : str
+        SHA-256 of what determines its judgements.
+    classes : frozenset of str
+        Categories that it knows.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def classes(self) -> frozenset[str]: ...
+
+    def judge(self, pictures: NDArray[np.uint8], labels: Sequence[str]) -> Acceptance:
+        """Judge pictures, shape (n, h, w, 3), against their labels."""
+        ...
+
+
+def select(state: State, chosen: NDArray[Any]) -> State:
+    """State of some of the pictures."""
+    return {name: values[chosen] for name, values in state.items()}

@@ -1,0 +1,193 @@
+"""What is read from finished searches: budgets, transfer between models, agreement of generators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.classifiers.port import Classifier
+from analysis.counterfactuals.score import OrientedRobustness, score
+from analysis.counterfactuals.search import Counterfactual
+from analysis.counterfactuals.target import Target, category_numbers
+from analysis.errors import InvalidInput, TooFewResponses
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetPoint:
+    """What a search with a smaller budget would have found.
+
+    Attributes
+    ----------
+    budget : int
+        Perturbations allowed, from 0.
+    mean_loss : float
+        Mean loss of the kept pictures, over the valid ones; the same pictures at every budget.
+    mean_steps : float
+        Mean accepted steps.
+    score : OrientedRobustness
+    """
+
+    budget: int
+    mean_loss: float
+    mean_steps: float
+    score: OrientedRobustness
+
+
+def score_of(found: Sequence[Counterfactual], budget: int | None = None) -> OrientedRobustness:
+    """Score of a search, or of the same search cut off after ``budget`` perturbations."""
+    return score(
+        clean_correct=[one.clean_correct for one in found],
+        valid=[one.valid for one in found],
+        counterfactual_correct=[_response_at(one, budget) == one.label for one in found],
+    )
+
+
+def budget_study(found: Sequence[Counterfactual], budgets: Sequence[int]) -> list[BudgetPoint]:
+    """How loss and OOR change with the budget, from one search with the largest.
+
+    Parameters
+    ----------
+    found : sequence of Counterfactual
+    budgets : sequence of int
+        From 0 to the budget of the search.
+
+    Raises
+    ------
+    TooFewResponses
+        If no picture is valid.
+    """
+    valid = [one for one in found if one.valid]
+    if not valid:
+        raise TooFewResponses("The oracle accepted no picture at step 0: there is nothing to follow.")
+    points = []
+    for budget in budgets:
+        if budget < 0:
+            raise InvalidInput(f"A budget is 0 or more, not {budget}.")
+        steps = [min(budget, one.accepted_steps) for one in valid]
+        losses = [one.losses[step] for one, step in zip(valid, steps, strict=True)]
+        points.append(BudgetPoint(budget, float(np.mean(losses)), float(np.mean(steps)), score_of(found, budget)))
+    return points
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TransferMatrix:
+    """Accuracy of every model on the pictures made against every model.
+
+    Attributes
+    ----------
+    made_against, tested : tuple of str
+        Names of the rows and of the columns.
+    accuracy : ndarray of float64, shape (rows, columns)
+        Counterfactual accuracy over the validated pictures; NaN where none is.
+    n_valid : tuple of int
+        Validated pictures of each row.
+    """
+
+    made_against: tuple[str, ...]
+    tested: tuple[str, ...]
+    accuracy: NDArray[np.float64]
+    n_valid: tuple[int, ...]
+
+
+def transfer_matrix(
+    searches: Mapping[str, Sequence[Counterfactual]], classifiers: Mapping[str, Classifier]
+) -> TransferMatrix:
+    """Test pictures that were made against one model on others.
+
+    Parameters
+    ----------
+    searches : mapping of str to sequence of Counterfactual
+        Finished searches by the name of the model they were made against.
+    classifiers : mapping of str to Classifier
+        Models to test.
+
+    Notes
+    -----
+    OOR paper, table on transferability.
+    """
+    accuracy = np.full((len(searches), len(classifiers)), np.nan)
+    n_valid = []
+    for row, found in enumerate(searches.values()):
+        kept = [(one.picture, one.label) for one in found if one.picture is not None]
+        n_valid.append(len(kept))
+        if not kept:
+            continue
+        pictures = np.stack([picture for picture, _label in kept])
+        labels = [label for _picture, label in kept]
+        for column, classifier in enumerate(classifiers.values()):
+            responses = Target(classifier).look(pictures, category_numbers(labels)).responses
+            accuracy[row, column] = float(np.mean(responses == np.array(labels)))
+    return TransferMatrix(tuple(searches), tuple(classifiers), accuracy, tuple(n_valid))
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorAgreement:
+    """Do two generators rank models alike?
+
+    Attributes
+    ----------
+    pair : tuple of two str
+        Generators.
+    rho, tau : float
+        Rank correlations of Spearman and of Kendall (b) between the OOR of the same models; NaN when all are equal.
+    n : int
+        Models.
+    """
+
+    pair: tuple[str, str]
+    rho: float
+    tau: float
+    n: int
+
+
+def generator_agreement(oor: Mapping[str, Mapping[str, float]]) -> list[GeneratorAgreement]:
+    """Rank correlations of OOR for every pair of generators.
+
+    Parameters
+    ----------
+    oor : mapping of str to mapping of str to float
+        OOR by generator and model; models that a generator lacks, or whose OOR is no number, are left out of its pairs.
+
+    Raises
+    ------
+    TooFewResponses
+        If a pair has fewer than three models in common.
+
+    Notes
+    -----
+    OOR paper, Table 3.
+    """
+    from scipy.stats import kendalltau, rankdata
+
+    generators = list(oor)
+    agreements = []
+    for place, first in enumerate(generators):
+        for second in generators[place + 1 :]:
+            models = [
+                model
+                for model in oor[first]
+                if model in oor[second] and np.isfinite([oor[first][model], oor[second][model]]).all()
+            ]
+            if len(models) < 3:
+                raise TooFewResponses(f"{first} and {second} share {len(models)} models: a ranking needs three.")
+            a, b = ([oor[generator][model] for model in models] for generator in (first, second))
+            ranks = rankdata(a), rankdata(b)
+            varies = np.ptp(a) > 0 and np.ptp(b) > 0
+            agreements.append(
+                GeneratorAgreement(
+                    (first, second),
+                    float(np.corrcoef(*ranks)[0, 1]) if varies else float("nan"),
+                    float(kendalltau(a, b).statistic) if varies else float("nan"),
+                    len(models),
+                )
+            )
+    return agreements
+
+
+def _response_at(one: Counterfactual, budget: int | None) -> str:
+    if not one.responses:
+        return ""
+    return one.responses[-1 if budget is None else min(budget, one.accepted_steps)]

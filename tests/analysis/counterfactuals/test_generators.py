@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
+from analysis.counterfactuals.corrupting import CorruptionGenerator
+from analysis.counterfactuals.pixels import PixelGenerator
+from analysis.counterfactuals.port import Generator, select
+from analysis.counterfactuals.specifications import load_generator
+from analysis.counterfactuals.target import Look, Target, category_numbers
+from analysis.errors import SearchRefused, UnknownName
+
+
+class Brightness:
+    """A target whose loss is the mean intensity, or its opposite."""
+
+    def __init__(self, sign: float) -> None:
+        self.sign = sign
+
+    def look(self, pictures: np.ndarray, numbers: np.ndarray) -> Look:
+        return Look(np.full(len(pictures), "cat"), self.sign * pictures.reshape(len(pictures), -1).mean(axis=1))
+
+
+def test_a_corruption_goes_up_or_down_its_domain(pictures) -> None:
+    generator = CorruptionGenerator("brightness", stride=0.25)
+    seeds = np.arange(12, dtype=np.int64)
+    start = generator.start(pictures, seeds)
+    numbers = np.zeros(12, np.intp)
+    up = generator.step(start, numbers, Brightness(1.0))
+    assert (up["strengths"] == 0.25).all()
+    parameter = find_corruption("brightness").parameter_at(0.25)
+    assert np.array_equal(generator.paint(up)[3], corrupt(pictures[3], "brightness", parameter, 3))
+    # Darker is wanted: back to the weak end, but never below it.
+    down = generator.step(generator.step(up, numbers, Brightness(1.0)), numbers, Brightness(-1.0))
+    assert (down["strengths"] == 0.25).all()
+    assert (generator.step(start, numbers, Brightness(-1.0))["strengths"] == 0.25).all()
+
+
+@pytest.mark.parametrize("function", sorted(CORRUPTIONS))
+def test_every_corruption_function_can_be_walked(function, pictures, labels, robust) -> None:
+    generator = load_generator(f"corruption:{function},step=0.5")
+    assert isinstance(generator, Generator) and generator.name == f"corruption:{function}"
+    wide = np.repeat(np.repeat(pictures[:2], 4, axis=1), 4, axis=2)
+    state = generator.start(wide, np.array([1, 2], np.int64))
+    stepped = generator.step(state, category_numbers(labels[:2]), Target(robust))
+    assert (stepped["strengths"] == 0.5).all()
+    assert not np.array_equal(generator.paint(stepped), wide)
+
+
+def test_pixels_stay_within_their_bound_and_raise_the_loss(pictures, labels, robust) -> None:
+    generator, target, numbers = (
+        PixelGenerator(epsilon=6 / 255, stride=4 / 255),
+        Target(robust),
+        category_numbers(labels),
+    )
+    state = generator.start(pictures, np.zeros(12, np.int64))
+    before = target.look(generator.paint(state), numbers).losses
+    for _ in range(3):
+        state = generator.step(state, numbers, target)
+    changed = np.abs(generator.paint(state).astype(int) - pictures)
+    assert changed.max() == 6
+    assert (target.look(generator.paint(state), numbers).losses > before).all()
+    assert len(select(state, np.array([2, 5]))["changes"]) == 2
+
+
+def test_gradient_is_that_of_the_loss(pictures, labels, robust) -> None:
+    import torch
+
+    target, numbers = Target(robust), category_numbers(labels)
+    tensor = torch.from_numpy(pictures.transpose(0, 3, 1, 2).astype(np.float32) / 255)
+    gradient = target.gradient(tensor, numbers)
+    step = torch.zeros_like(tensor)
+    step[:, 0, 2, 3] = 20 / 255
+    moved = ((tensor + step) * 255).permute(0, 2, 3, 1).round().to(torch.uint8).numpy()
+    found = target.look(moved, numbers).losses - target.look(pictures, numbers).losses
+    np.testing.assert_allclose(found, 20 / 255 * gradient[:, 0, 2, 3].numpy(), rtol=0.05, atol=1e-5)
+
+
+def test_specifications_are_read_or_refused() -> None:
+    pixel = load_generator("pixel:epsilon=0.1,step=0.02")
+    assert isinstance(pixel, PixelGenerator) and (pixel.epsilon, pixel.stride) == (0.1, 0.02)
+    assert load_generator("pixel:").digest != pixel.digest
+    with pytest.raises(UnknownName, match="names no generator"):
+        load_generator("styles:x")
+    with pytest.raises(UnknownName, match="no option 'speed'"):
+        load_generator("corruption:frost,speed=2")
+    with pytest.raises(UnknownName, match="no corruption named"):
+        load_generator("corruption:fog")
+    with pytest.raises(SearchRefused, match="no number"):
+        load_generator("pixel:step=fast")
+    with pytest.raises(SearchRefused, match="by epsilon"):
+        load_generator("pixel:epsilon=0.01,step=0.02")
