@@ -6,6 +6,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -106,7 +107,7 @@ class TableSchema:
     def read(self, path: Path) -> pd.DataFrame:
         """Read and validate a .csv or .parquet file; in CSV the apostrophe before a guarded cell is taken off."""
         frame = read_table(path)
-        if path.suffix == ".csv":
+        if is_csv(path):
             guarded = {name: frame[name].map(_unguarded) for name in frame.columns}
             frame = frame.assign(**{str(name): cells.astype("string") for name, cells in guarded.items()})
         return self.validate(frame, source=path.name)
@@ -133,12 +134,47 @@ class TableSchema:
         text: str = frame.assign(**guarded)[self.names].to_csv(index=False, header=header, lineterminator="\n")
         return text
 
+    def write_chunks(self, frames: Iterable[pd.DataFrame], *paths: Path) -> int:
+        """Write frames one after the other to .csv and .parquet files alike, and return the number of rows.
+
+        One frame is held at a time, so that a table of any size can be written.
+        """
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        written = 0
+        with ExitStack() as files:
+            texts = [
+                files.enter_context(path.open("w", encoding="utf-8", newline="")) for path in paths if is_csv(path)
+            ]
+            writers = [
+                files.enter_context(parquet.ParquetWriter(path, self._arrow_schema()))
+                for path in paths
+                if not is_csv(path)
+            ]
+            for text in texts:
+                text.write(",".join(self.names) + "\n")
+            for frame in frames:
+                for text in texts:
+                    text.write(self.to_csv(frame, header=False))
+                for writer in writers:
+                    writer.write_table(
+                        pa.Table.from_pandas(frame[self.names], schema=self._arrow_schema(), preserve_index=False)
+                    )
+                written += len(frame)
+        return written
+
+    def _arrow_schema(self) -> Any:
+        import pyarrow as pa
+
+        return pa.schema([pa.field(column.name, getattr(pa, _ARROW[column.kind])()) for column in self.columns])
+
     def write_rows(self, rows: Iterable[Mapping[str, Any]], path: Path, *, rows_per_group: int = 1000) -> int:
         """Write rows as they come to a .parquet file, and return their number; a group of rows is held at a time."""
         import pyarrow as pa
         from pyarrow import parquet
 
-        schema = pa.schema([pa.field(column.name, getattr(pa, _ARROW[column.kind])()) for column in self.columns])
+        schema = self._arrow_schema()
         waiting, written = iter(rows), 0
         with parquet.ParquetWriter(path, schema) as writer:
             while group := list(itertools.islice(waiting, rows_per_group)):
@@ -186,6 +222,11 @@ class TableSchema:
 
 
 _FRICTIONLESS: Mapping[Kind, str] = {"text": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
+
+
+def is_csv(path: Path) -> bool:
+    """Whether a table's file is CSV; any other is Parquet."""
+    return path.suffix == ".csv"
 
 
 def guard(text: str) -> str:

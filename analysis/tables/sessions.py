@@ -13,7 +13,12 @@ SESSIONS = TableSchema(
     key=("session",),
     columns=(
         Column(name="session", kind="text", description="the session's code"),
-        Column(name="participant", kind="text", description="the participant's code"),
+        Column(
+            name="participant",
+            kind="text",
+            description="the participant's code; empty where the participant withdrew",
+            nullable=True,
+        ),
         Column(
             name="state",
             kind="text",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -154,13 +154,22 @@ _TRIAL_COLUMNS = (
 )
 
 
+#: Rows that are fetched at once.
+_ROWS_AT_ONCE = 2000
+
+
 def trial_rows(study: Study) -> list[dict[str, Any]]:
     """Every stored answer with the columns of `analysis.tables.TRIALS`; `accepted` is left to whoever knows verdicts.
 
     Answers of withdrawn sessions are left out: those people took them back.
     """
+    return list(iter_trial_rows(study))
+
+
+def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """The same one after the other: a study of any size is never held as a whole."""
     stored = Response.objects.filter(session__study=study).exclude(session__state=SessionState.WITHDRAWN)
-    return _rows(stored, study.slug)
+    return _iter_rows(stored, study.slug)
 
 
 def session_rows(session: Session) -> list[dict[str, Any]]:
@@ -204,52 +213,53 @@ def rule_rows_of(sessions: Collection[Session]) -> dict[int, list[dict[str, Any]
 
 
 def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
-    rows = []
-    for values in stored.order_by("session_id", "position").values_list(*_TRIAL_COLUMNS):
+    return list(_iter_rows(stored, slug))
+
+
+def _iter_rows(stored: QuerySet[Response], slug: str) -> Iterator[dict[str, Any]]:
+    ordered = stored.order_by("session_id", "position").values_list(*_TRIAL_COLUMNS)
+    for values in ordered.iterator(chunk_size=_ROWS_AT_ONCE):
         (
             participant, session, position, block, task, role, original, stimulus, category, corruption, change,
             second_original, second_stimulus, second_corruption, third_original, third_stimulus, third_corruption,
             wanted, response, correct, rt_ms, timing_ok, simulated,
             timing, timing_rule, clicks, sha256, mask_seed, received_at, grid_order,
         ) = values  # fmt: skip
-        rows.append(
-            {
-                "study": slug,
-                "participant": participant,
-                "session": session,
-                "position": position,
-                "block": block,
-                "task": task,
-                "role": role,
-                "original": original,
-                "stimulus": stimulus,
-                "category": category,
-                "corruption": corruption,
-                "visual_change": change,
-                "condition": None,
-                "second_original": second_original,
-                "second_stimulus": second_stimulus,
-                "second_corruption": second_corruption,
-                "third_original": third_original,
-                "third_stimulus": third_stimulus,
-                "third_corruption": third_corruption,
-                "wanted": wanted or None,
-                "response": response,
-                "correct": correct,
-                "rt_ms": rt_ms,
-                "timing_ok": timing_ok,
-                "timing_rule": timing_rule or None,
-                "accepted": None,
-                "simulated": simulated,
-                **{column: timing.get(column) for column in TIMING_COLUMNS},
-                "clicks_json": json.dumps(clicks),
-                "stim_sha256": sha256,
-                "mask_seed": mask_seed,
-                "server_received_at": received_at.isoformat(),
-                "grid_order": " ".join(grid_order) or None,
-            }
-        )
-    return rows
+        yield {
+            "study": slug,
+            "participant": participant,
+            "session": session,
+            "position": position,
+            "block": block,
+            "task": task,
+            "role": role,
+            "original": original,
+            "stimulus": stimulus,
+            "category": category,
+            "corruption": corruption,
+            "visual_change": change,
+            "condition": None,
+            "second_original": second_original,
+            "second_stimulus": second_stimulus,
+            "second_corruption": second_corruption,
+            "third_original": third_original,
+            "third_stimulus": third_stimulus,
+            "third_corruption": third_corruption,
+            "wanted": wanted or None,
+            "response": response,
+            "correct": correct,
+            "rt_ms": rt_ms,
+            "timing_ok": timing_ok,
+            "timing_rule": timing_rule or None,
+            "accepted": None,
+            "simulated": simulated,
+            **{column: timing.get(column) for column in TIMING_COLUMNS},
+            "clicks_json": json.dumps(clicks),
+            "stim_sha256": sha256,
+            "mask_seed": mask_seed,
+            "server_received_at": received_at.isoformat(),
+            "grid_order": " ".join(grid_order) or None,
+        }
 
 
 def session_counts(study: Study) -> dict[str, int]:

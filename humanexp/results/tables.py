@@ -1,29 +1,64 @@
-"""What goes into an analysis: trials with verdicts, predictions, counts of sessions."""
+"""What goes into an analysis: trials with verdicts, predictions, sessions and stimuli."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors as evaluations
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Origin, Study
+from humanexp.experiments.models import Origin, Session, SessionState, Study
 from humanexp.results.models import TrialImport
 from humanexp.screening import selectors as screening
+from humanexp.stimuli import selectors as stimuli
+from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors.comparison import has_levels
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Answers that are read at once.
+CHUNK = 2000
+
+
+def analysis_tables(study: Study) -> dict[str, Any]:
+    """Everything that `analysis.findings.analyse` reads of a study, by the name of its argument."""
+    return {
+        "trials": trials_of(study),
+        "predictions": predictions_of(study),
+        "level_predictions": level_predictions_of(study),
+        "stimuli": stimuli_of(study),
+        "session_table": sessions_of(study),
+        "sessions": session_summary(study),
+    }
+
+
 def trials_of(study: Study) -> pd.DataFrame:
     """Every answer of people, columns of the TRIALS schema; `accepted` is the current verdict on its session."""
+    import pandas as pd
+
+    from analysis.tables import TRIALS
+
+    chunks = list(trial_chunks(study))
+    return pd.concat(chunks, ignore_index=True) if chunks else TRIALS.frame([])
+
+
+def trial_chunks(study: Study) -> Iterator[pd.DataFrame]:
+    """The same a chunk at a time: the answers of a large study are never held as a whole."""
     from analysis.tables import TRIALS
 
     if study.origin == Origin.IMPORTED:
-        return _imported(study, "human")
+        frame = _imported(study, "human")
+        for start in range(0, len(frame), CHUNK):
+            yield frame.iloc[start : start + CHUNK]
+        return
     accepted = screening.accepted_sessions(study)
-    rows = experiments.trial_rows(study)
-    return TRIALS.frame(row | {"accepted": row["session"] in accepted} for row in rows)
+    rows = experiments.iter_trial_rows(study)
+    while chunk := list(itertools.islice(rows, CHUNK)):
+        yield TRIALS.frame(row | {"accepted": row["session"] in accepted} for row in chunk)
 
 
 def predictions_of(study: Study) -> pd.DataFrame:
@@ -40,6 +75,67 @@ def predictions_of(study: Study) -> pd.DataFrame:
     if study.stimulus_set is None:
         return PREDICTIONS.frame([])
     return evaluations.predictions_for(study.stimulus_set)
+
+
+def level_predictions_of(study: Study) -> pd.DataFrame | None:
+    """Predictions on the published levels of the same originals; None where nobody made and evaluated them."""
+    import pandas as pd
+
+    from analysis.tables import LEVEL_PREDICTIONS
+
+    if study.stimulus_set is None or has_levels(study.stimulus_set):
+        return None
+    others = StimulusSet.objects.filter(source_set_id=study.stimulus_set.source_set_id).exclude(completed_at=None)
+    for other in others.order_by("-completed_at"):
+        if not has_levels(other):
+            continue
+        predictions = evaluations.predictions_for(other)
+        if predictions.empty:
+            continue
+        levels = pd.DataFrame(
+            other.stimuli.exclude(corruption="none").values_list("key", "parameter"), columns=["stimulus", "level"]
+        )
+        joined = predictions.merge(levels, on="stimulus", how="inner")
+        return LEVEL_PREDICTIONS.validate(joined, source=f"predictions on {other.name}")
+    return None
+
+
+def stimuli_of(study: Study) -> pd.DataFrame | None:
+    """The study's stimuli, columns of the STIMULI schema."""
+    return None if study.stimulus_set is None else stimuli.manifest(study.stimulus_set)
+
+
+def sessions_of(study: Study) -> pd.DataFrame | None:
+    """Every session that was opened, columns of the SESSIONS schema; None for imported trials.
+
+    Who took their answers back is counted, and not named.
+    """
+    from analysis.tables import SESSIONS
+    from analysis.tables.sessions import REASON_SEPARATOR
+
+    if study.origin == Origin.IMPORTED:
+        return None
+    verdicts = screening.current_verdicts(study)
+    rows = []
+    for session in Session.objects.filter(study=study).select_related("participant").order_by("pk").iterator():
+        verdict = verdicts.get(session.pk)
+        withdrawn = session.state == SessionState.WITHDRAWN
+        rows.append(
+            {
+                "session": session.code,
+                "participant": None if withdrawn else session.participant.code,
+                "state": session.state,
+                "answered": session.cursor,
+                "trials": session.total,
+                "qualified": session.qualified,
+                "accepted": None if verdict is None else verdict.accepted,
+                "reasons": None if verdict is None else REASON_SEPARATOR.join(verdict.reasons) or None,
+                "flags": None if verdict is None else REASON_SEPARATOR.join(verdict.flags) or None,
+                "by_hand": None if verdict is None else verdict.is_by_person,
+                "rule_set": None if verdict is None else f"{verdict.rule_set} {verdict.rule_version}",
+            }
+        )
+    return SESSIONS.frame(rows)
 
 
 def session_summary(study: Study) -> dict[str, Any]:

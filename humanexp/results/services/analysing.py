@@ -41,20 +41,12 @@ def run_analysis(
     report(0, STEPS, "judging sessions and gathering answers")
     if study.origin == Origin.COLLECTED:
         screening.judge_study(study)
-    trials = tables.trials_of(study)
-    predictions = tables.predictions_of(study)
-    if trials.empty and predictions.empty:
+    inputs = tables.analysis_tables(study)
+    if inputs["trials"].empty and inputs["predictions"].empty:
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")
     report(1, STEPS, "fitting curves, bands and comparisons")
     seed = study.seed if seed is None else seed
-    found = analyse(
-        trials,
-        predictions,
-        study=study.slug,
-        seed=seed,
-        n_bootstrap=n_bootstrap,
-        sessions=tables.session_summary(study),
-    )
+    found = analyse(**inputs, study=study.slug, seed=seed, n_bootstrap=n_bootstrap)
     report(2, STEPS, "storing the findings")
     relative = f"results/{study.slug}/findings-{secrets.token_hex(6)}.json"
     path = media_path(relative)
@@ -67,7 +59,7 @@ def run_analysis(
             n_bootstrap=n_bootstrap,
             data_digest=found["data_digest"],
             findings_file=relative,
-            trials=len(trials),
+            trials=len(inputs["trials"]),
             seconds=time.perf_counter() - started,
             created_by=by,
         )
