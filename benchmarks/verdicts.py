@@ -42,7 +42,7 @@ DESIGNS = {
 DIFFERENCES = (0.0, 0.0166, 0.033)
 #: How much lower than the first ten the other functions of a family lie.
 LOWER = (0.02, 0.03, 0.045, 0.06)
-PAIR_REFITS, FAMILY_REFITS = 300, 1000
+PAIR_REFITS, FAMILY_REFITS = 300, 400
 FALSE_LIMIT, POWER_LIMIT, FAMILY_LIMIT = 0.10, 0.95, 0.08
 
 

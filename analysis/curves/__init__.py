@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from analysis.curves.abscissa import ScaledAbscissa, scale_abscissa
 from analysis.curves.bands import Bands
 from analysis.curves.binning import Bin, bin_index, bin_trials
 from analysis.curves.bootstrap import Bootstrap, Spread, pair_spread, spread_of
-from analysis.curves.curve import OVERLAP_LEVEL, Anchor, CurveConfig, CurveFit
-from analysis.curves.fit import CURVE_VERSION, CleanTrials, fit_curve
+from analysis.curves.curve import OVERLAP_LEVEL, WITHHOLD_ABOVE, Anchor, CurveConfig, CurveFit
+from analysis.curves.fit import CURVE_VERSION, fit_curve
+from analysis.curves.many import fit_curves
+from analysis.curves.methods import METHODS, CurveMethod, curve_method
+from analysis.curves.schemes import SchemeChoice
 from analysis.curves.thresholds import Threshold, threshold
+from analysis.curves.trials import CleanTrials
 
 __all__ = [
     "CURVE_VERSION",
+    "METHODS",
     "OVERLAP_LEVEL",
+    "WITHHOLD_ABOVE",
     "Anchor",
     "Bands",
     "Bin",
@@ -19,12 +26,18 @@ __all__ = [
     "CleanTrials",
     "CurveConfig",
     "CurveFit",
+    "CurveMethod",
+    "ScaledAbscissa",
+    "SchemeChoice",
     "Spread",
     "Threshold",
     "bin_index",
     "bin_trials",
+    "curve_method",
     "fit_curve",
+    "fit_curves",
     "pair_spread",
+    "scale_abscissa",
     "spread_of",
     "threshold",
 ]

@@ -12,17 +12,8 @@ from numpy.typing import NDArray
 
 from analysis.curves.basis import SplineBasis, spline_basis
 from analysis.curves.bootstrap import Bootstrap, Scheme, Unit, spread_of
-from analysis.curves.resampling import (
-    cluster_words,
-    multiplicities,
-    resampled_sums,
-    resampled_trials,
-)
-from analysis.curves.spline import fit_binned
-from analysis.errors import InvalidInput
 
 FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Points at which bands are computed and stored.
 GRID_POINTS = 201
@@ -148,107 +139,6 @@ def make_bands(
         critical=critical,
         scheme=bootstrap.scheme,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class ClusteredTrials:
-    """Trials as the bootstrap reads them: cell, outcome and clusters of each.
-
-    Parameters
-    ----------
-    cell : ndarray of int, shape (n_trials,)
-        Column of the design to which the trial belongs.
-    outcome : ndarray, shape (n_trials,)
-        In [0, 1].
-    clusters : mapping
-        For "image" and "participant": codes, shape (n_trials,), and the names that the codes stand for.
-    strata : ndarray of int, shape (n_trials,)
-        Trials drawn together in the naive bootstrap: 0 for clean trials of the anchor, 1 for the rest.
-    stratum_digests : tuple of str
-        sha256 of the trials of each stratum.
-    """
-
-    cell: IntArray
-    outcome: FloatArray
-    clusters: Mapping[Unit, tuple[IntArray, list[str]]]
-    strata: IntArray
-    stratum_digests: tuple[str, str]
-
-
-def refit(
-    basis: SplineBasis,
-    design: FloatArray,
-    trials: ClusteredTrials,
-    units: tuple[Unit, ...],
-    *,
-    key: int,
-    n_replicates: int,
-    smoothness: float,
-    start_value: float | None,
-    start: FloatArray,
-) -> dict[Unit, NDArray[np.float32]]:
-    """Refit a curve to resampled trials, at fixed smoothness.
-
-    Parameters
-    ----------
-    basis : SplineBasis
-    design : ndarray, shape (m, K)
-        ``basis.step_design`` at the occupied cells.
-    trials : ClusteredTrials
-    units : tuple
-        What to draw, one set of refits each.
-    key : int
-        64-bit key of the multiplicities.
-    n_replicates : int
-        Refits per unit.
-    smoothness, start_value, start
-        As in `analysis.curves.spline.fit_binned`.
-
-    Returns
-    -------
-    dict of unit to ndarray of float32, shape (n_replicates, K)
-
-    Raises
-    ------
-    InvalidInput
-        If a unit is asked for whose ids are missing.
-    """
-    cells = len(design)
-    draws: dict[Unit, NDArray[np.float32]] = {}
-    for unit in units:
-        if unit == "trial":
-            correct, count = _naive_counts(trials, cells, key, n_replicates)
-        elif unit in trials.clusters:
-            codes, names = trials.clusters[unit]
-            weights = multiplicities(key, cluster_words(unit, names), n_replicates)
-            correct, count = resampled_sums(weights, codes, trials.cell, trials.outcome, cells)
-        else:
-            raise InvalidInput(f"A bootstrap over {unit}s needs their ids.")
-        empty = count.sum(axis=1) == 0.0
-        if empty.any():
-            # Only with a handful of clusters: a replicate in which none was drawn tells nothing and stands still.
-            count[empty] = np.bincount(trials.cell, minlength=cells)
-            correct[empty] = np.bincount(trials.cell, weights=trials.outcome, minlength=cells)
-        fits = fit_binned(basis, design, correct, count, smoothness, start_value=start_value, start=start)
-        draws[unit] = np.clip(fits.coefficients, 0.0, 1.0).astype(np.float32)
-    return draws
-
-
-def _naive_counts(trials: ClusteredTrials, cells: int, key: int, n_replicates: int) -> tuple[FloatArray, FloatArray]:
-    """Naive draws; equal strata of two curves (the same clean trials) get equal draws."""
-    correct = np.zeros((n_replicates, cells))
-    count = np.zeros((n_replicates, cells))
-    for stratum, digest in enumerate(trials.stratum_digests):
-        chosen = trials.strata == stratum
-        if not chosen.any():
-            continue
-        generator = np.random.default_rng([key, int(digest[:16], 16)])
-        more_correct, more = resampled_trials(
-            generator, trials.cell[chosen], trials.outcome[chosen], cells, n_replicates
-        )
-        correct += more_correct
-        count += more
-    return correct, count
 
 
 @lru_cache(maxsize=16)

@@ -26,7 +26,7 @@ class SplineBasis:
     segments : int
         Number of equal segments of [0, 1], at least 1.
     degree : int
-        Polynomial degree, 2 or 3 (the penalty needs a second derivative).
+        Polynomial degree, 1 to 3; straight pieces (degree 1) have no roughness penalty.
 
     Notes
     -----
@@ -46,15 +46,15 @@ class SplineBasis:
     integrals: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.segments < 1 or self.degree not in (2, 3):
-            raise InvalidInput("A spline basis needs at least one segment and degree 2 or 3.")
+        if self.segments < 1 or self.degree not in (1, 2, 3):
+            raise InvalidInput("A spline basis needs at least one segment and degree 1, 2 or 3.")
         inner = np.linspace(0.0, 1.0, self.segments + 1)
         knots = np.concatenate([np.zeros(self.degree), inner, np.ones(self.degree)])
         object.__setattr__(self, "knots", knots)
         object.__setattr__(
             self, "integrals", (knots[self.degree + 1 :] - knots[: -self.degree - 1]) / (self.degree + 1)
         )
-        penalty = self._roughness()
+        penalty = self._roughness() if self.degree > 1 else np.zeros((self.size, self.size))
         object.__setattr__(self, "penalty", penalty)
         cumulative = np.triu(np.ones((self.size, self.size)))
         object.__setattr__(self, "step_penalty", cumulative.T @ penalty @ cumulative)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,12 @@ from analysis.errors import InvalidInput
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+#: How [0, 1] is cut: M equal bins ``[j / M, (j + 1) / M)``, the last closed; the papers' ``j = floor(v (M - 1))``, of
+#: which only v = 1 reaches the last; or the authors' program, whose bins hold neither of their edges.
+BinRule = Literal["equal", "paper", "open"]
+#: Bins with fewer answers are marked as thin.
+THIN_BELOW = 20
 
 
 def bin_index(visual_change: ArrayLike, n_bins: int = 40) -> IntArray:
@@ -45,6 +51,30 @@ def bin_index(visual_change: ArrayLike, n_bins: int = 40) -> IntArray:
 
 
 @dataclass(frozen=True)
+class Binning:
+    """A way of cutting the axis into bins."""
+
+    n_bins: int = 40
+    rule: BinRule = "equal"
+
+    def index(self, visual_change: ArrayLike) -> IntArray:
+        """Bin of every visual change, shape (n,); -1 where it lies in none (only the rule "open" has such)."""
+        equal = bin_index(visual_change, self.n_bins)
+        values = np.asarray(visual_change, dtype=np.float64)
+        if self.rule == "paper":
+            return np.floor(values * (self.n_bins - 1)).astype(np.int64)
+        if self.rule == "open":
+            inside = (values > equal / self.n_bins) & (values < (equal + 1) / self.n_bins)
+            return np.where(inside, equal, -1)
+        return equal
+
+    def edges(self, index: int) -> tuple[float, float]:
+        """Ends of a bin, within [0, 1]."""
+        number = self.n_bins - 1 if self.rule == "paper" else self.n_bins
+        return index / number, min((index + 1) / number, 1.0)
+
+
+@dataclass(frozen=True)
 class Bin:
     """One occupied bin of visual change."""
 
@@ -63,6 +93,11 @@ class Bin:
     def rate(self) -> float:
         """Share of correct (or agreeing) answers."""
         return self.correct / self.n
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether it holds fewer than 20 answers."""
+        return self.n < THIN_BELOW
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, floats unrounded."""
@@ -88,9 +123,15 @@ class Bin:
 
 
 def bin_trials(
-    visual_change: FloatArray, correct: FloatArray, *, images: IntArray | None = None, n_bins: int = 40
+    visual_change: FloatArray,
+    correct: FloatArray,
+    *,
+    images: IntArray | None = None,
+    n_bins: int = 40,
+    rule: BinRule = "equal",
+    smallest: int = 1,
 ) -> tuple[Bin, ...]:
-    """Gather trials into the occupied bins, in rising order; empty bins are left out.
+    """Gather trials into bins, in rising order; bins with fewer trials than ``smallest`` are left out.
 
     Parameters
     ----------
@@ -101,7 +142,10 @@ def bin_trials(
     images : ndarray of int, shape (n,), optional
         Codes of originals.
     n_bins : int
-        Number of equal bins of [0, 1].
+        Number of bins of [0, 1].
+    rule : {"equal", "paper", "open"}
+    smallest : int
+        Trials that a bin needs, at least 1.
 
     Returns
     -------
@@ -111,15 +155,16 @@ def bin_trials(
     -----
     Differs from VCR's program, which enters the left edge of a bin and a rate of 0 where a bin is empty.
     """
-    index = bin_index(visual_change, n_bins)
-    count = np.bincount(index, minlength=n_bins)
-    right = np.bincount(index, weights=correct, minlength=n_bins)
-    place = np.bincount(index, weights=visual_change, minlength=n_bins)
+    index = Binning(n_bins, rule).index(visual_change)
+    kept = index >= 0
+    count = np.bincount(index[kept], minlength=n_bins)
+    right = np.bincount(index[kept], weights=correct[kept], minlength=n_bins)
+    place = np.bincount(index[kept], weights=visual_change[kept], minlength=n_bins)
     originals: list[int | None] = [None] * n_bins
-    if images is not None and len(images):
-        pairs = np.unique(np.stack([index, images], axis=1), axis=0)
+    if images is not None and kept.any():
+        pairs = np.unique(np.stack([index[kept], images[kept]], axis=1), axis=0)
         originals = [int(number) for number in np.bincount(pairs[:, 0], minlength=n_bins)]
     return tuple(
         Bin(int(j), float(min(max(place[j] / count[j], 0.0), 1.0)), int(count[j]), float(right[j]), originals[j])
-        for j in np.flatnonzero(count)
+        for j in np.flatnonzero(count >= max(smallest, 1))
     )

@@ -12,13 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.curves.bands import Bands
 from analysis.curves.basis import SplineBasis, spline_basis
-from analysis.curves.binning import Bin
+from analysis.curves.binning import Bin, Binning, BinRule
 from analysis.curves.bootstrap import Bootstrap, Scheme, Spread, Unit, spread_of
 from analysis.errors import InvalidInput
 
 FloatArray = NDArray[np.float64]
 AnchorKind = Literal["none", "fixed", "soft"]
 
+#: A headline whose curve is extrapolated over more than this share of the axis is withheld.
+WITHHOLD_ABOVE = 0.20
 #: Level at which two bands of equal width just touch when their difference has p = 0.05: 2 Phi(1.96 / sqrt 2) - 1.
 OVERLAP_LEVEL = 0.8342
 
@@ -43,6 +45,11 @@ class CurveConfig:
         Refits per resampled unit; 0 for no bands.
     scheme : {"two-way", "image", "participant", "naive"} or None
         What is resampled; None when nothing is.
+    method : str
+        Name of the way in which the curve is drawn (`analysis.curves.METHODS`).
+    bin_rule : {"equal", "paper", "open"}
+    smallest_bin : int
+        Answers that a bin needs to count.
     """
 
     n_bins: int = 40
@@ -53,6 +60,9 @@ class CurveConfig:
     simultaneous_level: float = OVERLAP_LEVEL
     n_bootstrap: int = 0
     scheme: Scheme | None = None
+    method: str = "spline"
+    bin_rule: BinRule = "equal"
+    smallest_bin: int = 1
 
     def __post_init__(self) -> None:
         if self.n_bins < 2:
@@ -67,12 +77,12 @@ class CurveConfig:
 
 @dataclass(frozen=True)
 class Anchor:
-    """What holds the curve at visual change 0."""
+    """What holds the curve at an end of the axis."""
 
     kind: AnchorKind
-    #: Fixed value, or rate of the clean trials; None without an anchor.
+    #: Fixed value, or rate of the trials there; None without an anchor.
     value: float | None = None
-    #: Number of clean trials.
+    #: Number of trials there (clean ones at 0, pure noise at 1).
     n: int = 0
     #: Sum of their outcomes.
     correct: float = 0.0
@@ -113,6 +123,12 @@ class CurveFit:
     data_digest : str
         sha256 of the trials; independent of their order.
     code_version : str
+    right_anchor : Anchor
+        What holds the curve at visual change 1.
+    n_dropped : int
+        Trials in no bin that counts (only of methods with a minimum a bin, or bins that leave out their edges).
+    scheme_reason : str
+        Why the bands resample what they do; empty without bands.
     """
 
     config: CurveConfig
@@ -136,6 +152,27 @@ class CurveFit:
     bootstrap: Bootstrap | None
     data_digest: str
     code_version: str
+    right_anchor: Anchor = Anchor("none")
+    n_dropped: int = 0
+    scheme_reason: str = ""
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether over a fifth of the axis is extrapolated: the headline is then the mean on the measured range."""
+        return self.extrapolated > WITHHOLD_ABOVE
+
+    @property
+    def empty_bins(self) -> tuple[int, ...]:
+        """Bins within the measured range in which no answer counts."""
+        binning = Binning(self.config.n_bins, self.config.bin_rule)
+        occupied = {one.index for one in self.bins}
+        lower, upper = self.measured
+        edges = {number: binning.edges(number) for number in range(self.config.n_bins)}
+        return tuple(
+            number
+            for number, (left, right) in edges.items()
+            if number not in occupied and left < right and left >= lower - 1e-12 and right <= upper + 1e-12
+        )
 
     @property
     def basis(self) -> SplineBasis:
@@ -212,6 +249,9 @@ class CurveFit:
             "bootstrap": self.bootstrap.to_dict() if self.bootstrap is not None and draws else None,
             "data_digest": self.data_digest,
             "code_version": self.code_version,
+            "right_anchor": asdict(self.right_anchor),
+            "n_dropped": self.n_dropped,
+            "scheme_reason": self.scheme_reason,
         }
 
     @classmethod
@@ -247,6 +287,9 @@ class CurveFit:
             area_bounds=(values["area_bounds"][0], values["area_bounds"][1]),
             bands=None if values["bands"] is None else Bands.from_dict(values["bands"]),
             bootstrap=None if values["bootstrap"] is None else Bootstrap.from_dict(values["bootstrap"]),
+            right_anchor=Anchor(**values["right_anchor"]),
+            n_dropped=int(values["n_dropped"]),
+            scheme_reason=str(values["scheme_reason"]),
             **plain,
         )
 

@@ -14,7 +14,12 @@ _MAX_ROUNDS = 80
 
 
 def solve_steps(
-    gram: FloatArray, target: FloatArray, *, total: float | None, passive: BoolArray | None = None
+    gram: FloatArray,
+    target: FloatArray,
+    *,
+    total: float | None,
+    most: float = 1.0,
+    passive: BoolArray | None = None,
 ) -> tuple[FloatArray, BoolArray]:
     """Minimise ``d'Gd / 2 - c'd`` over ``d >= 0`` for a batch, by block principal pivoting.
 
@@ -25,7 +30,8 @@ def solve_steps(
     target : ndarray, shape (n, K)
         Vectors c.
     total : float or None
-        With a number, the steps of every member must sum to it exactly; with None they must sum to at most 1.
+        With a number, the steps of every member must sum to it exactly; with None they must sum to at most ``most``.
+    most : float
     passive : ndarray of bool, shape (n, K), optional
         Guess of the steps that are positive (a warm start).
 
@@ -46,9 +52,9 @@ def solve_steps(
     if total is not None:
         return _pivot(gram, target, total, guess)
     steps, free = _pivot(gram, target, None, guess)
-    capped = steps.sum(axis=1) > 1.0
+    capped = steps.sum(axis=1) > most
     if capped.any():
-        steps[capped], free[capped] = _pivot(gram[capped], target[capped], 1.0, free[capped])
+        steps[capped], free[capped] = _pivot(gram[capped], target[capped], most, free[capped])
     return steps, free
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves.basis import SplineBasis, steps_to_coefficients
+from analysis.curves.goodness import VARIANCE_FLOOR, effective_parameters, log_likelihood, pearson_dispersion
 from analysis.curves.solver import solve_steps
 
 FloatArray = NDArray[np.float64]
@@ -15,8 +16,6 @@ BoolArray = NDArray[np.bool_]
 
 #: Smoothness values that are tried: half decades.
 SMOOTHNESS_GRID: tuple[float, ...] = tuple(float(10.0 ** (k / 2.0)) for k in range(-10, 5))
-#: Floor of s(1 - s) in the weights.
-VARIANCE_FLOOR = 1e-3
 #: Over-dispersion below this value is taken for noise.
 DISPERSION_USED_FROM = 1.1
 _MAX_STEPS = 40
@@ -58,6 +57,7 @@ def fit_binned(
     smoothness: FloatArray | float,
     *,
     start_value: float | None = None,
+    end_value: float | None = None,
     start: FloatArray | None = None,
     falling: BoolArray | None = None,
     reweightings: int = _MAX_STEPS,
@@ -75,6 +75,8 @@ def fit_binned(
         Penalty weight lambda.
     start_value : float, optional
         Hard anchor: the value of s(0).
+    end_value : float, optional
+        Hard anchor: the value of s(1), below ``start_value``.
     start : ndarray, shape (m,), optional
         Fitted values to start from (warm start).
     falling : ndarray of bool, shape (K,), optional
@@ -118,7 +120,7 @@ def fit_binned(
         diagonal = np.einsum("nkk->nk", gram)
         diagonal += 1e-11 * diagonal.max(axis=1, keepdims=True)
         target = (weights * rate[alive]) @ design
-        proposal, free_now = solve_steps(gram, target, total=start_value, passive=free[alive])
+        proposal, free_now = _solve(gram, target, free[alive], start_value, end_value)
         if iteration:
             accepted, value = _damped(proposal, steps[alive], objective[alive], design, step_penalty, x, n, lam)
         else:
@@ -132,7 +134,7 @@ def fit_binned(
         alive = alive[moving]
         if not len(alive):
             break
-    return BinnedFits(steps, free, mean, _log_likelihood(mean, correct, trials))
+    return BinnedFits(steps, free, mean, log_likelihood(mean, correct, trials))
 
 
 def select_smoothness(
@@ -142,12 +144,13 @@ def select_smoothness(
     trials: FloatArray,
     *,
     start_value: float | None = None,
+    end_value: float | None = None,
 ) -> SelectedFit:
     """Fit one data set at every smoothness of the grid and keep the smallest AIC.
 
     Parameters
     ----------
-    basis, design, start_value
+    basis, design, start_value, end_value
         As in `fit_binned`.
     correct, trials : ndarray, shape (m,)
         Outcomes of one data set.
@@ -172,18 +175,19 @@ def select_smoothness(
         np.broadcast_to(trials, shape),
         grid,
         start_value=start_value,
+        end_value=end_value,
     )
-    deviance = 2.0 * (_log_likelihood(correct / trials, correct, trials) - fits.log_likelihood)
+    deviance = 2.0 * (log_likelihood(correct / trials, correct, trials) - fits.log_likelihood)
     edf = np.array(
         [
-            _effective_parameters(
+            effective_parameters(
                 basis, design, trials, fits.fitted[k], fits.free[k], fits.steps[k], float(grid[k]), start_value
             )
             for k in range(len(grid))
         ]
     )
     best = int(np.argmin(deviance + 2.0 * edf))
-    dispersion = _dispersion(correct, trials, fits.fitted[best], float(edf[best]))
+    dispersion = pearson_dispersion(correct, trials, fits.fitted[best], float(edf[best]))
     if dispersion > DISPERSION_USED_FROM:
         best = int(np.argmin(deviance / dispersion + 2.0 * edf))
     return SelectedFit(
@@ -196,13 +200,21 @@ def select_smoothness(
     )
 
 
-def _log_likelihood(mean: FloatArray, correct: FloatArray, trials: FloatArray) -> FloatArray:
-    """Binomial log-likelihood without its constant, summed over the last axis."""
-    floor = 1e-12  # A rate of exactly 0 or 1 against an observation costs much, but not infinitely much.
-    right = np.where(correct > 0, correct * np.log(np.maximum(mean, floor)), 0.0)
-    wrong_count = trials - correct
-    wrong = np.where(wrong_count > 1e-12, wrong_count * np.log(np.maximum(1.0 - mean, floor)), 0.0)
-    return np.asarray((right + wrong).sum(axis=-1), dtype=np.float64)
+def _solve(
+    gram: FloatArray, target: FloatArray, free: BoolArray, start_value: float | None, end_value: float | None
+) -> tuple[FloatArray, BoolArray]:
+    """Inner problem; a value at the end fixes the last step, and the others have the rest of the sum."""
+    if end_value is None:
+        return solve_steps(gram, target, total=start_value, passive=free)
+    rest, falling = solve_steps(
+        np.ascontiguousarray(gram[:, :-1, :-1]),
+        target[:, :-1] - gram[:, :-1, -1] * end_value,
+        total=None if start_value is None else start_value - end_value,
+        most=1.0 - end_value,
+        passive=free[:, :-1],
+    )
+    last = np.full((len(gram), 1), end_value)
+    return np.hstack([rest, last]), np.hstack([falling, np.zeros((len(gram), 1), dtype=bool)])
 
 
 def _objective(
@@ -211,7 +223,7 @@ def _objective(
     """Penalised deviance of each member, shape (n,)."""
     mean = np.clip(steps @ design.T, 0.0, 1.0)
     roughness = np.einsum("nk,nk->n", steps @ penalty, steps)
-    return np.asarray(-2.0 * _log_likelihood(mean, correct, trials) + lam * roughness, dtype=np.float64)
+    return np.asarray(-2.0 * log_likelihood(mean, correct, trials) + lam * roughness, dtype=np.float64)
 
 
 def _damped(
@@ -240,44 +252,3 @@ def _damped(
     worse = value > current_value
     accepted[worse], value[worse] = current[worse], current_value[worse]
     return accepted, value
-
-
-def _effective_parameters(
-    basis: SplineBasis,
-    design: FloatArray,
-    trials: FloatArray,
-    mean: FloatArray,
-    free: BoolArray,
-    steps: FloatArray,
-    smoothness: float,
-    start_value: float | None,
-) -> float:
-    """Trace of the smoother on the face of the active constraints (steps at zero and a fixed sum taken out)."""
-    face = np.eye(basis.size)[:, free & (steps > 1e-9)]
-    if not face.shape[1]:
-        return 0.0
-    held = start_value is not None or float(steps.sum()) >= 1.0 - 1e-12
-    if held:
-        ones = face.sum(axis=0)
-        face = face @ _null_space(ones)
-        if not face.shape[1]:
-            return 0.0
-    weights = trials / np.maximum(mean * (1.0 - mean), VARIANCE_FLOOR)
-    reduced = design @ face
-    information = reduced.T @ (weights[:, None] * reduced)
-    penalised = information + smoothness * face.T @ basis.step_penalty @ face
-    penalised += 1e-11 * np.trace(penalised) * np.eye(len(penalised))
-    return float(np.trace(np.linalg.solve(penalised, information)))
-
-
-def _null_space(row: FloatArray) -> FloatArray:
-    """Orthonormal basis of the vectors that a single row maps to zero, shape (p, p - 1)."""
-    return np.asarray(np.linalg.svd(row[None, :])[2][1:].T, dtype=np.float64)
-
-
-def _dispersion(correct: FloatArray, trials: FloatArray, mean: FloatArray, edf: float) -> float:
-    """Pearson's chi-square over its degrees of freedom, at least 1."""
-    spread = trials * np.maximum(mean * (1.0 - mean), VARIANCE_FLOOR)
-    pearson = float(np.sum((correct - trials * mean) ** 2 / spread))
-    freedom = len(trials) - edf
-    return max(1.0, pearson / freedom) if freedom > 0 else 1.0

@@ -1,0 +1,116 @@
+"""The published curve: a monotone quantile smoothing spline of the bins' rates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.curves.basis import SplineBasis
+from analysis.curves.binning import BinRule
+from analysis.curves.methods.base import AnchorUse, Cells, ChosenFit, dense_knots, falling
+from analysis.curves.methods.dense import DenseMethod, described
+from analysis.errors import FitError
+
+FloatArray = NDArray[np.float64]
+
+#: Weights of the roughness that are tried.
+ROUGHNESS_GRID: tuple[float, ...] = tuple(float(10.0 ** (k / 2.0)) for k in range(-8, 3))
+_ON_THE_CURVE = 1e-7
+
+
+class PublishedSpline(DenseMethod):
+    """Median of the bins' rates, total variation of the slope as roughness, never rising, held at clean accuracy."""
+
+    name = "paper"
+    title = "Monotone quantile smoothing spline of the bins' rates, by linear programming, as published."
+    source = "VCR section 3.2; Koenker, Ng and Portnoy (1994), Biometrika 81, 673-680"
+    bin_rule: BinRule = "paper"
+    n_bins = 40
+    smallest_bin = 20
+    anchors: AnchorUse = "hard"
+
+    def fit(self, basis: SplineBasis, cells: Cells) -> ChosenFit:
+        """Choose the roughness by Schwarz's criterion, as section 4 of Koenker, Ng and Portnoy."""
+        program = _Program(cells, basis)
+        best: tuple[float, float, int, FloatArray] | None = None
+        for roughness in ROUGHNESS_GRID:
+            heights, residuals = program.solve(cells.rate, cells.trials, roughness)
+            interpolated = int((np.abs(residuals) < _ON_THE_CURVE).sum())
+            number = len(residuals)
+            loss = max(float(np.abs(residuals).mean()), _ON_THE_CURVE)
+            criterion = float(np.log(loss)) + 0.5 * interpolated * float(np.log(number)) / number
+            if best is None or criterion < best[0]:
+                best = criterion, roughness, interpolated, heights
+        assert best is not None  # noqa: S101  the grid is not empty
+        return described(basis, cells, best[3], float(best[2]), smoothness=best[1])
+
+    def refit(self, basis: SplineBasis, cells: Cells, chosen: ChosenFit) -> FloatArray:
+        """Solve the program of every row at the chosen roughness."""
+        program = _Program(cells, basis)
+        rows = zip(cells.rate, cells.trials, strict=True)
+        return np.array([program.solve(rate, trials, chosen.smoothness)[0] for rate, trials in rows])
+
+
+class _Program:
+    """The linear program over heights at the cells and at both ends; only its right-hand side changes.
+
+    Unknowns: heights g, residuals u - w = rate - g (u, w >= 0), changes of slope within +-t.
+    """
+
+    def __init__(self, cells: Cells, basis: SplineBasis) -> None:
+        inner = cells.v[1 if cells.clean else 0 :]
+        self.cells, self.knots = cells, dense_knots(basis)
+        self.place = np.unique(np.concatenate([[0.0], inner, [1.0]]))
+        self.at = np.searchsorted(self.place, inner)
+        self.offset = 1 if cells.clean else 0
+
+    def solve(self, rate: FloatArray, trials: FloatArray, roughness: float) -> tuple[FloatArray, FloatArray]:
+        """Heights at the knots of the basis, and the residuals of the occupied bins."""
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array, eye_array, hstack, vstack
+
+        rates, counts = rate[self.offset :], trials[self.offset :]
+        used = counts > 0
+        rates, at = rates[used], self.at[used]
+        size, bins = len(self.place), len(rates)
+        width = np.diff(self.place)
+        slopes = csr_array(
+            (
+                np.concatenate([-1.0 / width, 1.0 / width]),
+                (np.tile(np.arange(size - 1), 2), np.concatenate([np.arange(size - 1), np.arange(1, size)])),
+            ),
+            shape=(size - 1, size),
+        )
+        bends = slopes[1:] - slopes[:-1]
+        change = len(width) - 1
+        pick = csr_array((np.ones(bins), (np.arange(bins), at)), shape=(bins, size))
+        residual = hstack([pick, eye_array(bins), -eye_array(bins), csr_array((bins, change))])
+        empty = csr_array((change, 2 * bins))
+        limits = vstack(
+            [
+                hstack([bends, empty, -eye_array(change)]),
+                hstack([-bends, empty, -eye_array(change)]),
+                hstack([slopes, csr_array((size - 1, 2 * bins + change))]),
+            ]
+        )
+        heights = [(0.0, 1.0)] * size
+        start = self.cells.start_value
+        if self.cells.clean and trials[0] > 0:
+            start = float(rate[0])
+        if start is not None:
+            heights[0] = (start, start)
+        if self.cells.end_value is not None:
+            heights[-1] = (self.cells.end_value, self.cells.end_value)
+        found = linprog(
+            np.concatenate([np.zeros(size), np.full(2 * bins, 0.5), np.full(change, roughness)]),
+            A_ub=limits,
+            b_ub=np.zeros(limits.shape[0]),
+            A_eq=residual,
+            b_eq=rates,
+            bounds=heights + [(0.0, None)] * (2 * bins + change),
+            method="highs",
+        )
+        if found.status != 0:
+            raise FitError(f"The program of the quantile spline has no solution: {found.message}")
+        curve = np.asarray(found.x[:size], dtype=np.float64)
+        return falling(np.interp(self.knots, self.place, curve)), rates - curve[at]
