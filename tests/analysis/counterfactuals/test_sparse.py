@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.counterfactuals.sparse import PUBLISHED_STRENGTH, fit_sparse_submodel
+from analysis.errors import SearchRefused
+
+
+def latents(n: int, moved: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Latents of 4 x 8 x 8 dimensions; the first `moved` are shifted by two standard deviations."""
+    rng = np.random.default_rng(seed)
+    before = rng.normal(size=(n, 4, 8, 8)).astype(np.float32)
+    after = before + rng.normal(scale=0.1, size=before.shape).astype(np.float32)
+    after.reshape(n, -1)[:, :moved] += 2
+    return before, after
+
+
+def test_finds_the_dimensions_that_were_moved() -> None:
+    found = fit_sparse_submodel(*latents(200, 5, 1))
+    selected = np.flatnonzero(found.dimensions)
+    assert set(range(5)) >= set(selected) and len(selected) >= 2
+    assert found.share == len(selected) / 256 and found.test_score > 0.8
+    assert (found.n_train, found.n_test, found.strength) == (320, 80, PUBLISHED_STRENGTH)
+
+
+def test_the_penalty_is_the_weight_of_the_coefficients_beside_the_sum_of_losses() -> None:
+    """Nothing is selected exactly when no gradient of the summed loss exceeds the strength."""
+    before, after = latents(100, 1, 2)
+    order = np.random.default_rng(0).permutation(100)[20:]
+    both = np.concatenate([side[order].reshape(80, -1) for side in (before, after)]).astype(np.float64)
+    standardised = (both - both.mean(axis=0)) / both.std(axis=0)
+    residual = np.repeat([0.5, -0.5], 80)
+    threshold = np.abs(residual @ standardised).max()
+    assert fit_sparse_submodel(before, after, strength=0.95 * threshold).share == 1 / 256
+    with pytest.raises(SearchRefused, match="leaves no dimension"):
+        fit_sparse_submodel(before, after, strength=1.02 * threshold)
+
+
+def test_a_weaker_penalty_keeps_more() -> None:
+    strong = fit_sparse_submodel(*latents(100, 5, 3), strength=30)
+    weak = fit_sparse_submodel(*latents(100, 5, 3), strength=3)
+    assert weak.share > strong.share
+
+
+def test_nothing_moved_is_chance() -> None:
+    rng = np.random.default_rng(4)
+    before, after = rng.normal(size=(2, 60, 1, 8, 8)).astype(np.float32)
+    found = fit_sparse_submodel(before, after, strength=5)
+    assert found.test_score < 0.75
+
+
+def test_what_cannot_be_fitted_is_refused() -> None:
+    before, after = latents(20, 5, 0)
+    with pytest.raises(SearchRefused, match="one shape"):
+        fit_sparse_submodel(before, after[:-1])
+    with pytest.raises(SearchRefused, match="10 pictures"):
+        fit_sparse_submodel(before[:9], after[:9])
+    with pytest.raises(SearchRefused, match="above 0"):
+        fit_sparse_submodel(before, after, strength=0)

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from analysis.counterfactuals import search
+from analysis.counterfactuals.pixels import PixelGenerator
+from analysis.counterfactuals.studies import budget_study, generator_agreement, transfer_matrix
+from analysis.errors import InvalidInput, TooFewResponses
+
+
+def test_pictures_against_one_network_on_another(pictures, labels, fragile, robust, oracle) -> None:
+    networks = {"fragile": fragile, "robust": robust}
+    searches = {
+        name: search(pictures, labels, classifier=network, generator=PixelGenerator(), oracle=oracle)
+        for name, network in networks.items()
+    }
+    found = transfer_matrix(searches, networks)
+    assert found.made_against == found.tested == ("fragile", "robust") and found.n_valid == (12, 12)
+    # Against the fragile one: it is fooled itself, the other is not; the robust one's pictures leave the board alone.
+    assert found.accuracy[0].tolist() == [0.0, 1.0]
+    own = np.mean([one.counterfactual_correct for one in searches["robust"]])
+    assert found.accuracy[1, 1] == own
+
+
+def test_a_row_without_valid_pictures_is_no_number(pictures, labels, robust, scripted) -> None:
+    refused = search(
+        pictures[:1], labels[:1], classifier=robust, generator=PixelGenerator(), oracle=scripted({"cat": 0})
+    )
+    found = transfer_matrix({"robust": refused}, {"robust": robust})
+    assert np.isnan(found.accuracy).all() and found.n_valid == (0,)
+    with pytest.raises(TooFewResponses, match="no picture at step 0"):
+        budget_study(refused, [0, 1])
+    with pytest.raises(InvalidInput, match="0 or more"):
+        good = search(pictures, labels, classifier=robust, generator=PixelGenerator(), oracle=scripted(), budget=1)
+        budget_study(good, [-1])
+
+
+def test_generators_that_rank_alike_agree() -> None:
+    rng = np.random.default_rng(0)
+    models = [f"m{number}" for number in range(8)]
+    first = dict(zip(models, rng.random(8), strict=True))
+    second = {model: value + rng.normal(scale=0.3) for model, value in first.items()}
+    (found,) = generator_agreement({"pixel": first, "vqgan": second | {"extra": 1.0}})
+    expected = spearmanr(list(first.values()), [second[model] for model in models]).statistic
+    assert found.rho == pytest.approx(expected) and found.n == 8 and found.pair == ("pixel", "vqgan")
+    (same,) = generator_agreement({"a": first, "b": {model: 3 * value + 1 for model, value in first.items()}})
+    assert same.rho == pytest.approx(1) and same.tau == pytest.approx(1)
+    with pytest.raises(TooFewResponses, match="needs three"):
+        generator_agreement({"a": {"m1": 0.2, "m2": float("nan")}, "b": {"m1": 0.1, "m2": 0.3}})
