@@ -11,7 +11,7 @@ import traceback
 import uuid
 from collections.abc import Callable
 
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError, JobCancelled
@@ -106,6 +106,9 @@ def run_forever(stop: threading.Event, *, poll_s: float = 0.5) -> None:
 def _beat(job: Job, runner: str, stop: threading.Event) -> None:
     try:
         while not stop.wait(HEARTBEAT_S):
-            services.renew(job=job, runner=runner)
+            try:
+                services.renew(job=job, runner=runner)
+            except DatabaseError:  # one missed beat is no end: the lease outlasts several
+                logger.warning("the lease of job %s could not be renewed; trying again", job.pk, exc_info=True)
     finally:
         connections.close_all()

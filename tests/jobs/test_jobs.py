@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from analysis.errors import PictureRefused
 from humanexp.core import clock
@@ -147,3 +149,29 @@ def test_one_waiting_job_is_kept_for_a_kind_that_repeats(kind) -> None:
     services.schedule_periodic()
     waiting = Job.objects.get(kind="test.kind", state=JobState.QUEUED)
     assert waiting.run_after > clock.now()
+
+
+def test_a_beat_that_the_database_refuses_is_not_the_last(kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trigger refuses renewals for a while; the lease must be renewed once it is gone."""
+    monkeypatch.setattr(runner, "HEARTBEAT_S", 0.02)
+    leases = []
+
+    def run(progress: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "CREATE TRIGGER refuse BEFORE UPDATE OF lease_until ON jobs_job BEGIN SELECT RAISE(ABORT, 'full'); END"
+            )
+            time.sleep(0.2)
+            leases.append(Job.objects.get().lease_until)
+            cursor.execute("DROP TRIGGER refuse")
+        for _ in range(200):
+            time.sleep(0.02)
+            if (lease := Job.objects.get().lease_until) != leases[0]:
+                leases.append(lease)
+                return
+
+    kind(run)
+    services.submit("test.kind")
+    runner.run_waiting()
+    assert len(leases) == 2
+    assert leases[1] > leases[0]
