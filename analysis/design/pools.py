@@ -21,6 +21,7 @@ def draw_pools(
     rng: np.random.Generator,
     *,
     gold_candidates: Collection[str] | None = None,
+    spare: Collection[str] = (),
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
     """Deal the originals into pools; what no other pool needs is main.
 
@@ -34,6 +35,8 @@ def draw_pools(
     gold_candidates : collection of str, optional
         Originals that were checked to be easy; golds and negatives come from them alone, drawn at random, and
         qualification pictures as far as they reach. Pictures that enter curves never do: they would be too easy.
+    spare : collection of str
+        Originals that the main pool has no use for. They are taken first, and pools grow beyond need from them alone.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def draw_pools(
         needed, wanted = sizes[role]
         preferred = set(gold_candidates or ()) if role == "qualification" else set()
         animals = demand.negative // 2 if role == "gold" else 0
-        drawn = _draw(remaining, wanted, allowed, animals=animals, preferred=preferred)
+        drawn = _draw(remaining, wanted, allowed, animals=animals, preferred=preferred, spare=spare, needed=needed)
         if len(drawn) < needed:
             found = f" ({_by_category(category_of, allowed)})" if allowed else ""
             raise DesignRefused(
@@ -134,6 +137,8 @@ def _draw(
     *,
     animals: int = 0,
     preferred: Collection[str] = (),
+    spare: Collection[str] = (),
+    needed: int = 0,
 ) -> list[str]:
     drawn: list[str] = []
     taken: Counter[str] = Counter()
@@ -143,6 +148,15 @@ def _draw(
             for category, left in remaining.items()
             if len(left) > 1 and (allowed is None or any(original in allowed for original in left))
         ]
+        if spare:
+            with_spare = [
+                category
+                for category in open_categories
+                if any(o in spare and (allowed is None or o in allowed) for o in remaining[category])
+            ]
+            if len(drawn) >= needed and not with_spare:
+                break
+            open_categories = with_spare or open_categories
         # Negatives alternate between the groups, so the first picks see to it that there are animals.
         if sum(superordinate(category) == "animal" for category in taken.elements()) < animals:
             open_categories = [c for c in open_categories if superordinate(c) == "animal"] or open_categories
@@ -152,6 +166,7 @@ def _draw(
         category = max(open_categories, key=lambda c: len(remaining[c]) / (1 + 2 * taken[c]))
         left = remaining[category]
         usable = [o for o in reversed(left) if allowed is None or o in allowed]
+        usable = [o for o in usable if o in spare] or usable
         original = next((o for o in usable if o in preferred), usable[0])
         left.remove(original)
         drawn.append(original)

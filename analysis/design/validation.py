@@ -78,7 +78,12 @@ def plan_validation(
             f"from another person. Ask for at least {design.answers_per_picture} sessions."
         )
     demand = _demand(config, design, originals=len(catalogue.category_of), packets=packets)
-    pools, notes = draw_pools(catalogue.category_of, demand, _stream(seed, _POOLS), gold_candidates=gold_candidates)
+    # Where corrupted pictures alone are judged, originals without one serve practice and sentinels first.
+    judged = {row.original for row in catalogue.corrupted}
+    spare = set(catalogue.category_of) - judged if design.shown == "corrupted" else set()
+    pools, notes = draw_pools(
+        catalogue.category_of, demand, _stream(seed, _POOLS), gold_candidates=gold_candidates, spare=spare
+    )
     rng = _stream(seed, _PICTURES)
     candidates = _candidates(catalogue, pools["main"], design)
     pictures = choose_pictures(candidates, packets * design.new_pictures, packets, rng)
