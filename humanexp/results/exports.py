@@ -2,98 +2,166 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
+import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
-from analysis.tables import PREDICTIONS, STIMULI, TRIALS, TableSchema
+from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Origin, Study
+from humanexp.experiments.models import Study
 from humanexp.results.selectors import latest_run
-from humanexp.results.tables import predictions_of, trials_of
-from humanexp.screening import selectors as screening
+from humanexp.results.services.analysing import N_BOOTSTRAP
+from humanexp.results.tables import (
+    CHUNK,
+    level_predictions_of,
+    participant_codes,
+    predictions_of,
+    session_summary,
+    sessions_of,
+    trial_chunks,
+)
 from humanexp.screening.timing import certificate_of
 from humanexp.stimuli import coverage
 from humanexp.stimuli import selectors as stimuli
 
-#: Rows that are written at once.
-CHUNK = 2000
 DESCRIPTION = "datapackage.json"
+README = "README.md"
+ANALYSIS = "analysis.json"
 FINDINGS = "findings.json"
+#: Folder of the trial files of the model-vs-human toolbox.
+TRIAL_FILES = "model-vs-human"
 CERTIFICATE = "timing_certificate"
 COVERAGE = "coverage"
 
 
 def response_lines(study: Study) -> Iterator[str]:
     """The study's answers as CSV, a chunk at a time; `TRIALS.read` reads it back."""
-    yield _csv([TRIALS.names])
-    if study.origin == Origin.IMPORTED:
-        frame = trials_of(study)
-        for start in range(0, len(frame), CHUNK):
-            yield frame.iloc[start : start + CHUNK].to_csv(index=False, header=False, lineterminator="\n")
-        return
-    accepted = screening.accepted_sessions(study)
-    rows = experiments.trial_rows(study)
-    for start in range(0, len(rows), CHUNK):
-        chunk = (row | {"accepted": row["session"] in accepted} for row in rows[start : start + CHUNK])
-        yield _csv([row[name] for name in TRIALS.names] for row in chunk)
+    yield ",".join(TRIALS.names) + "\n"
+    for chunk in trial_chunks(study):
+        yield TRIALS.to_csv(chunk, header=False)
 
 
-def export_study(study: Study, folder: Path) -> list[Path]:
-    """Write the study's tables (CSV and Parquet), its newest findings and a description of every column into a folder.
+def export_study(study: Study, folder: Path, beside: Mapping[str, Any] | None = None) -> list[Path]:
+    """Write all that is needed to analyse a study again, and its newest findings, into a folder.
 
-    The folder is new, empty, or an earlier export of the same study, which is replaced.
+    The folder is new, empty, or an earlier export of the same study, which is replaced. `beside` are further keys of
+    the findings, of which results know nothing. Large studies are written a chunk at a time.
     """
-    _refuse_foreign_folder(study, folder)
+    _clear(study, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
-    resources: list[dict[str, Any]] = []
-    for schema, frame in _tables(study):
-        for suffix in ("csv", "parquet"):
-            path = folder / f"{schema.name}.{suffix}"
-            schema.write(frame, path)
-            resources.append(_resource(path, schema))
-            written.append(path)
-    run = latest_run(study)
-    if run is not None:
-        path = folder / FINDINGS
-        path.write_bytes(media_path(run.findings_file).read_bytes())
-        resources.append(_resource(path, None))
-        written.append(path)
-    for path in _coverage(study, folder):
-        resources.append(_resource(path, None))
-        written.append(path)
-    for path in _certificate(study, folder):
-        resources.append(_resource(path, None))
-        written.append(path)
+    written = list(_write_all(study, folder, dict(beside or {})))
     package = {
         "profile": "data-package",
         "name": study.slug,
         "title": study.title,
         "humanexp_version": settings.VERSION,
         "configuration": study.configuration,
-        "resources": resources,
+        "resources": [_resource(path, folder, schema) for path, schema in written],
     }
     path = folder / DESCRIPTION
     path.write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return [*written, path]
+    return [*(path for path, _ in written), path]
 
 
-def _tables(study: Study) -> Iterator[tuple[TableSchema, Any]]:
-    yield TRIALS, trials_of(study)
-    predictions = predictions_of(study)
-    if len(predictions):
-        yield PREDICTIONS, predictions
+def _write_all(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[tuple[Path, TableSchema | None]]:
+    """Write one file after the other; tables come with their schema."""
+    for schema, frames in _tables(study):
+        paths = [folder / f"{schema.name}.{suffix}" for suffix in ("csv", "parquet")]
+        schema.write_chunks(frames, *paths)
+        for path in paths:
+            yield path, schema
+    others = (
+        *_trial_files(study, folder),
+        *_findings(study, folder, beside),
+        *_coverage(study, folder),
+        *_certificate(study, folder),
+    )
+    for path in others:
+        yield path, None
+    path = folder / README
+    path.write_text(_readme(study), encoding="utf-8")
+    yield path, None
+
+
+def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[Any]]]:
+    yield TRIALS, trial_chunks(study)
+    for schema, frame in (
+        (PREDICTIONS, predictions_of(study)),
+        (LEVEL_PREDICTIONS, level_predictions_of(study)),
+        (SESSIONS, sessions_of(study)),
+    ):
+        if frame is not None and len(frame):
+            yield schema, [frame]
     if study.stimulus_set is not None:
-        yield STIMULI, stimuli.manifest(study.stimulus_set)
+        yield STIMULI, _frames(STIMULI, stimuli.manifest_rows(study.stimulus_set))
+
+
+def _frames(schema: TableSchema, rows: Iterator[dict[str, Any]]) -> Iterator[Any]:
+    while chunk := list(itertools.islice(rows, CHUNK)):
+        yield schema.frame(chunk)
+
+
+def _trial_files(study: Study, folder: Path) -> list[Path]:
+    """The same answers as trial files of the model-vs-human toolbox."""
+    from analysis.model_vs_human import TrialFiles
+
+    with TrialFiles(folder / TRIAL_FILES, participant_codes(study)) as files:
+        for chunk in trial_chunks(study):
+            files.add_trials(chunk)
+        files.add_predictions(predictions_of(study))
+    return files.paths
+
+
+def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Path]:
+    """The newest findings, and how they were computed; without an analysis, how one would be."""
+    from analysis.findings.reproduction import describe_analysis
+
+    run = latest_run(study)
+    found: dict[str, Any] = {"settings": {"seed": study.seed, "n_bootstrap": N_BOOTSTRAP}}
+    if run is not None:
+        found = json.loads(media_path(run.findings_file).read_bytes())
+        path = folder / FINDINGS
+        path.write_text(json.dumps({**found, **beside}, allow_nan=False) + "\n", encoding="utf-8")
+        yield path
+    description = describe_analysis(
+        study=study.slug,
+        settings=found["settings"],
+        sessions=found.get("sessions", session_summary(study)),
+        beside=beside,
+    )
+    path = folder / ANALYSIS
+    path.write_text(json.dumps(description, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    yield path
+
+
+def _readme(study: Study) -> str:
+    return f"""# {study.title}
+
+Exported from HumanExp {settings.VERSION}. People appear by code alone.
+
+| file | what it is |
+| --- | --- |
+| trials, predictions, sessions, stimuli (.csv and .parquet) | one row an answer, a prediction, a session, a stimulus |
+| {DESCRIPTION} | every column: meaning, unit, range; every file: size and sha256; the study's configuration |
+| {ANALYSIS} | settings and seed of the analysis, and the versions it ran with |
+| {FINDINGS} | every number of the dashboard, unrounded |
+| {TRIAL_FILES}/ | the same answers as the model-vs-human toolbox reads them, a folder a corruption |
+| {COVERAGE}, {CERTIFICATE} | where in the range of visual change the stimuli lie; how they were timed |
+
+In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.
+
+Every number again, with Python 3.11, numpy, scipy, pandas and pyarrow, and the folder `analysis` of HumanExp:
+
+    python -m analysis.findings FOLDER --json again.json --check
+
+On the platform of the export the result is identical, elsewhere within 1e-9.
+"""
 
 
 def _coverage(study: Study, folder: Path) -> Iterator[Path]:
@@ -121,14 +189,16 @@ def _certificate(study: Study, folder: Path) -> Iterator[Path]:
     yield timing_to_file(certificate, folder / f"{CERTIFICATE}.svg", title=study.title)
 
 
-def _resource(path: Path, schema: TableSchema | None) -> dict[str, Any]:
-    content = path.read_bytes()
+def _resource(path: Path, folder: Path, schema: TableSchema | None) -> dict[str, Any]:
+    name = path.relative_to(folder).as_posix()
+    with path.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
     described: dict[str, Any] = {
-        "name": path.name.replace(".", "-"),
-        "path": path.name,
+        "name": name.lower().replace("/", "-").replace(".", "-"),
+        "path": name,
         "format": path.suffix.lstrip("."),
-        "bytes": len(content),
-        "hash": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        "bytes": path.stat().st_size,
+        "hash": f"sha256:{digest}",
     }
     if path.suffix == ".csv":
         described |= {"profile": "tabular-data-resource", "encoding": "utf-8"}
@@ -137,22 +207,22 @@ def _resource(path: Path, schema: TableSchema | None) -> dict[str, Any]:
     return described
 
 
-def _refuse_foreign_folder(study: Study, folder: Path) -> None:
+def _clear(study: Study, folder: Path) -> None:
+    """Remove an earlier export of the study; refuse any other folder that is not empty."""
     if folder.exists() and not folder.is_dir():
         raise InputRefused(f"{folder} is a file. Name a folder with --to.")
     if not folder.exists() or not any(folder.iterdir()):
         return
     try:
-        name = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))["name"]
+        package = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        name, resources = package["name"], [str(one["path"]) for one in package["resources"]]
     except (OSError, ValueError, KeyError, TypeError):
-        name = None
+        name, resources = None, []
     if name != study.slug:
         raise InputRefused(
             f"{folder} is not empty and holds no earlier export of {study.slug}. Name a new or an empty folder."
         )
-
-
-def _csv(rows: Iterable[Iterable[Any]]) -> str:
-    lines = io.StringIO()
-    csv.writer(lines, lineterminator="\n").writerows(rows)
-    return lines.getvalue()
+    for path in resources:
+        written = (folder / path).resolve()
+        if written.is_relative_to(folder.resolve()):
+            written.unlink(missing_ok=True)

@@ -77,6 +77,14 @@ def predictions_of(study: Study) -> pd.DataFrame:
     return evaluations.predictions_for(study.stimulus_set)
 
 
+def participant_codes(study: Study) -> list[str]:
+    """Everybody who has answers in the tables."""
+    if study.origin == Origin.IMPORTED:
+        return sorted(set(_imported(study, "human")["participant"]))
+    sessions = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
+    return sorted(set(sessions.values_list("participant__code", flat=True)))
+
+
 def level_predictions_of(study: Study) -> pd.DataFrame | None:
     """Predictions on the published levels of the same originals; None where nobody made and evaluated them."""
     import pandas as pd

@@ -37,7 +37,7 @@ def answer_all(tab: Tab) -> None:
 
 def exported(study: Study, folder: Path) -> dict[str, bytes]:
     call_command("export", study.slug, "--to", str(folder), stdout=StringIO())
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def figures(study: Study) -> dict[str, object]:

@@ -9,11 +9,15 @@ from django.core.management.base import BaseCommand, CommandError
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError
 from humanexp.experiments.selectors import study_by_slug
+from humanexp.recruitment import selectors as recruitment
 from humanexp.results.exports import export_study
 
 
 class Command(BaseCommand):
-    help = "Write a study's tables (CSV and Parquet), findings and the meaning of every column, without worker ids."
+    help = (
+        "Write a study's tables (CSV and Parquet), trial files, findings, settings and the meaning of every column, "
+        "without worker ids: everything that python -m analysis.findings needs to compute every number again."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", metavar="STUDY")
@@ -21,7 +25,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            written = export_study(study_by_slug(options["study"]), options["to"])
+            study = study_by_slug(options["study"])
+            payments = dict(recruitment.payment_summary(study))
+            written = export_study(study, options["to"], beside={"payments": payments})
         except (AnalysisError, ApplicationError, OSError) as error:
             raise CommandError(str(error)) from error
         for path in written:

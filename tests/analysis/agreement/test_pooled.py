@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from analysis.agreement import error_consistency, pooled_consistency
+from analysis.errors import InvalidInput, TooFewResponses
+
+
+def test_two_observers_on_one_stratum_are_the_published_statistic() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.random(90) < 0.7, rng.random(90) < 0.5
+    one = np.ones(90)
+    found, published = pooled_consistency(a, one, b, one), error_consistency(a, b)
+    assert found.kappa == pytest.approx(published.kappa, abs=1e-12)
+    assert (found.observed, found.expected) == pytest.approx((published.observed, published.expected), abs=1e-12)
+    assert found.pictures == 90 and found.accuracies == pytest.approx(published.accuracies)
+
+
+def test_hand_computed_within_one_group() -> None:
+    """Three answers, two right: one pair of three agrees. Two, both right: they agree. One answer: left out."""
+    found = pooled_consistency([2, 2, 1], [3, 2, 1])
+    rate = (2 / 3 + 1) / 2
+    assert found.pictures == 2
+    assert found.observed == pytest.approx((1 / 3 + 1) / 2)
+    assert found.expected == pytest.approx(rate**2 + (1 - rate) ** 2)
+
+
+def test_every_pair_of_answers_counts_as_in_brute_force() -> None:
+    rng = np.random.default_rng(2)
+    answers = [rng.random(n) < 0.6 for n in (2, 3, 5, 4)]
+    alike = [np.mean([x == y for x, y in combinations(own, 2)]) for own in answers]
+    found = pooled_consistency([own.sum() for own in answers], [len(own) for own in answers])
+    assert found.observed == pytest.approx(np.mean(alike))
+
+
+def test_difficulty_that_differs_between_strata_is_no_consistency() -> None:
+    """Independent observers of easy and hard pictures: kappa is near 0 within strata, and far above over all."""
+    rng = np.random.default_rng(3)
+    stratum = np.arange(4000) % 2
+    p = np.where(stratum == 0, 0.95, 0.2)
+    a, b, one = rng.random(4000) < p, rng.random(4000) < p, np.ones(4000)
+    assert abs(pooled_consistency(a, one, b, one, strata=stratum).kappa) < 0.06
+    assert pooled_consistency(a, one, b, one).kappa > 0.4
+
+
+def test_the_interval_covers_the_truth_of_independent_observers() -> None:
+    covered = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        original = np.repeat(np.arange(60), 4)
+        a, b = rng.random(240) < 0.7, rng.random(240) < 0.6
+        one = np.ones(240)
+        interval = pooled_consistency(a, one, b, one, clusters=original, n_bootstrap=200, rng=seed).interval
+        assert interval is not None
+        covered.append(interval[0] <= 0 <= interval[1])
+    assert 0.85 <= np.mean(covered) <= 1
+
+
+def test_pictures_of_one_original_are_drawn_together() -> None:
+    """Ten pictures an original that all come out alike are worth one: the interval is about sqrt(10) times as wide."""
+    rng = np.random.default_rng(5)
+    original = np.repeat(np.arange(40), 10)
+    a, b = np.repeat(rng.random(40) < 0.6, 10), np.repeat(rng.random(40) < 0.5, 10)
+    one = np.ones(400)
+
+    def width(clusters: np.ndarray | None) -> float:
+        found = pooled_consistency(a, one, b, one, clusters=clusters, n_bootstrap=400, rng=1).interval
+        assert found is not None
+        return found[1] - found[0]
+
+    assert 2.4 < width(original) / width(None) < 4.0
+
+
+def test_observers_without_a_common_picture_are_refused() -> None:
+    with pytest.raises(TooFewResponses):
+        pooled_consistency([1, 0], [1, 1])
+    with pytest.raises(TooFewResponses):
+        pooled_consistency([1, 0], [1, 0], [0, 1], [0, 1])
+    with pytest.raises(InvalidInput):
+        pooled_consistency([2], [1], [1], [1])
+    with pytest.raises(InvalidInput):
+        pooled_consistency([1], [1], [1])

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from analysis.agreement import shape_bias
+from analysis.errors import InvalidInput
+from analysis.findings.cue_conflict import conflicts
+
+
+def test_hand_computed_and_exact_interval() -> None:
+    responses = ["cat"] * 6 + ["dog"] * 2 + ["car"] + ["cat"]
+    found = shape_bias(responses, ["cat"] * 10, ["dog"] * 9 + ["cat"])
+    assert (found.shape, found.texture, found.other, found.bias) == (6, 2, 1, 0.75)
+    exact = binomtest(6, 8).proportion_ci(0.95, method="exact")
+    assert found.interval == pytest.approx((exact.low, exact.high), abs=1e-9)
+
+
+def test_without_an_answer_that_names_either_there_is_no_bias() -> None:
+    found = shape_bias(["na"], ["cat"], ["dog"])
+    assert math.isnan(found.bias) and found.interval == (0.0, 1.0) and found.other == 1
+    assert shape_bias(["cat"], ["cat"], ["dog"]).interval[1] == 1.0
+    with pytest.raises(InvalidInput):
+        shape_bias(["cat"], ["cat", "dog"], ["dog"])
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("0_bird_00_bird3-bird2", None),
+        ("0_bird_00_bird2-clock3", ("bird", "clock")),
+        ("airplane1-bicycle2", ("airplane", "bicycle")),
+        ("car4-keyboard3.png", ("car", "keyboard")),
+        ("cat-3", None),
+        ("n02123045_1", None),
+        ("white-cat1", None),
+    ],
+)
+def test_names_of_cue_conflict_pictures(name: str, parts: tuple[str, str] | None) -> None:
+    shapes, textures, known = conflicts(np.array([name]))
+    assert bool(known[0]) == (parts is not None)
+    if parts:
+        assert (shapes[0], textures[0]) == parts
+
+
+@pytest.mark.skipif("REFERENCE_DATA" not in os.environ, reason="REFERENCE_DATA names no folder with stylised16")
+def test_every_published_cue_conflict_picture_is_read_by_its_name() -> None:
+    files = sorted((Path(os.environ["REFERENCE_DATA"]) / "stylised16").glob("*/*.jpg"))
+    shapes, _, known = conflicts(np.array([path.stem for path in files]))
+    assert len(files) == 128 and known.all()
+    assert shapes.tolist() == [path.parent.name for path in files]

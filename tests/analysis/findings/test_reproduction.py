@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from analysis.errors import InvalidInput
+from analysis.findings import __main__ as command
+from analysis.findings.reproduction import analyse_export, describe_analysis, differences
+
+
+def test_differences_name_the_place_and_the_size() -> None:
+    stored = {"a": [1, 2.0, {"b": "x"}], "gone": 1, "same": None}
+    computed = {"a": [1.0, 2.5, {"b": "y"}], "new": 2, "same": None}
+    found = {one.path: one.size for one in differences(stored, computed)}
+    assert found == {"a/1": 0.5, "a/2/b": math.inf, "gone": math.inf, "new": math.inf}
+    assert list(differences([1, 2], [1, 2, 3]))[0].path == ""
+    assert not list(differences({"a": [0.1]}, {"a": [0.1]}))
+
+
+@pytest.mark.parametrize(
+    ("moved_by", "status", "said"),
+    [(0.0, 0, "Identical"), (1e-11, 0, "at most 1.0e-11 (curves/0/area)"), (1e-6, 1, "curves/0/area: 0.5 there")],
+)
+def test_numbers_of_another_platform_may_differ_by_a_billionth(
+    moved_by: float,
+    status: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    (tmp_path / "findings.json").write_text(json.dumps({"curves": [{"area": 0.5}]}))
+    monkeypatch.setattr(command, "analyse_export", lambda folder: {"curves": [{"area": 0.5 + moved_by}]})
+    assert command.main([str(tmp_path), "--check"]) == status
+    assert said in capsys.readouterr().out
+
+
+def test_folders_that_cannot_be_analysed_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(InvalidInput, match="no exported study"):
+        analyse_export(tmp_path)
+    description = describe_analysis(study="s", settings={"seed": 1})
+    assert {"python", "numpy", "scipy"} <= description["made_with"].keys()
+    (tmp_path / "analysis.json").write_text(json.dumps(description))
+    assert command.main([str(tmp_path)]) == 2
+    assert "neither trials.parquet nor trials.csv" in capsys.readouterr().err
+    pd.DataFrame({"study": ["s"]}).to_csv(tmp_path / "trials.csv", index=False)
+    assert command.main([str(tmp_path)]) == 2
+    assert "column 'participant' is missing" in capsys.readouterr().err
