@@ -10,12 +10,13 @@ from humanexp.stimuli.models import SourceSet
 
 
 @handler(services.JOB_KIND)
-def evaluate(progress: Progress, *, evaluation_id: int) -> dict[str, Any]:
+def evaluate(progress: Progress, *, evaluation_id: int, **asked: Any) -> dict[str, Any]:
     """Classify every stimulus of the set in batches; what an earlier attempt finished is not done again."""
+    from analysis.classifiers.shards import Asked
     from humanexp.evaluations.prediction import predict_stimulus_set
 
     run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
-    predict_stimulus_set(run, progress)
+    predict_stimulus_set(run, Asked(**asked), progress)
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 

@@ -15,13 +15,24 @@ class EvaluationRun(models.Model):
     #: adapter string, e.g. "timm:resnet50"
     spec = models.CharField(max_length=300)
     device = models.CharField(max_length=20, default="cpu")
+    #: how a finer label space became 16 categories: mean, sum or max
+    rule = models.CharField(max_length=8, default="mean")
+    #: decided among the classifier's own labels, e.g. 1,000-way
+    own_labels = models.BooleanField(default=False)
+    #: mapping file of a network with its own labels
+    labels_file = models.CharField(max_length=300, blank=True)
     #: digest of the weights that were used
     classifier_digest = models.CharField(max_length=64, blank=True)
     label_space = models.PositiveIntegerField(default=16)
     preprocessing = models.CharField(max_length=300, blank=True)
+    #: of torch and the other libraries that had a part in it, and the precision
+    versions = models.JSONField(default=dict, blank=True)
     predictions_file = models.CharField(max_length=300, blank=True)
+    predictions_sha256 = models.CharField(max_length=64, blank=True)
     count = models.PositiveIntegerField(default=0)
     accuracy_clean = models.FloatField(null=True, blank=True)
+    #: that predicting took, summed over processes; joining and waiting are not in it
+    seconds = models.FloatField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
@@ -32,3 +43,18 @@ class EvaluationRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} on {self.stimulus_set}"
+
+    @property
+    def job_subject(self) -> str:
+        """Under this subject jobs about the run are found."""
+        return f"evaluation:{self.pk}"
+
+    @property
+    def folder(self) -> str:
+        """Where its files lie, relative to MEDIA_ROOT."""
+        return f"evaluations/{self.pk}"
+
+    @property
+    def pictures_per_s(self) -> float | None:
+        """Pictures a second and process."""
+        return self.count / self.seconds if self.seconds else None

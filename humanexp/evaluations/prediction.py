@@ -1,104 +1,142 @@
-"""From a stimulus set and a classifier to a table of predictions, in parts so that an interrupted run goes on."""
+"""From a stimulus set and a classifier to a table of predictions, in shards so that an interrupted run goes on."""
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
+import itertools
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from django.conf import settings
 
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.specs import located
 from humanexp.jobs.registry import Progress
-from humanexp.stimuli.models import Stimulus
+from humanexp.stimuli.models import StimulusSet
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from analysis.classifiers import Classifier, RecordedPredictions
+    from analysis.classifiers.shards import Asked, PredictionShard, ShownStimulus
+    from analysis.compute import AnyExecutor
 
-#: Stimuli a part file holds: what is lost when the process is killed.
-PART = 512
-BATCH = 64
+#: From so many shards on, child processes pay for loading the network once more each.
+MANY_SHARDS = 8
 
 
-def predict_stimulus_set(run: EvaluationRun, progress: Progress) -> None:
-    """Predict every stimulus of the run's set and complete the run."""
-    import pandas as pd
+def predict_stimulus_set(run: EvaluationRun, asked: Asked, progress: Progress) -> None:
+    """Predict every stimulus of the run's set and complete the run; nothing is written before all could be read."""
+    from analysis.classifiers import rehearse
+    from analysis.classifiers.shards import join_shards, versions
 
-    from analysis.classifiers import load_classifier
-    from analysis.tables import PREDICTIONS
-
-    # python: runs code; only the command line, which leaves no account behind, may ask for it.
-    classifier = load_classifier(run.spec, device=run.device, allow_code=run.created_by_id is None)
-    folder = media_path(f"evaluations/{run.pk}-{classifier.digest[:16]}")
+    classifier = replace(asked, spec=located(asked.spec)).load()
+    asked = replace(asked, digest=classifier.digest)
+    total = run.stimulus_set.stimuli.count()
+    rehearse(classifier, run.stimulus_set.size_px, asked.rule, own_labels=asked.own_labels)
+    _check_complete(run.stimulus_set, classifier, asked)
+    folder = media_path(f"{run.folder}/{classifier.digest[:16]}")
     folder.mkdir(parents=True, exist_ok=True)
-    stimuli = list(run.stimulus_set.stimuli.select_related("source_image"))
-    parts = []
-    for start in range(0, len(stimuli), PART):
-        chunk = stimuli[start : start + PART]
-        parts.append(_predicted_part(run, classifier, chunk, folder))
-        progress(min(start + PART, len(stimuli)), len(stimuli), f"{run.name}: pictures classified")
-    table = pd.concat([pd.read_parquet(part) for part in parts], ignore_index=True)
+    parts = _predicted(run, asked, folder, total, progress)
+    progress(max(0, total - 1), total, f"{run.name}: writing the predictions")
     path = folder / "predictions.parquet"
-    PREDICTIONS.write(table, path)
-    clean = table[table["corruption"] == "none"]
+    joined = join_shards(parts, path)
     services.complete(
         run=run,
+        asked=asked,
+        joined=joined,
         predictions_file=path,
-        count=len(table),
-        accuracy_clean=float(clean["correct"].mean()) if len(clean) else None,
-        classifier_digest=classifier.digest,
-        label_space=int(table["label_space"].iloc[0]) if len(table) else classifier.label_space,
         preprocessing=classifier.preprocessing,
+        versions=versions(classifier),
     )
+    for part in parts:
+        part.unlink(missing_ok=True)
+    progress(total, total, f"{run.name}: pictures classified")
 
 
-def _predicted_part(
-    run: EvaluationRun, classifier: Classifier | RecordedPredictions, stimuli: list[Stimulus], folder: Path
-) -> Path:
-    """Part file of these stimuli, named by their content: it is used again only for the very same pictures."""
-    from analysis.tables import PREDICTIONS
+def shown_stimuli(
+    stimulus_set: StimulusSet, *, own_labels: bool = False, corruptions: list[str] | None = None
+) -> Iterator[ShownStimulus]:
+    """Stimuli of a set in the order of their names, read a few hundred at a time.
 
-    content = hashlib.sha256("".join(f"{run.name}{stimulus.key}{stimulus.sha256}" for stimulus in stimuli).encode())
-    path = folder / f"part-{content.hexdigest()[:24]}.parquet"
-    if not path.exists():
-        unfinished = path.with_suffix(f".{run.pk}.tmp.parquet")
-        PREDICTIONS.write(PREDICTIONS.frame(_rows(run, classifier, stimuli)), unfinished)
-        unfinished.replace(path)
-    return path
+    `corruptions` leaves only these functions, and the clean pictures.
+    """
+    from analysis.classifiers.shards import SHARD_STIMULI, ShownStimulus
 
-
-def _rows(
-    run: EvaluationRun, classifier: Classifier | RecordedPredictions, stimuli: list[Stimulus]
-) -> Iterator[dict[str, Any]]:
-    from analysis.classifiers import classify
-
-    for start in range(0, len(stimuli), BATCH):
-        batch = stimuli[start : start + BATCH]
-        decisions = classify(classifier, [stimulus.key for stimulus in batch], partial(_pictures, batch))
-        for stimulus, response, confidence in zip(batch, decisions.responses, decisions.confidence, strict=True):
-            category = stimulus.source_image.category
-            yield {
-                "classifier": run.name,
-                "stimulus": stimulus.key,
-                "original": stimulus.source_image.key,
-                "category": category,
-                "corruption": stimulus.corruption,
-                "visual_change": stimulus.visual_change,
-                "response": str(response),
-                "correct": bool(response == category),
-                "confidence": float(confidence),
-                "label_space": decisions.label_space,
-            }
+    label = "source_image__wnid" if own_labels else "source_image__category"
+    columns = ("key", "source_image__key", label, "corruption", "visual_change", "file", "sha256")
+    rows = stimulus_set.stimuli.order_by("key")
+    if corruptions is not None:
+        rows = rows.filter(corruption__in=["none", *corruptions])
+    last = ""
+    while batch := list(rows.filter(key__gt=last).values_list(*columns)[:SHARD_STIMULI]):
+        last = batch[-1][0]
+        for key, original, category, corruption, visual_change, file, sha256 in batch:
+            yield ShownStimulus(key, original, category, corruption, visual_change, str(media_path(file)), sha256)
 
 
-def _pictures(stimuli: list[Stimulus]) -> NDArray[np.uint8]:
-    """The decoded files, uint8 (n, h, w, 3) RGB."""
-    import numpy as np
-    from PIL import Image
+def _shards(run: EvaluationRun, asked: Asked, folder: Path) -> Iterator[PredictionShard]:
+    from analysis.classifiers.shards import SHARD_STIMULI, PredictionShard
 
-    return np.stack([np.asarray(Image.open(media_path(stimulus.file)).convert("RGB")) for stimulus in stimuli])
+    waiting = shown_stimuli(run.stimulus_set, own_labels=asked.own_labels)
+    while stimuli := tuple(itertools.islice(waiting, SHARD_STIMULI)):
+        yield PredictionShard(replace(asked, spec=located(asked.spec)), run.name, stimuli, str(folder))
+
+
+def _predicted(run: EvaluationRun, asked: Asked, folder: Path, total: int, progress: Progress) -> list[Path]:
+    """Files of all shards, in order; those that an earlier attempt finished are taken as they are."""
+    from analysis.classifiers.shards import SHARD_STIMULI, predict_shard
+    from analysis.compute import run_in_order_of_completion
+
+    parts: list[Path] = []
+    done = 0
+
+    def unfinished() -> Iterator[PredictionShard]:
+        nonlocal done
+        for shard in _shards(run, asked, folder):
+            parts.append(shard.path)
+            if shard.path.exists():
+                done += len(shard.stimuli)
+            else:
+                yield shard
+
+    def tell() -> None:
+        progress(min(done, total - 1), total, f"{run.name}: pictures classified")
+
+    with _pool(asked, total) as pool:
+        finished = run_in_order_of_completion(pool, predict_shard, unfinished(), tick=tell)
+        with contextlib.closing(finished):
+            for _path in finished:
+                done = min(total, done + SHARD_STIMULI)
+                tell()
+    return parts
+
+
+def _pool(asked: Asked, total: int) -> AnyExecutor:
+    """Where shards are predicted: in this process, unless there are many and the network computes on the processor."""
+    from analysis.classifiers.shards import SHARD_STIMULI
+    from analysis.compute import executor
+
+    is_worth_it = total >= MANY_SHARDS * SHARD_STIMULI and asked.device == "cpu" and not asked.spec.startswith("table:")
+    return executor(settings.COMPUTE if is_worth_it or settings.COMPUTE.startswith("dask:") else "serial")
+
+
+def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | RecordedPredictions, asked: Asked) -> None:
+    """Refuse, before anything is written, what cannot be predicted whole: a file is gone, or a row is missing."""
+    from analysis.classifiers import RecordedPredictions
+    from analysis.classifiers.shards import SHARD_STIMULI
+    from analysis.errors import PictureRefused
+
+    waiting = shown_stimuli(stimulus_set)
+    while batch := list(itertools.islice(waiting, SHARD_STIMULI)):
+        if isinstance(classifier, RecordedPredictions):
+            classifier.predictions([one.stimulus for one in batch], asked.rule, own_labels=asked.own_labels)
+            continue
+        gone = next((one for one in batch if not Path(one.file).is_file()), None)
+        if gone is not None:
+            raise PictureRefused(
+                f"The stimulus {gone.stimulus} has no file {gone.file}: make the set again from the same description "
+                "and seed."
+            )

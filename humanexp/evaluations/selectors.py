@@ -26,8 +26,15 @@ def predictions_for(stimulus_set: StimulusSet) -> pd.DataFrame:
 
     from analysis.tables import PREDICTIONS
 
-    frames = [pd.read_parquet(media_path(run.predictions_file)) for run in completed_runs(stimulus_set)]
+    frames = [read_predictions(run) for run in completed_runs(stimulus_set)]
     return pd.concat(frames, ignore_index=True) if frames else PREDICTIONS.frame([])
+
+
+def read_predictions(run: EvaluationRun) -> pd.DataFrame:
+    """Predictions of one completed run, columns of the PREDICTIONS schema."""
+    import pandas as pd
+
+    return pd.read_parquet(media_path(run.predictions_file))
 
 
 def known_specs() -> list[str]:

@@ -1,47 +1,72 @@
 from __future__ import annotations
 
-import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from analysis.classifiers import SCHEMES
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest
+from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.core.storage import relative_to_media
+from humanexp.core.storage import media_path, relative_to_media
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.specs import check_safe, check_spec, checked_specs, default_name
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
 
+if TYPE_CHECKING:
+    from analysis.classifiers.shards import Asked, Joined
+
 JOB_KIND = "evaluations.evaluate"
 GOLD_KIND = "evaluations.select_gold"
-MOST_CLASSIFIERS = 20
-
-
-def subject_of(run: EvaluationRun) -> str:
-    return f"evaluation:{run.pk}"
 
 
 @transaction.atomic
 def evaluate(
-    *, stimulus_set: StimulusSet, spec: str, name: str = "", device: str = "cpu", by: User | None = None
+    *,
+    stimulus_set: StimulusSet,
+    spec: str,
+    name: str = "",
+    device: str = "cpu",
+    rule: str = "mean",
+    own_labels: bool = False,
+    labels: Path | None = None,
+    allow_download: bool = False,
+    by: User | None = None,
 ) -> tuple[EvaluationRun, Job]:
-    """Ask for a classifier's predictions on every stimulus of a set. The same name again makes them anew."""
+    """Ask for a classifier's predictions on every stimulus of a set.
+
+    The same name again makes them anew; until that is done, and if it fails, the earlier predictions stay.
+    """
+    spec = check_spec(spec) if by is None else check_safe(spec)
     if stimulus_set.completed_at is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} is not complete yet: let its job finish first.")
-    if spec.startswith("python:") and by is not None:
-        raise InvalidRequest("python: runs code and is for the command line alone: use manage.py evaluate.")
-    run, _created = EvaluationRun.objects.update_or_create(
+    _check_own_labels(stimulus_set, own_labels=own_labels)
+    run, _created = EvaluationRun.objects.get_or_create(
         stimulus_set=stimulus_set,
         name=name or default_name(spec),
-        defaults={"spec": spec, "device": device, "created_by": by, "completed_at": None, "predictions_file": ""},
+        defaults={"spec": spec, "device": device, "rule": rule, "own_labels": own_labels, "created_by": by},
     )
-    return run, jobs.submit(JOB_KIND, subject=subject_of(run), by=by, evaluation_id=run.pk)
+    _check_idle(run)
+    return run, jobs.submit(
+        JOB_KIND,
+        subject=run.job_subject,
+        by=by,
+        evaluation_id=run.pk,
+        spec=spec,
+        device=device,
+        rule=rule,
+        own_labels=own_labels,
+        labels=str(labels.resolve()) if labels else "",
+        # python: runs code; only the command line, which leaves no account behind, may ask for it.
+        allow_code=by is None,
+        allow_download=allow_download,
+    )
 
 
 @transaction.atomic
@@ -65,52 +90,50 @@ def select_gold(*, source_set: SourceSet, specs: Sequence[str], device: str = "c
     )
 
 
-def checked_specs(specs: Sequence[str], *, allow_code: bool) -> list[str]:
-    """Classifiers to be asked, each once; refuses what names none before anything is loaded."""
-    names = list(dict.fromkeys(spec.strip() for spec in specs if spec.strip()))
-    if not names or len(names) > MOST_CLASSIFIERS:
-        raise InvalidRequest(
-            f"Name one to {MOST_CLASSIFIERS} classifiers, for example export:fixtures/classifiers/clean.pt2.",
-            fields={"classifiers": "one a line"},
-        )
-    unknown = [spec for spec in names if spec.partition(":")[0] not in SCHEMES or not spec.partition(":")[2]]
-    if unknown:
-        raise InvalidRequest(
-            f"{unknown[0]!r} names no classifier: write SCHEME:REFERENCE, where SCHEME is one of {', '.join(SCHEMES)}.",
-            fields={"classifiers": "SCHEME:REFERENCE"},
-        )
-    if not allow_code and any(spec.startswith("python:") for spec in names):
-        raise InvalidRequest(
-            "python: runs code and is for the command line alone: use manage.py select_gold.",
-            fields={"classifiers": "no python: here"},
-        )
-    return names
-
-
 def complete(
-    *,
-    run: EvaluationRun,
-    predictions_file: Path,
-    count: int,
-    accuracy_clean: float | None,
-    classifier_digest: str,
-    label_space: int,
-    preprocessing: str,
-) -> EvaluationRun:
-    run.predictions_file = relative_to_media(predictions_file)
-    run.count = count
-    run.accuracy_clean = accuracy_clean
-    run.classifier_digest = classifier_digest
-    run.label_space = label_space
+    *, run: EvaluationRun, asked: Asked, joined: Joined, predictions_file: Path, preprocessing: str,
+    versions: dict[str, str],
+) -> EvaluationRun:  # fmt: skip
+    """Put the predictions, and all that decided them, in the place of what the run held before."""
+    before = run.predictions_file
+    run.spec, run.device, run.rule, run.own_labels = asked.spec, asked.device, asked.rule, asked.own_labels
+    run.labels_file = asked.labels[-300:]
+    run.classifier_digest = asked.digest
+    run.label_space = joined.label_space
     run.preprocessing = preprocessing[:300]
+    run.versions = versions
+    run.predictions_file = relative_to_media(predictions_file)
+    run.predictions_sha256 = joined.sha256
+    run.count = joined.count
+    run.accuracy_clean = joined.n_clean_correct / joined.n_clean if joined.n_clean else None
+    run.seconds = joined.seconds
     run.completed_at = clock.now()
     run.save()
+    if before and before != run.predictions_file:
+        media_path(before).unlink(missing_ok=True)
     return run
 
 
-def default_name(spec: str) -> str:
-    """Name on the dashboard when none is given: the last part of the adapter string, without folder and suffix."""
-    reference = spec.split(":", 1)[-1]
-    if re.search(r"\.(pt2|onnx|csv|parquet)$", reference):
-        reference = Path(reference).stem
-    return reference.replace(":", "/")[:80]
+@transaction.atomic
+def delete(*, run: EvaluationRun) -> None:
+    """Delete a run with its predictions; analyses that are stored already keep their numbers."""
+    _check_idle(run)
+    folder = run.folder
+    run.delete()
+    transaction.on_commit(lambda: shutil.rmtree(media_path(folder), ignore_errors=True))
+
+
+def _check_idle(run: EvaluationRun) -> None:
+    job = job_selectors.latest_for(run.job_subject, JOB_KIND)
+    if job is not None and not job.is_finished:
+        raise Conflict(f"{run.name} is being evaluated on {run.stimulus_set} already: wait, or cancel that job.")
+
+
+def _check_own_labels(stimulus_set: StimulusSet, *, own_labels: bool) -> None:
+    nameless = stimulus_set.source_set.images.filter(wnid="").count() if own_labels else 0
+    if nameless:
+        raise InvalidRequest(
+            f"{nameless} pictures of {stimulus_set.source_set} have no WordNet id, so an answer among a network's own "
+            "labels cannot be right or wrong: import them from folders named by WordNet id, or decide among the 16 "
+            "categories."
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.categories import CATEGORIES
+from analysis.categories import CATEGORIES, IMAGENET_WNIDS
 
 
 class BrightnessClassifier:
@@ -24,3 +24,33 @@ class BrightnessClassifier:
 
 def make(device: str) -> BrightnessClassifier:
     return BrightnessClassifier()
+
+
+class Lost(BrightnessClassifier):
+    def predict(self, images: np.ndarray) -> np.ndarray:
+        return super().predict(images) * np.nan
+
+
+def make_lost(device: str) -> Lost:
+    return Lost()
+
+
+class Narrow(BrightnessClassifier):
+    def predict(self, images: np.ndarray) -> np.ndarray:
+        return super().predict(images)[:, :15]
+
+
+def make_narrow(device: str) -> Narrow:
+    return Narrow()
+
+
+class Thousand(BrightnessClassifier):
+    labels = IMAGENET_WNIDS
+    label_space = 1000
+
+    def predict(self, images: np.ndarray) -> np.ndarray:
+        return np.eye(1000, dtype=np.float32)[images.mean(axis=(1, 2, 3)).astype(int)]
+
+
+def make_thousand(device: str) -> Thousand:
+    return Thousand()

@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import hashlib
+import re
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from PIL import Image
 
-from analysis.categories import CATEGORIES
-from humanexp.core.errors import InvalidRequest
+from analysis.categories import CATEGORIES, IMAGENET_WNIDS
+from analysis.classifiers import shards
+from humanexp.core.errors import Conflict, InvalidRequest, JobCancelled
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import prediction, selectors, services
+from humanexp.evaluations import handlers, prediction, selectors, services, specs
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import runner
 from humanexp.stimuli import services as stimuli
@@ -62,16 +67,134 @@ def test_every_stimulus_gets_the_answer_that_its_pixels_call_for(stimulus_set: S
     assert run.accuracy_clean == pytest.approx(clean["correct"].astype(float).mean())
 
 
-def test_parts_that_are_there_are_not_predicted_again(
+def test_the_row_holds_the_facts_of_the_run(stimulus_set: StimulusSet) -> None:
+    run = evaluated(stimulus_set)
+    assert (run.spec, run.classifier_digest, run.label_space, run.rule) == (SPEC, "0" * 64, 16, "mean")
+    assert (run.preprocessing, run.device) == ("mean of all pixels", "cpu")
+    assert {"humanexp", "numpy"} <= set(run.versions)
+    assert run.seconds is not None
+    assert run.pictures_per_s == pytest.approx(run.count / run.seconds)
+    assert hashlib.sha256(media_path(run.predictions_file).read_bytes()).hexdigest() == run.predictions_sha256
+    assert list(media_path(run.folder).rglob("part-*")) == []
+
+
+def test_what_an_interrupted_job_finished_is_not_predicted_again(
     stimulus_set: StimulusSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prediction, "PART", 4)
-    evaluated(stimulus_set)
+    whole = selectors.read_predictions(evaluated(stimulus_set))
+    monkeypatch.setattr(shards, "SHARD_STIMULI", 4)
+    run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+
+    def cancelled_after_two(done: int, total: int, message: str = "") -> None:
+        if done >= 8:
+            raise JobCancelled
+
+    with pytest.raises(JobCancelled):
+        handlers.evaluate(cancelled_after_two, **job.parameters)
+    parts = list(media_path(run.folder).rglob("part-*.parquet"))
+    assert len(parts) == 2
     before = BrightnessClassifier.batches
-    parts = sorted(media_path("evaluations").rglob("part-*.parquet"))
-    parts[0].unlink()
+    runner.run_waiting(kinds=[services.JOB_KIND])
+    remaining = -(-stimulus_set.stimuli.count() // 4) - 2
+    assert BrightnessClassifier.batches - before == remaining + 1  # the rehearsal
+    run.refresh_from_db()
+    pd.testing.assert_frame_equal(selectors.read_predictions(run), whole)
+
+
+def test_another_classifier_of_the_same_name_is_not_taken_for_the_first(stimulus_set: StimulusSet) -> None:
     evaluated(stimulus_set)
-    assert BrightnessClassifier.batches - before == 1
+    stimulus = stimulus_set.stimuli.first()
+    table = media_path("answers.csv")
+    rows = [f"{key},dog" for key in stimulus_set.stimuli.values_list("key", flat=True)]
+    table.write_text("stimulus,response\n" + "\n".join(rows) + "\n")
+    run, _job = services.evaluate(stimulus_set=stimulus_set, spec=f"table:{table}", name="brightness")
+    runner.run_waiting(kinds=[services.JOB_KIND])
+    run.refresh_from_db()
+    assert run.spec == f"table:{table}"
+    assert set(selectors.predictions_for(stimulus_set)["response"]) == {"dog"}
+    assert stimulus is not None
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("python:tests.evaluations.rule_classifier:make_lost", "no numbers"),
+        ("python:tests.evaluations.rule_classifier:make_narrow", r"shape \(1, 15\), not \(1, 16\)"),
+        ("export:gone.pt2", "no such program"),
+        ("table:gone.csv", "no such table"),
+    ],
+)
+def test_what_is_refused_leaves_everything_as_it_was(stimulus_set: StimulusSet, spec: str, message: str) -> None:
+    before = selectors.read_predictions(evaluated(stimulus_set))
+    files = sorted(media_path("evaluations").rglob("*"))
+    run, job = services.evaluate(stimulus_set=stimulus_set, spec=spec, name="brightness")
+    runner.run_waiting(kinds=[services.JOB_KIND])
+    job.refresh_from_db()
+    run.refresh_from_db()
+    assert job.state == "failed"
+    assert re.search(message, job.error)
+    assert "Traceback" not in job.error
+    assert sorted(media_path("evaluations").rglob("*")) == files
+    assert run.spec == SPEC
+    pd.testing.assert_frame_equal(selectors.read_predictions(run), before)
+
+
+def test_a_picture_that_is_gone_or_changed_is_refused_by_name(stimulus_set: StimulusSet) -> None:
+    first, second = stimulus_set.stimuli.order_by("key")[:2]
+    for change, message in (
+        (lambda path: path.unlink(), f"The stimulus {first.key} has no file"),
+        (lambda path: path.write_bytes(media_path(second.file).read_bytes()), "is not the one that was measured"),
+    ):
+        change(media_path(first.file))
+        _run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+        runner.run_waiting(kinds=[services.JOB_KIND])
+        job.refresh_from_db()
+        assert message in job.error
+    assert not media_path("evaluations").exists() or not list(media_path("evaluations").rglob("*.parquet"))
+
+
+def test_one_evaluation_of_a_name_at_a_time(stimulus_set: StimulusSet) -> None:
+    run, _job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+    with pytest.raises(Conflict, match="being evaluated"):
+        services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+    with pytest.raises(Conflict, match="being evaluated"):
+        services.delete(run=run)
+
+
+def test_a_deleted_run_takes_its_files_along(stimulus_set: StimulusSet) -> None:
+    run = evaluated(stimulus_set)
+    folder = media_path(run.folder)
+    assert folder.is_dir()
+    services.delete(run=run)
+    assert not folder.exists()
+    assert len(selectors.predictions_for(stimulus_set)) == 0
+
+
+def test_own_labels_need_wordnet_ids_and_give_another_label_space(stimulus_set: StimulusSet) -> None:
+    spec = "python:tests.evaluations.rule_classifier:make_thousand"
+    with pytest.raises(InvalidRequest, match="6 pictures of pets have no WordNet id"):
+        services.evaluate(stimulus_set=stimulus_set, spec=spec, own_labels=True)
+    with connection.cursor() as cursor:  # as if imported from folders named by WordNet id: the set is frozen by now
+        cursor.execute("UPDATE stimuli_sourceimage SET wnid = 'n02123045'")
+    run, _job = services.evaluate(stimulus_set=stimulus_set, spec=spec, own_labels=True)
+    runner.run_waiting(kinds=[services.JOB_KIND])
+    run.refresh_from_db()
+    table = selectors.read_predictions(run)
+    assert set(table["label_space"]) == {1000}
+    assert set(table["category"]) == {"n02123045"}
+    assert set(table["response"]) <= set(IMAGENET_WNIDS)
+
+
+def test_child_processes_give_the_same_table(
+    stimulus_set: StimulusSet,
+    settings,
+    monkeypatch: pytest.MonkeyPatch,  # noqa: ANN001
+) -> None:
+    whole = selectors.read_predictions(evaluated(stimulus_set))
+    settings.COMPUTE = "processes:2"
+    monkeypatch.setattr(shards, "SHARD_STIMULI", 6)
+    monkeypatch.setattr(prediction, "MANY_SHARDS", 1)
+    pd.testing.assert_frame_equal(selectors.read_predictions(evaluated(stimulus_set)), whole)
 
 
 def test_no_predictions_is_an_empty_table(stimulus_set: StimulusSet) -> None:
@@ -81,6 +204,24 @@ def test_no_predictions_is_an_empty_table(stimulus_set: StimulusSet) -> None:
 def test_code_is_for_the_command_line_alone(stimulus_set: StimulusSet) -> None:
     with pytest.raises(InvalidRequest, match="command line"):
         services.evaluate(stimulus_set=stimulus_set, spec=SPEC, by=User.objects.create(username="r"))
+
+
+@pytest.mark.parametrize("spec", ["export:/etc/x.pt2", "onnx:../net.onnx", "timm:resnet18@/tmp/w.pt", "hf:."])
+def test_the_console_takes_names_and_what_the_operator_put_on_the_shelf(stimulus_set: StimulusSet, spec: str) -> None:
+    with pytest.raises(InvalidRequest, match="published networks by name"):
+        services.evaluate(stimulus_set=stimulus_set, spec=spec, by=User.objects.create(username="r"))
+
+
+def test_the_shelf_is_offered(stimulus_set: StimulusSet) -> None:
+    shelf = media_path(specs.SHELF)
+    shelf.mkdir()
+    (shelf / "mine.onnx").touch()
+    assert f"onnx:{shelf / 'mine.onnx'}" in specs.shelf_specs()
+    assert specs.check_safe(f"onnx:{shelf / 'mine.onnx'}")
+    assert specs.check_safe("export:fixtures/classifiers/clean.pt2")
+    assert specs.check_safe("timm:resnet50.a1_in1k")
+    assert specs.check_safe("torchvision:resnet50@IMAGENET1K_V2")
+    assert specs.check_safe("open_clip:ViT-B-32/laion2b_s34b_b79k")
 
 
 def test_an_unfinished_set_is_refused(stimulus_set: StimulusSet) -> None:

@@ -142,15 +142,15 @@ def test_the_pages_start_a_job_and_show_what_it_found(source_set: SourceSet, cli
     refused = client.post(address, {"classifiers": BRIGHTNESS})
     assert refused.status_code == 422
     assert "runs code" in refused.content.decode()
-    assert client.post(address, {"classifiers": "export:nowhere.pt2\r\n\r\n"}).status_code == 302
-    again = client.post(address, {"classifiers": "export:nowhere.pt2"})
+    assert client.post(address, {"classifiers": "timm:nowhere\r\n\r\n"}).status_code == 302
+    again = client.post(address, {"classifiers": "timm:nowhere"})
     assert "being classified already" in again.content.decode()
     page = reverse("stimuli:source_set", args=["pets"])
     assert "Evaluations: select gold" in client.get(page).content.decode()
     runner.run_waiting()
     job = Job.objects.get()
     assert job.state == JobState.FAILED
-    assert "nowhere.pt2" in client.get(page).content.decode()
+    assert "has no network" in client.get(page).content.decode()
     gold.rate_originals(source_set, [BRIGHTNESS, DOUBTER], quiet, allow_code=True, device="cpu")
     text = client.get(page, {"agreement": "agreed"}).content.decode()
     assert "All 2 classifiers name 3 pictures right" in text

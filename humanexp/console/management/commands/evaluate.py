@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -9,6 +10,7 @@ from humanexp.core.errors import ApplicationError
 from humanexp.evaluations import services
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.jobs import runner
+from humanexp.jobs.models import JobState
 from humanexp.stimuli.models import StimulusSet
 
 
@@ -22,6 +24,21 @@ class Command(BaseCommand):
         parser.add_argument("--classifier", metavar="SPEC", required=True, help="e.g. export:model.pt2, timm:resnet50")
         parser.add_argument("--name", default="", help="name on the dashboard")
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+        parser.add_argument(
+            "--rule", choices=["mean", "sum", "max"], default="mean", help="how 1,000 classes become 16 (default: mean)"
+        )
+        parser.add_argument(
+            "--own-labels",
+            action="store_true",
+            help="decide among the network's own labels (1,000-way); such curves are never compared with people's",
+        )
+        parser.add_argument(
+            "--labels",
+            metavar="FILE",
+            type=Path,
+            help="CSV of a network's own labels: label,category, one row an output",
+        )
+        parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -30,14 +47,17 @@ class Command(BaseCommand):
                 spec=options["classifier"],
                 name=options["name"],
                 device=options["device"],
+                rule=options["rule"],
+                own_labels=options["own_labels"],
+                labels=options["labels"],
+                allow_download=options["allow_download"],
             )
         except (ApplicationError, AnalysisError) as error:
             raise CommandError(str(error)) from error
-        runner.run_waiting(kinds=[services.JOB_KIND])
-        job.refresh_from_db()
+        job = runner.run_to_the_end(job, tell=self.stderr.write)
         run.refresh_from_db()
-        if run.completed_at is None:
-            raise CommandError(f"The evaluation did not finish: {job.error.strip().splitlines()[-1]}")
+        if job.state != JobState.DONE:
+            raise CommandError(f"The evaluation did not finish: {(job.error or job.state).strip().splitlines()[-1]}")
         self.stdout.write(f"{run.name}: {run.count} predictions, {run.accuracy_clean or 0:.3f} right on clean pictures")
 
 

@@ -9,7 +9,7 @@ from analysis.categories import CATEGORIES
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError
 from humanexp.core.progress import ProgressLine
-from humanexp.evaluations import services
+from humanexp.evaluations.specs import checked_specs
 from humanexp.stimuli.selectors import source_set_by_name
 
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         line = ProgressLine(sys.stderr)
         try:
             source_set = source_set_by_name(options["images"])
-            specs = services.checked_specs(options["classifier"], allow_code=True)
+            specs = checked_specs(options["classifier"], allow_code=True)
             report = rate_originals(source_set, specs, line, allow_code=True, device=options["device"])
         except (ApplicationError, AnalysisError) as error:
             raise CommandError(str(error)) from error

@@ -1,0 +1,95 @@
+"""Adapter strings: which a web form may take, what they are called, and where a table of predictions lies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from django.conf import settings
+
+from analysis.classifiers import SCHEMES
+from humanexp.core.errors import InvalidRequest
+from humanexp.core.storage import media_path
+
+#: Files of networks that the operator of the server has put, or retraining has written, where the console may use them.
+SHELF = "classifiers"
+#: Tables of predictions that were uploaded.
+TABLES = "evaluations/tables"
+#: Classifiers that may be asked at once about the originals.
+MOST_CLASSIFIERS = 20
+_TABLE = re.compile(rf"{TABLES}/[0-9a-f]{{64}}\.(csv|parquet)")
+_NAME = re.compile(r"[A-Za-z0-9_.\-]+(/[A-Za-z0-9_.\-]+)?(@[A-Za-z0-9_.\-]+)?")
+
+
+def default_name(spec: str) -> str:
+    """Name on the dashboard when none is given: the last part of the adapter string, without folder and suffix."""
+    reference = spec.split(":", 1)[-1]
+    if re.search(r"\.(pt2|onnx|csv|parquet)$", reference):
+        reference = Path(reference).stem
+    return reference.replace(":", "/")[:80]
+
+
+def check_spec(spec: str) -> str:
+    """The adapter string, stripped; refuses what names no kind of classifier before anything is loaded."""
+    spec = spec.strip()
+    scheme, _, reference = spec.partition(":")
+    if scheme not in SCHEMES or not reference:
+        raise InvalidRequest(
+            f"{spec!r} names no classifier: write SCHEME:REFERENCE, where SCHEME is one of {', '.join(SCHEMES)}.",
+            fields={"spec": "SCHEME:REFERENCE"},
+        )
+    return spec
+
+
+def check_safe(spec: str) -> str:
+    """The adapter string of a web form: published networks by name, and files that the server's operator has put there.
+
+    Nothing that runs code, and no path elsewhere on the server.
+    """
+    scheme, _, reference = check_spec(spec).partition(":")
+    if scheme == "python":
+        raise InvalidRequest(
+            "python: runs code and is for the command line alone: use manage.py evaluate or select_gold.",
+            fields={"spec": "no python: here"},
+        )
+    if spec in shelf_specs() or (scheme == "table" and _TABLE.fullmatch(reference)):
+        return spec
+    is_name = scheme in ("torchvision", "timm", "hf", "open_clip") and _NAME.fullmatch(reference)
+    if not is_name or Path(reference.rpartition("@")[2]).exists() or Path(reference).exists():
+        raise InvalidRequest(
+            f"{spec}: the console takes published networks by name (timm:resnet50.a1_in1k) and the files in "
+            f"{settings.MEDIA_ROOT}/{SHELF}. Put the file there, upload its predictions, or use manage.py evaluate.",
+            fields={"spec": "a name, or a file of the shelf"},
+        )
+    return spec
+
+
+def shelf_specs() -> list[str]:
+    """Adapter strings of the network files that the console may use: those that ship with it, and the shelf's."""
+    shipped = Path(settings.BASE_DIR) / "fixtures" / "classifiers"
+    found: list[str] = []
+    for folder, shown in ((shipped, Path("fixtures/classifiers")), (media_path(SHELF), media_path(SHELF))):
+        for path in sorted(folder.glob("*.pt2")) + sorted(folder.glob("*.onnx")):
+            scheme = "export" if path.suffix == ".pt2" else "onnx"
+            found.append(f"{scheme}:{shown / path.name}")
+    return found
+
+
+def checked_specs(specs: Sequence[str], *, allow_code: bool) -> list[str]:
+    """Classifiers to be asked, each once; refuses what names none before anything is loaded."""
+    names = list(dict.fromkeys(spec.strip() for spec in specs if spec.strip()))
+    if not names or len(names) > MOST_CLASSIFIERS:
+        raise InvalidRequest(
+            f"Name one to {MOST_CLASSIFIERS} classifiers, for example export:fixtures/classifiers/clean.pt2.",
+            fields={"classifiers": "one a line"},
+        )
+    return [check_spec(spec) if allow_code else check_safe(spec) for spec in names]
+
+
+def located(spec: str) -> str:
+    """The adapter string with the place of an uploaded table, which is stored relative to MEDIA_ROOT."""
+    scheme, _, reference = spec.partition(":")
+    if scheme == "table" and reference.startswith(f"{TABLES}/"):
+        return f"table:{media_path(reference)}"
+    return spec
