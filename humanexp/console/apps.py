@@ -11,6 +11,11 @@ class ConsoleConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from humanexp.console import handlers  # noqa: F401  (registers)
+        from humanexp.console.preflight.gate import refuse
+        from humanexp.recruitment import gates
+
+        gates.register(refuse)
         register_section(Section(key="studies", label=_("Studies"), url_name="console:studies", order=10))
         register_section(Section(key="jobs", label=_("Jobs"), url_name="jobs:jobs", order=90))
         register_study_tab(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.console.views import audit, members, preview, studies
+from humanexp.console.views import audit, members, preflight, preview, studies
 
 app_name = "console"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/", studies.overview, name="overview"),
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/run/", preview.run_preview, name="run-preview"),
+    path("studies/<slug:slug>/preflight/", preflight.preflight, name="preflight"),
     path("studies/<slug:slug>/members/", members.members, name="members"),
     path("studies/<slug:slug>/members/<int:pk>/", members.member, name="member"),
     path("studies/<slug:slug>/audit/", audit.audit, name="audit"),

@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from analysis.acceptance import Rule, RuleSet
 from analysis.protocols import PROTOCOLS, sources
 from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.duration import minutes_of, task_of
 from humanexp.experiments.models import Study
 from humanexp.experiments.plans import plan_head
-from humanexp.experiments.tasks import TASKS
 
 _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "practice": (_("practice"), _("clean pictures with feedback; they never come up again")),
@@ -137,10 +137,6 @@ class DesignPage:
 
 #: What counts where pictures are not shown for a time.
 _UNTIMED_VALUES = ("background", "size_px")
-#: A picture, a definition and two questions, at leisure.
-_JUDGING_MS = 12_000
-#: What a trial takes beside the protocol's fixed times: the median answer of published observers, and the save.
-_ANSWER_MS, _BETWEEN_MS = 850, 300
 #: Tasks in which corruptions are compared.
 _COMPARING = ("discrimination", "abx")
 
@@ -150,10 +146,8 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
     summary = head["summary"]
     rules = RuleSet.from_dict(study.rule_set)
     protocol = configuration.protocol
-    showing_ms = protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms
-    answer_ms = protocol.response_ms if protocol.fixed_response_window else min(_ANSWER_MS, protocol.response_ms)
     by_role: Mapping[str, float] = summary["trials_by_role"]
-    tasks = {_task_of(role) for role in by_role}
+    tasks = {task_of(role) for role in by_role}
     asked = [rule for rule in rules.rules if rule.settings.get("task") in (None, *tasks)]
     return DesignPage(
         configuration=configuration,
@@ -172,23 +166,8 @@ def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
         flags=[rule for rule in asked if rule.severity == "flag"],
         answers=round(by_role.get("main", 0) * summary["sessions"]),
         pairs=round(sum(by_role.get(f"{task} main", 0) for task in _COMPARING) * summary["sessions"]),
-        minutes=_session_ms(by_role, showing_ms, answer_ms + _BETWEEN_MS) / 60_000,
+        minutes=minutes_of(by_role, protocol),
     )
-
-
-def _session_ms(by_role: Mapping[str, float], showing_ms: float, answer_ms: float) -> float:
-    """Rough length of a session."""
-    total = 0.0
-    for role, trials in by_role.items():
-        task = TASKS[_task_of(role)]
-        total += trials * (task.showings * showing_ms + answer_ms if task.is_timed else _JUDGING_MS)
-    return total
-
-
-def _task_of(role: str) -> str:
-    """Roles of other tasks than categorisation begin with the task's name."""
-    first = role.split(" ")[0]
-    return first if first in TASKS else "categorisation"
 
 
 def _roles(by_role: Mapping[str, float], *, shared: int) -> list[RoleRow]:

@@ -26,6 +26,7 @@ class PatientConnection:
     """
 
     http: requests.Session = field(default_factory=requests.Session)
+    tries: int = TRIES
 
     def request(self, method: str, url: str, **arguments: Any) -> requests.Response:
         """The reply, whatever its status below 500.
@@ -36,7 +37,7 @@ class PatientConnection:
             If the server stays away.
         """
         last = ""
-        for attempt in range(TRIES):
+        for attempt in range(self.tries):
             if attempt:
                 time.sleep(min(1.0, 0.05 * 2**attempt))
             try:

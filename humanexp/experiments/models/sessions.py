@@ -174,7 +174,8 @@ class Preview(models.Model):
     """A researcher goes through a study as a participant: no session, no trials, no answers; gone when it ends."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="previews")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    #: nobody: a dry run before the launch
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
     #: the session of the plan that is shown; it is not taken
     slot = models.PositiveIntegerField()
     #: phases are so many times shorter than in the protocol; 1 = true timing

@@ -21,6 +21,9 @@ class Command(RecruitmentCommand):
         parser.add_argument("--per-hit", metavar="N", type=int, help="places of one HIT (default 9: lower fee)")
         parser.add_argument("--minutes", metavar="N", type=int, help="what people are told it takes")
         parser.add_argument("--cap", metavar="DOLLARS", help="most the campaign may ever cost (default: its price)")
+        parser.add_argument(
+            "--skip-preflight", action="store_true", help="launch unchecked; on a link or the own marketplace alone"
+        )
         parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -49,6 +52,7 @@ class Command(RecruitmentCommand):
             estimated_minutes=options["minutes"],
             cap_cents=money.cents(options["cap"]) if options["cap"] else None,
             confirm_total_cents=money.cents(options["confirm_total"]) if options["confirm_total"] else None,
+            skip_preflight=options["skip_preflight"],
         )
         self.stdout.write(f"entry: {entry_url(campaign)}")
         self.report_sending(services.send(environment=to, wait_s=60))

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.experiments.models import Study
+
+
+class Tone(models.TextChoices):
+    """How one check of a pre-flight ended."""
+
+    GOOD = "good", _("passed")
+    WARN = "warn", _("worth knowing")
+    BAD = "bad", _("to put right first")
+
+
+class Preflight(models.Model):
+    """One pre-flight check of a study for one recruiter, with what it looked at. Rows are only added."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="preflights")
+    to = models.CharField(max_length=12)
+    began_at = models.DateTimeField()
+    ended_at = models.DateTimeField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    #: no check ended badly
+    is_green = models.BooleanField()
+    #: of each check: key, title, tone, detail, remedy, url, action
+    lines = models.JSONField(default=list)
+    #: of the study, its stimuli and the recruiter as they were: another one makes the result stale
+    fingerprint = models.CharField(max_length=64)
+    #: what the account held when it was asked; null where there is none
+    balance_cents = models.BigIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["study", "to"])]
+
+    def __str__(self) -> str:
+        return f"pre-flight of {self.study} on {self.to}"
+
+    def lines_of(self, tone: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["tone"] == tone]
+
+    @property
+    def faults(self) -> list[dict[str, Any]]:
+        return self.lines_of(Tone.BAD)
+
+    @property
+    def remarks(self) -> list[dict[str, Any]]:
+        return self.lines_of(Tone.WARN)
+
+    @property
+    def seconds(self) -> float:
+        return (self.ended_at - self.began_at).total_seconds()

@@ -1,0 +1,75 @@
+"""Whether the newest pre-flight still holds, and the sentence with which a launch is refused when it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from humanexp.console.models import Preflight
+from humanexp.console.preflight.fingerprint import fingerprint_of
+from humanexp.core import clock
+from humanexp.experiments.models import Study
+from humanexp.recruitment import money
+from humanexp.recruitment.models import Environment
+from humanexp.recruitment.pricing import Quote
+
+#: Accounts empty, certificates end, servers move: after a day the same is asked again.
+HOLDS = timedelta(days=1)
+Name = Literal["none", "red", "stale", "green"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """The newest pre-flight for one recruiter, and what it is worth now."""
+
+    name: Name
+    preflight: Preflight | None = None
+    #: why it is stale
+    why: str = ""
+
+    @property
+    def is_green(self) -> bool:
+        return self.name == "green"
+
+
+def standing_of(study: Study, to: str) -> Standing:
+    newest = Preflight.objects.filter(study=study, to=to).select_related("by").first()
+    if newest is None:
+        return Standing(name="none")
+    if newest.fingerprint != fingerprint_of(study, to):
+        why = _("The study, its stimuli or the recruiter have changed since.")
+        return Standing(name="stale", preflight=newest, why=why)
+    if clock.now() - newest.ended_at > HOLDS:
+        return Standing(name="stale", preflight=newest, why=_("It is more than a day old."))
+    return Standing(name="green" if newest.is_green else "red", preflight=newest)
+
+
+def refuse(*, study: Study, to: str, price: Quote) -> str:
+    """The gate that recruitment asks before a launch."""
+    where = Environment(to).label
+    standing = standing_of(study, to)
+    match standing.name:
+        case "none":
+            return _("Run the pre-flight check for %(where)s first: nothing has been tried out yet.") % {"where": where}
+        case "stale":
+            return _("Run the pre-flight check for %(where)s again. %(why)s") % {"where": where, "why": standing.why}
+        case "red":
+            faults = standing.preflight.faults if standing.preflight else []
+            text = ngettext(
+                "The pre-flight check for %(where)s found %(n)d thing to put right first: %(first)s",
+                "The pre-flight check for %(where)s found %(n)d things to put right first, the first: %(first)s",
+                len(faults),
+            )
+            first = f"{faults[0]['title']}: {faults[0]['detail']}" if faults else ""
+            return text % {"where": where, "n": len(faults), "first": first}
+    held = standing.preflight.balance_cents if standing.preflight else None
+    if held is not None and price.total_cents > held:
+        return _("This costs $%(total)s, and at the check the account held $%(held)s: add money and check again.") % {
+            "total": money.dollars(price.total_cents),
+            "held": money.dollars(held),
+        }
+    return ""

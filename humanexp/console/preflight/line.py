@@ -1,0 +1,128 @@
+"""What a check is given, and what it says."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.functional import Promise
+
+from humanexp.console.models import Tone
+from humanexp.core.models import User
+from humanexp.experiments import selectors as experiments
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.models import Study
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.models import Environment
+from humanexp.recruitment.pricing import Quote
+from humanexp.recruitment.selectors import SuggestedTerms
+
+
+@dataclass(kw_only=True)
+class Launch:
+    """The launch that is being rehearsed."""
+
+    study: Study
+    to: str
+    by: User | None = None
+    #: what the recruiter's account holds, once a check has asked
+    balance_cents: int | None = field(default=None, init=False)
+
+    @cached_property
+    def configuration(self) -> StudyConfiguration:
+        return experiments.configuration_of(self.study)
+
+    @cached_property
+    def terms(self) -> SuggestedTerms:
+        return selectors.suggested_terms(self.study)
+
+    @cached_property
+    def price(self) -> Quote:
+        """Of every place that is left."""
+        is_link = self.to == Environment.LINK
+        return services.quote(
+            to=self.to,
+            assignments=max(1, self.terms.assignments),
+            reward_cents=0 if is_link else self.terms.reward_cents,
+        )
+
+    @property
+    def is_link(self) -> bool:
+        return self.to == Environment.LINK
+
+    @property
+    def is_amazon(self) -> bool:
+        return self.to in (Environment.SANDBOX, Environment.PRODUCTION)
+
+    @property
+    def is_at_home(self) -> bool:
+        """The platform answers on this machine alone."""
+        return is_loopback(settings.PUBLIC_URL)
+
+    @property
+    def recruiter_address(self) -> str:
+        """Where the recruiter answers; empty for a plain link."""
+        addresses: dict[str, str] = {
+            Environment.MARKETPLACE.value: settings.MARKETPLACE_URL,
+            Environment.SANDBOX.value: settings.MTURK_SANDBOX_URL,
+            Environment.PRODUCTION.value: settings.MTURK_PRODUCTION_URL,
+        }
+        return addresses.get(self.to, "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What one check found."""
+
+    tone: Tone
+    detail: str
+    #: what to do about it
+    remedy: str = ""
+    #: where to do it, and what the link is called
+    url: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    key: str
+    title: str | Promise
+    look: Callable[[Launch], Line]
+
+
+CHECKS: list[Check] = []
+
+
+def check(title: str | Promise) -> Callable[[Callable[[Launch], Line]], Callable[[Launch], Line]]:
+    """Register a check under the name of its function."""
+
+    def register(look: Callable[[Launch], Line]) -> Callable[[Launch], Line]:
+        CHECKS.append(Check(look.__name__.replace("_", "-"), title, look))
+        return look
+
+    return register
+
+
+def good(detail: str) -> Line:
+    return Line(tone=Tone.GOOD, detail=detail)
+
+
+def warn(detail: str, remedy: str = "", *, url: str = "", action: str = "") -> Line:
+    return Line(tone=Tone.WARN, detail=detail, remedy=remedy, url=url, action=action)
+
+
+def bad(detail: str, remedy: str, *, url: str = "", action: str = "") -> Line:
+    return Line(tone=Tone.BAD, detail=detail, remedy=remedy, url=url, action=action)
+
+
+def as_stored(entry: Check, line: Line) -> dict[str, str]:
+    return {"key": entry.key, "title": str(entry.title), **dataclasses.asdict(line), "tone": str(line.tone)}
+
+
+def is_loopback(address: str) -> bool:
+    host = urlsplit(address).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")

@@ -1,0 +1,112 @@
+"""Is there everything that will be shown, and is it what the plan says?"""
+
+from __future__ import annotations
+
+import hashlib
+from io import BytesIO
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
+from humanexp.core.errors import ApplicationError
+from humanexp.core.storage import media_path
+from humanexp.experiments.pictures import mask_png
+from humanexp.experiments.plans import plan_head, planned_stimuli
+from humanexp.recruitment import selectors
+from humanexp.stimuli.models import Stimulus
+
+#: Pictures that are opened, spread evenly over the names of those that the plan shows.
+SAMPLE = 48
+MASKS = 3
+
+
+@check(gettext_lazy("Plan"))
+def plan(launch: Launch) -> Line:
+    study = launch.study
+    design = reverse("experiments:design", args=[study.slug])
+    try:
+        planned = planned_stimuli(study)
+    except ApplicationError as error:
+        return bad(error.message, _("Or make a new version of the study."), url=design, action=_("Design"))
+    known = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=planned).count()
+    if known < len(planned):
+        lost = {"n": len(planned) - known}
+        return bad(
+            _("%(n)d pictures of the plan are in the stimulus set no more.") % lost,
+            _("Make a new version of the study, which plans anew."),
+            url=design,
+            action=_("Design"),
+        )
+    free = selectors.free_sessions(study)
+    if not free:
+        return bad(
+            _("Every planned session is taken or promised."),
+            _("Make a new version with more sessions."),
+            url=design,
+            action=_("Design"),
+        )
+    notes = plan_head(study)["notes"]
+    if notes:
+        return warn(" ".join(notes), _("Decide whether you can live with it."), url=design, action=_("Design"))
+    counts = {"n": free, "pictures": len(planned)}
+    return good(_("%(n)d sessions are free; the plan shows %(pictures)d pictures, and the originals suffice.") % counts)
+
+
+@check(gettext_lazy("Stimuli"))
+def stimuli(launch: Launch) -> Line:
+    """A sample is opened as the browser will: the bytes are those of the record, and decode in the protocol's size."""
+    from PIL import Image, UnidentifiedImageError
+
+    names = sorted(planned_stimuli(launch.study))
+    sample = names[:: max(1, len(names) // SAMPLE)][:SAMPLE]
+    found = Stimulus.objects.filter(stimulus_set_id=launch.study.stimulus_set_id, key__in=sample)
+    side = launch.configuration.protocol.size_px
+    faults = []
+    for key, file, sha256 in found.values_list("key", "file", "sha256"):
+        try:
+            content = media_path(file).read_bytes()
+            with Image.open(BytesIO(content)) as picture:
+                picture.load()
+                size = picture.size
+        except FileNotFoundError:
+            faults.append(_("%(key)s is missing") % {"key": key})
+            continue
+        except (UnidentifiedImageError, OSError):
+            faults.append(_("%(key)s cannot be opened") % {"key": key})
+            continue
+        if hashlib.sha256(content).hexdigest() != sha256:
+            faults.append(_("%(key)s was changed") % {"key": key})
+        elif size != (side, side):
+            faults.append(_("%(key)s is %(width)d x %(height)d px") % {"key": key, "width": size[0], "height": size[1]})
+    if faults:
+        detail = _("Of %(n)d sampled stimuli %(bad)d are not as recorded: %(which)s.")
+        return bad(
+            detail % {"n": len(sample), "bad": len(faults), "which": ", ".join(faults[:3])},
+            _("Restore the files from the backup, or generate the set again; verify_stimuli looks at all of them."),
+            url=reverse("stimuli:stimulus_sets"),
+            action=_("Stimuli"),
+        )
+    counts = {"n": len(sample), "all": len(names), "px": side}
+    return good(_("%(n)d of %(all)d open in %(px)d px with the recorded digest.") % counts)
+
+
+@check(gettext_lazy("Noise masks"))
+def masks(launch: Launch) -> Line:
+    from PIL import Image
+
+    protocol = launch.configuration.protocol
+    if launch.study.is_validation or protocol.mask_ms == 0:
+        return good(_("This study shows none."))
+    for seed in range(MASKS):
+        with Image.open(BytesIO(mask_png(seed=seed, protocol=protocol))) as mask:
+            mask.load()
+            if mask.size != (protocol.size_px, protocol.size_px) or mask.getextrema()[0] == mask.getextrema()[1]:
+                return bad(
+                    _("A mask of %(size)s px is not the noise that was asked for.") % {"size": mask.size},
+                    _("Check the protocol of the study."),
+                    url=reverse("experiments:design", args=[launch.study.slug]),
+                    action=_("Design"),
+                )
+    return good(_("Drawn in %(px)d px.") % {"px": protocol.size_px})

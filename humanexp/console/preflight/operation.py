@@ -1,0 +1,129 @@
+"""Does the machinery run: the recruiter's account, the job runner, and the whole way of a participant?"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from humanexp.console import scripted
+from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
+from humanexp.core import clock
+from humanexp.core.errors import KeysRefused, RecruiterError
+from humanexp.experiments.models import Preview
+from humanexp.experiments.services import previewing
+from humanexp.jobs.models import Job, JobState
+from humanexp.recruitment import money
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.simulation.connection import ParticipationFailed, PatientConnection
+from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
+from humanexp.simulation.participant import OpenSession, ScriptedParticipant
+from humanexp.simulation.personas import personas
+
+#: A runner that is alive has polled the recruiters within this time.
+PULSE = timedelta(minutes=3)
+
+
+@check(gettext_lazy("Recruiter's account"))
+def account(launch: Launch) -> Line:
+    if launch.is_link:
+        return good(_("No money goes through a plain link."))
+    settings_page = _("doctor says which keys are set.")
+    try:
+        launch.balance_cents = recruiter_for(launch.to).balance_cents()
+    except KeysRefused as error:
+        return bad(error.message, settings_page)
+    except RecruiterError as error:
+        return bad(error.message, _("Check that the recruiter runs and answers, then check again."))
+    total, held = launch.price.total_cents, launch.balance_cents
+    numbers = {"held": money.dollars(held or 0), "total": money.dollars(total), "places": launch.price.assignments}
+    if held is not None and held < total:
+        return bad(
+            _("The account holds $%(held)s; all %(places)d places cost $%(total)s with fees.") % numbers,
+            _("Add money to the account, or plan fewer places or a lower reward."),
+            url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
+            action=_("Recruit"),
+        )
+    if held is None:
+        return good(_("The keys are accepted."))
+    return good(_("The keys are accepted; $%(held)s cover $%(total)s for all %(places)d places.") % numbers)
+
+
+@check(gettext_lazy("Job runner"))
+def job_runner(launch: Launch) -> Line:
+    now = clock.now()
+    alive = Job.objects.filter(
+        Q(state=JobState.RUNNING, lease_until__gt=now) | Q(subject="periodic", finished_at__gt=now - PULSE)
+    )
+    if alive.exists():
+        return good(_("Runs."))
+    say = warn if launch.is_link else bad
+    return say(
+        _("No job runner has been heard of for %(n)d minutes: nobody would be paid, no analysis made.")
+        % {"n": PULSE.total_seconds() / 60},
+        _("Start one: python manage.py run_jobs"),
+        url=reverse("jobs:jobs"),
+        action=_("Jobs"),
+    )
+
+
+@check(gettext_lazy("Dry run"))
+def dry_run(launch: Launch) -> Line:
+    """Scripted participants take planned sessions over HTTP, through the calls that people's pages make."""
+    slots = sorted({0, launch.study.planned_sessions // 2, launch.study.planned_sessions - 1})
+    trials = 0
+    for slot in slots:
+        try:
+            trials += _take(launch, slot)
+        except ParticipationFailed as error:
+            return bad(
+                _("A scripted participant could not finish session %(n)d: %(why)s.") % {"n": slot + 1, "why": error},
+                _("Take the session yourself and see where it stops."),
+                url=reverse("console:preview", args=[launch.study.slug]),
+                action=_("Take it yourself"),
+            )
+    numbers = {"n": len(slots), "trials": trials}
+    return good(_("%(n)d sessions were taken to their end, %(trials)d trials; nothing of them is stored.") % numbers)
+
+
+def _take(launch: Launch, slot: int) -> int:
+    """How many trials were answered. The preview's row goes with its end, or with its failure."""
+    preview = previewing.open_preview(study=launch.study, by=None, slot=slot, is_hurried=True)
+    try:
+        # Nobody waits for a server that is not there: that is what the check is to find out.
+        http = PatientConnection(tries=2)
+        api = settings.PUBLIC_URL + reverse("experiments:preview-session").removesuffix("session/")
+        code = previewing.issue_preview_handoff(preview=preview)
+        token = http.post(f"{api}handoff/", json={"code": code}).json()["token"]
+        observers = ObserverModel(curves=DEMO_CURVES, seed=slot)
+        person = ScriptedParticipant(
+            persona=personas(observers, slot)["careful"],
+            truth=scripted.true_pictures(launch.study),
+            name=f"dry-{os.getpid()}-{slot}",
+            connection=http,
+        )
+        sitting = DryRun(participant=person, entry=api, api=api, token=token)
+        done = sitting.answer_all()
+        if done.get("state") != "completed":
+            raise ParticipationFailed(_("the session does not end"))
+        return sitting.answered
+    finally:
+        Preview.objects.filter(pk=preview.pk).delete()
+
+
+@dataclass(kw_only=True)
+class DryRun(OpenSession):
+    """A sitting in a preview, which takes answers as a researcher's."""
+
+    answered: int = 0
+
+    def send(self, response: Any) -> dict[str, Any]:
+        self.answered += 1
+        return super().send({**response, "simulated": False})

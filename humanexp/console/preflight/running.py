@@ -1,0 +1,100 @@
+"""Makes the checks, one after the other, and stores what they said."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from humanexp.console.models import Preflight, Tone
+from humanexp.console.preflight import addresses, materials, operation, terms  # noqa: F401  (register, in this order)
+from humanexp.console.preflight.fingerprint import fingerprint_of
+from humanexp.console.preflight.line import CHECKS, Check, Launch, Line, as_stored, bad
+from humanexp.core import clock
+from humanexp.core.audit import record
+from humanexp.core.errors import ApplicationError, InvalidRequest, StudyRefused
+from humanexp.core.models import User
+from humanexp.experiments.models import Origin, Study
+from humanexp.jobs import selectors as jobs
+from humanexp.jobs import services as job_services
+from humanexp.jobs.models import Job
+from humanexp.recruitment.models import Environment
+
+logger = logging.getLogger(__name__)
+JOB = "console.preflight"
+Report = Callable[[int, int, str], None]
+
+
+def request_preflight(*, study: Study, to: str, by: User | None) -> Job:
+    """Queue the checks; asked twice, one job."""
+    _check(study, to)
+    job = latest_job(study)
+    if job is not None and not job.is_finished and job.parameters.get("to") == to:
+        return job
+    return job_services.submit(
+        JOB, subject=f"study:{study.pk}", by=by, study_id=study.pk, to=to, by_id=by.pk if by else None
+    )
+
+
+def latest_job(study: Study) -> Job | None:
+    return jobs.latest_for(f"study:{study.pk}", JOB)
+
+
+def run_preflight(*, study: Study, to: str, by: User | None = None, report: Report | None = None) -> Preflight:
+    """Make every check, whatever the others say. Nothing but the result is written."""
+    _check(study, to)
+    launch, began, lines = Launch(study=study, to=to, by=by), clock.now(), []
+    fingerprint = fingerprint_of(study, to)
+    for number, entry in enumerate(CHECKS):
+        if report is not None:
+            report(number, len(CHECKS), str(entry.title))
+        lines.append(as_stored(entry, _look(entry, launch)))
+    if report is not None:
+        report(len(CHECKS), len(CHECKS), "")
+    with transaction.atomic():
+        made = Preflight.objects.create(
+            study=study,
+            to=to,
+            by=by,
+            began_at=began,
+            ended_at=clock.now(),
+            lines=lines,
+            is_green=all(line["tone"] != Tone.BAD for line in lines),
+            fingerprint=fingerprint,
+            balance_cents=launch.balance_cents,
+        )
+        faults = [line["key"] for line in made.faults]
+        record(
+            action="preflight",
+            subject=f"preflight:{made.pk}",
+            study=study.slug,
+            by=by,
+            to=to,
+            is_green=made.is_green,
+            **({"faults": ", ".join(faults)} if faults else {}),
+        )
+    return made
+
+
+def _look(entry: Check, launch: Launch) -> Line:
+    """A check that itself breaks has found something, too."""
+    try:
+        return entry.look(launch)
+    except ApplicationError as error:
+        return bad(error.message, _("Put this right, then check again."))
+    except Exception as error:  # noqa: BLE001  one broken check must not keep the others from being made
+        logger.exception("pre-flight check %s", entry.key)
+        detail = _("The check itself broke: %(kind)s: %(what)s.")
+        return bad(
+            detail % {"kind": type(error).__name__, "what": str(error)[:200]},
+            _("The server's log says where."),
+        )
+
+
+def _check(study: Study, to: str) -> None:
+    if study.origin == Origin.IMPORTED:
+        raise StudyRefused("This study holds imported trials: there is nothing to launch.")
+    if to not in Environment.values:
+        raise InvalidRequest(f"{to!r} is no recruiter: choose one of {', '.join(Environment.values)}.")

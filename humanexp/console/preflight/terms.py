@@ -1,0 +1,100 @@
+"""Do people know what they agree to, whom to ask, and have they time enough?"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
+from humanexp.experiments.duration import session_minutes
+from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.services.publishing import DURATION_FACTOR
+
+#: A time limit below so many times the length of a session cuts slow people off.
+ROOM = 2.0
+
+
+@check(gettext_lazy("Consent"))
+def consent(launch: Launch) -> Line:
+    text = consent_of(launch.study, launch.configuration.language)
+    shown = text.own_text or render_to_string(text.template, {"study": launch.study})
+    edit = {"url": reverse("console:preview", args=[launch.study.slug]), "action": _("Read it")}
+    if len(shown.split()) < 10:
+        return bad(
+            _("The consent text says next to nothing."),
+            _("Write in the study's consent setting what people do, what is kept, and that they may stop."),
+            **edit,
+        )
+    if text.own_text and launch.configuration.consent_version == "1" and launch.study.version > 1:
+        return warn(
+            _("The study has a consent text of its own and is version %(n)d, but the text is still version 1.")
+            % {"n": launch.study.version},
+            _("If the text has changed, give it another consent_version."),
+            **edit,
+        )
+    return good(_("Text %(version)s is shown before anything is asked.") % {"version": text.version})
+
+
+@check(gettext_lazy("Contact"))
+def contact(launch: Launch) -> Line:
+    if launch.terms.contact:
+        return good(_("People can write to %(contact)s.") % {"contact": launch.terms.contact})
+    say = bad if launch.is_amazon else warn
+    return say(
+        _("The study names nobody whom participants can write to."),
+        _("Fill in the contact on the page Recruit, or in the study's [recruitment] table."),
+        url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
+        action=_("Recruit"),
+    )
+
+
+@check(gettext_lazy("Qualification"))
+def qualification(launch: Launch) -> Line:
+    rules = [rule for rule in launch.study.rule_set.get("rules", []) if rule.get("kind") == "qualification"]
+    rounds = launch.configuration.design.qualification_trials
+    design = {"url": reverse("experiments:design", args=[launch.study.slug]), "action": _("Design")}
+    if launch.study.is_validation or not rules:
+        return good(_("The rules of this study ask for none."))
+    if launch.configuration.design.main_trials == 0:
+        return good(_("Pairs have plain ones among them that gate; the qualification is for categories."))
+    if not rounds:
+        return warn(
+            _("The rules know a qualification, and the plan has no trials for it."),
+            _("Set design.qualification_trials to 16, or attach a qualification of the recruiter when you launch."),
+            **design,
+        )
+    return good(_("%(n)d clean pictures at the beginning; who fails is paid and does not count.") % {"n": rounds})
+
+
+@check(gettext_lazy("Time"))
+def time_limit(launch: Launch) -> Line:
+    needed, told = session_minutes(launch.study), launch.terms.estimated_minutes
+    allowed = max(30, DURATION_FACTOR * told)
+    numbers = {"needed": max(1, round(needed)), "told": told, "allowed": allowed}
+    recruit = {
+        "url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
+        "action": _("Recruit"),
+    }
+    if allowed < ROOM * needed:
+        return bad(
+            _("A session takes about %(needed)d minutes, and people have %(allowed)d.") % numbers,
+            _("Set estimated_minutes in the study's [recruitment] table to what it really takes."),
+            **recruit,
+        )
+    if needed > told + 1:
+        return warn(
+            _("People are told %(told)d minutes; the trials alone take about %(needed)d.") % numbers,
+            _("Tell them the truth: the pay of an hour depends on it."),
+            **recruit,
+        )
+    return good(_("About %(needed)d minutes of trials; people are told %(told)d and have %(allowed)d.") % numbers)
+
+
+@check(gettext_lazy("Language"))
+def language(launch: Launch) -> Line:
+    spoken = dict(settings.LANGUAGES)
+    wanted = launch.configuration.language
+    return good(_("The pages begin in %(language)s; readers may change it.") % {"language": spoken.get(wanted, wanted)})

@@ -1,0 +1,71 @@
+"""How many answers the pictures of a study have so far. Counted in the database: a large study has millions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+
+from humanexp.experiments.models import Response, SessionState, Study
+from humanexp.experiments.plans import plan_head
+from humanexp.stimuli.models import Stimulus
+
+#: Bins of visual change in which progress is shown.
+BINS = 10
+#: Answers that enter curves: main trials that are no pairs, and the first showing of what is shown twice.
+_COUNTED = Q(trial__role="main", trial__second_stimulus=None) | Q(trial__role="consistency_first")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinCount:
+    """Answers on one corruption in one bin of visual change."""
+
+    corruption: str
+    low: float
+    high: float
+    planned: int
+    answered: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerCounts:
+    """Answers by bin, and how they are spread over pictures."""
+
+    bins: tuple[BinCount, ...]
+    #: how many pictures have so many answers: (answers, pictures), the fewest answers first; none is not in it
+    spread: tuple[tuple[int, int], ...]
+
+    @property
+    def answers(self) -> int:
+        return sum(number * pictures for number, pictures in self.spread)
+
+    @property
+    def pictures(self) -> int:
+        return sum(pictures for _number, pictures in self.spread)
+
+
+def answer_counts(study: Study) -> AnswerCounts:
+    """Answers of withdrawn sessions are left out: those people took them back."""
+    stored = Response.objects.filter(_COUNTED, session__study=study).exclude(session__state=SessionState.WITHDRAWN)
+    by_picture = dict(stored.order_by().values_list("trial__stimulus").annotate(n=Count("pk")))
+    answered: Counter[tuple[str, int]] = Counter()
+    pictures = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id)
+    for pk, corruption, change in pictures.values_list("pk", "corruption", "visual_change").iterator():
+        if pk in by_picture:
+            answered[corruption, min(BINS - 1, int(change * BINS))] += by_picture[pk]
+    strata = plan_head(study)["summary"]["strata"] if study.plan_file else {}
+    return AnswerCounts(
+        bins=tuple(
+            BinCount(
+                corruption=corruption,
+                low=number / BINS,
+                high=(number + 1) / BINS,
+                planned=planned,
+                answered=answered[corruption, number],
+            )
+            for corruption, counts in strata.items()
+            for number, planned in enumerate(counts)
+        ),
+        spread=tuple(sorted(Counter(by_picture.values()).items())),
+    )
