@@ -68,7 +68,7 @@ class Visit:
 
 @pytest.fixture
 def visit(site: Site) -> Visit:
-    site.must("publish", "glance", "--to", "marketplace", "--assignments", "2")
+    site.must("publish", "glance", "--to", "marketplace", "--assignments", "2", "--skip-preflight")
     platform, marketplace, browser = site.addresses.web, site.addresses.marketplace, Browser()
 
     # On the marketplace: look around, sign up, preview, accept.
