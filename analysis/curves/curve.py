@@ -116,7 +116,8 @@ class CurveFit:
     extrapolated : float
         Share of [0, 1] outside ``measured``.
     area_bounds : tuple of float
-        Smallest and largest area that monotone curves could have which agree with this one where it is measured.
+        Smallest and largest area that monotone curves could have which agree with this one where it is measured
+        (empty bins are not).
     bands : Bands or None
     bootstrap : Bootstrap or None
         The refits, for joint intervals of quantities of several curves.

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 import analysis
 from analysis.curves.anchoring import LeftAnchor, RightAnchor, Sample, read_sample
 from analysis.curves.bands import make_bands, normal_quantile
-from analysis.curves.basis import SplineBasis
-from analysis.curves.binning import Bin, Binning, bin_trials
+from analysis.curves.binning import bin_trials
 from analysis.curves.bootstrap import UNITS, Bootstrap, Scheme, Unit, spread_of
 from analysis.curves.cells import clustered_trials, occupied_cells
 from analysis.curves.curve import OVERLAP_LEVEL, Anchor, CurveConfig, CurveFit
+from analysis.curves.extrapolation import area_bounds, measured_range
 from analysis.curves.methods import DEFAULT_METHOD, curve_method
 from analysis.curves.methods.base import AnchorUse
 from analysis.curves.refits import refit
@@ -143,7 +143,7 @@ def fit_curve(
     coefficients = np.minimum.accumulate(chosen.coefficients)
     coefficients.setflags(write=False)
     area = float(np.clip(basis.integrals @ coefficients, 0.0, 1.0))
-    measured = _measured(sample, bins, config)
+    measured = measured_range(sample, bins, config)
 
     bootstrap = bands = error = interval = None
     if n_bootstrap:
@@ -178,7 +178,7 @@ def fit_curve(
         area_interval=interval,
         measured=measured,
         extrapolated=1.0 - (measured[1] - measured[0]),
-        area_bounds=_area_bounds(basis, coefficients, measured, area, sample.right),
+        area_bounds=area_bounds(basis, coefficients, bins, config, sample),
         bands=bands,
         bootstrap=bootstrap,
         data_digest=_digest(sample),
@@ -192,26 +192,6 @@ def fit_curve(
 def _held(anchor: Anchor, use: AnchorUse) -> Anchor:
     """The anchor as the method used it: held at the rate of its trials, or drawn towards it."""
     return replace(anchor, kind="fixed") if use == "hard" and anchor.kind == "soft" else anchor
-
-
-def _measured(sample: Sample, bins: tuple[Bin, ...], config: CurveConfig) -> tuple[float, float]:
-    """Range from the first to the last occupied bin; an anchor measures 0, trials on noise measure 1."""
-    binning = Binning(config.n_bins, config.bin_rule)
-    lower = 0.0 if sample.left.kind != "none" else binning.edges(bins[0].index)[0]
-    return lower, 1.0 if sample.noise is not None else binning.edges(bins[-1].index)[1]
-
-
-def _area_bounds(
-    basis: SplineBasis, coefficients: FloatArray, measured: tuple[float, float], area: float, right: Anchor
-) -> tuple[float, float]:
-    """Smallest and largest area when the curve is free, but monotone, outside the measured range."""
-    lower, upper = measured
-    first, last = np.clip(basis.design(np.array([lower, upper])) @ coefficients, 0.0, 1.0)
-    inside = float(basis.integral_design(lower, upper) @ coefficients)
-    floor = right.value if right.kind == "fixed" and right.value is not None else 0.0
-    smallest = inside + lower * float(first) + (1.0 - upper) * min(floor, float(last))
-    largest = inside + lower + (1.0 - upper) * float(last)
-    return min(max(smallest, 0.0), area), max(min(largest, 1.0), area)
 
 
 def _digest(sample: Sample) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.errors import InvalidInput
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 Curve = Callable[[FloatArray], FloatArray]
 
 _NODES = 101
@@ -132,7 +134,7 @@ class Answers:
     participants: NDArray[np.str_]
     images: NDArray[np.str_]
 
-    def columns(self) -> dict[str, NDArray[np.generic]]:
+    def columns(self) -> dict[str, Any]:
         """Keyword arguments of `fit_curve`."""
         return {name: getattr(self, name) for name in ("visual_change", "correct", "participants", "images")}
 
@@ -145,6 +147,7 @@ def simulate_answers(
     shared_people: bool = False,
     shared_originals: bool = False,
     place: Callable[[np.random.Generator, int], FloatArray] | None = None,
+    clean: int = 0,
 ) -> list[Answers]:
     """Let a crowd answer stimuli of several corruption functions.
 
@@ -158,10 +161,13 @@ def simulate_answers(
         Whether the same people, and the same originals, stand in every function (they then move together).
     place : callable, optional
         ``place(rng, n)`` draws n visual changes; uniform on [0, 1] by default.
+    clean : int
+        Answers to clean pictures, by the people and on the originals of the last function.
 
     Returns
     -------
     list of Answers
+        One a function, and last those to clean pictures, if any.
 
     Notes
     -----
@@ -174,28 +180,40 @@ def simulate_answers(
     total_sd = float(np.hypot(crowd.image_sd, crowd.participant_sd))
     original_sd = crowd.image_sd * np.sqrt(crowd.original_share)
     stimulus_sd = crowd.image_sd * np.sqrt(1.0 - crowd.original_share)
+    person = np.repeat(np.arange(crowd.people), crowd.trials_each)
     person_effect = original_effect = np.empty(0)
     samples = []
+
+    def answered(
+        number: int, logit: FloatArray, v: FloatArray, of: IntArray, shown: IntArray, who: IntArray
+    ) -> Answers:
+        chance = 1.0 / (1.0 + np.exp(-(logit[shown] + person_effect[who])))
+        return Answers(
+            v[shown],
+            rng.random(len(who)) < chance,
+            _ids("person", "" if shared_people else f"{number}-", who),
+            _ids("original", "" if shared_originals else f"{number}-", of[shown]),
+        )
+
+    def stimulus_logit(curve: Curve, v: FloatArray, of: IntArray) -> FloatArray:
+        own = rng.normal(0.0, stimulus_sd, len(v))
+        return marginal_logit(curve(v), total_sd) + original_effect[of] + own
+
     for number, curve in enumerate(curves):
         if not (shared_people and number):
             person_effect = rng.normal(0.0, crowd.participant_sd, crowd.people)
         if not (shared_originals and number):
             original_effect = rng.normal(0.0, original_sd, originals)
-        places = (rng.random if place is None else lambda size: place(rng, size))(stimuli)
-        original_of = np.arange(stimuli) % originals
-        picture_effect = original_effect[original_of] + rng.normal(0.0, stimulus_sd, stimuli)
+        places = rng.random(stimuli) if place is None else place(rng, stimuli)
+        of = np.arange(stimuli) % originals
+        logit = stimulus_logit(curve, places, of)
         # Every round shows each stimulus once, so answers spread evenly over stimuli.
         shown = np.concatenate([rng.permutation(stimuli) for _ in range(crowd.answers_per_stimulus)])[: crowd.answers]
-        person = np.repeat(np.arange(crowd.people), crowd.trials_each)
-        logit = marginal_logit(curve(places), total_sd)[shown] + picture_effect[shown] + person_effect[person]
-        samples.append(
-            Answers(
-                places[shown],
-                rng.random(crowd.answers) < 1.0 / (1.0 + np.exp(-logit)),
-                _ids("person", "" if shared_people else f"{number}-", person),
-                _ids("original", "" if shared_originals else f"{number}-", original_of[shown]),
-            )
-        )
+        samples.append(answered(number, logit, places, of, shown, person))
+    if clean:
+        order, places = np.arange(clean), np.zeros(clean)
+        logit = stimulus_logit(curves[-1], places, order % originals)
+        samples.append(answered(len(curves) - 1, logit, places, order % originals, order, order % crowd.people))
     return samples
 
 
@@ -210,5 +228,5 @@ def marginal_logit(rates: FloatArray, sd: float) -> FloatArray:
     return np.interp(rates, mean, _LOGITS)
 
 
-def _ids(kind: str, prefix: str, numbers: NDArray[np.int64]) -> NDArray[np.str_]:
+def _ids(kind: str, prefix: str, numbers: IntArray) -> NDArray[np.str_]:
     return np.char.add(f"{kind}-{prefix}", numbers.astype(np.str_))

@@ -18,6 +18,7 @@ from analysis.similarity.discrimination import (
 from analysis.similarity.family import ReuseSaving, alike_classes, compare_all, reuse_saving
 from analysis.similarity.overlap import bands_overlap
 from analysis.similarity.permutation import CurveTrials, PermutationTest, permutation_test
+from analysis.similarity.sample_size import trials_for_equivalence, trials_to_detect
 from analysis.similarity.verdicts import Verdict, holm, verdict_of
 
 __all__ = [
@@ -40,5 +41,7 @@ __all__ = [
     "holm",
     "permutation_test",
     "reuse_saving",
+    "trials_for_equivalence",
+    "trials_to_detect",
     "verdict_of",
 ]

@@ -1,0 +1,206 @@
+"""The power of a planned study: its verdicts and intervals over many simulated collections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from analysis.compute import SerialExecutor, run_in_order_of_completion
+from analysis.curves import CleanTrials, fit_curve
+from analysis.errors import InvalidInput
+from analysis.power.crowd import Answers, Crowd, LogisticDrop, simulate_answers
+from analysis.similarity import BAND_MARGIN, MARGIN, CurveTrials, compare_curves
+
+
+@dataclass(frozen=True)
+class PlannedStudy:
+    """What is planned, and what is believed of people; validates itself.
+
+    Parameters
+    ----------
+    crowd : Crowd
+        People, answers of each on one function, originals, and how much both differ.
+    functions : int
+        Corruption functions of the study; all their pairs will be asked about.
+    shared_people, shared_originals : bool
+        Whether the same people, and the same originals, stand in every function.
+    clean_answers : int
+        Answers to clean pictures that hold the left end; 0 for none.
+    curve : LogisticDrop
+        Believed curve of the first function of a pair.
+    n_bootstrap : int
+        Refits per resampled unit in each simulated study.
+    margin, band_margin, alpha : float
+        Of the verdict, as in `analysis.similarity.compare_curves`.
+    """
+
+    crowd: Crowd
+    functions: int = 2
+    shared_people: bool = True
+    shared_originals: bool = True
+    clean_answers: int = 0
+    curve: LogisticDrop = field(default_factory=LogisticDrop)
+    n_bootstrap: int = 200
+    margin: float = MARGIN
+    band_margin: float = BAND_MARGIN
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.functions < 2:
+            raise InvalidInput("Similarity is asked of at least 2 corruption functions.")
+        if self.clean_answers < 0 or self.n_bootstrap < 2:
+            raise InvalidInput("Answers are not negative, and a bootstrap needs at least 2 refits.")
+        if not 0.0 < self.margin < 1.0 or not 0.0 < self.band_margin <= 1.0 or not 0.0 < self.alpha < 1.0:
+            raise InvalidInput("Margins and levels lie strictly between 0 and 1.")
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of functions among which tests are corrected."""
+        return self.functions * (self.functions - 1) // 2
+
+
+@dataclass(frozen=True)
+class PowerReport:
+    """How often a planned study would reach which verdict on one pair.
+
+    Parameters
+    ----------
+    difference : float
+        True difference of the two areas.
+    runs : int
+        Simulated studies.
+    different : float
+        Share with the verdict "different" at the level of Holm's first step (the smallest power a pair can have).
+    equivalent, area_equivalent : float
+        Share shown to be equivalent, and in area alone (the curves within +-margin in the mean).
+    undecided : float
+        Share with neither.
+    interval_width : float
+        Median width of the 95 % interval of one function's area.
+    difference_error : float
+        Median standard error of the difference of areas.
+    answers : int
+        Answers of one simulated study on the pair, clean ones included.
+    """
+
+    difference: float
+    runs: int
+    different: float
+    equivalent: float
+    area_equivalent: float
+    undecided: float
+    interval_width: float
+    difference_error: float
+    answers: int
+
+    def standard_error(self, share: float) -> float:
+        """Standard error of one of the shares, from the number of runs."""
+        return float(np.sqrt(share * (1.0 - share) / self.runs))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, floats unrounded."""
+        return asdict(self)
+
+
+def estimate_power(
+    study: PlannedStudy,
+    difference: float,
+    *,
+    runs: int = 100,
+    seed: int = 0,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> PowerReport:
+    """Simulate a planned study, with a true difference between two of its functions.
+
+    Parameters
+    ----------
+    study : PlannedStudy
+    difference : float
+        True difference of the two areas, at least 0; with 0, ``different`` is the rate of false alarms.
+    runs : int
+        Simulated studies, at least 1; the standard error of a power of 0.8 is 0.04 with 100.
+    seed : int
+        The same seed gives the same report, in any executor.
+    executor : Executor, optional
+        Where runs are made (`analysis.compute.executor`); here, without one.
+    progress : callable, optional
+        ``progress(done, runs)`` after every run; what it raises ends the work.
+
+    Returns
+    -------
+    PowerReport
+
+    Raises
+    ------
+    InvalidInput
+        If the difference is negative or cannot be had by moving the bend, or there is no run.
+    """
+    if difference < 0.0 or runs < 1 or seed < 0:
+        raise InvalidInput("A difference and a seed are not negative, and at least one run is needed.")
+    study.curve.lowered(difference)  # refused here, not in another process
+    pool = SerialExecutor() if executor is None else executor
+    outcomes: dict[int, Mapping[str, float]] = {}
+    arguments = ((study, difference, seed, number) for number in range(runs))
+    for number, outcome in run_in_order_of_completion(pool, _run, arguments):
+        outcomes[number] = outcome
+        if progress is not None:
+            progress(len(outcomes), runs)
+    columns = {name: np.array([outcomes[k][name] for k in range(runs)]) for name in outcomes[0]}
+    different, equivalent = columns["p"] * study.pairs < study.alpha, columns["equivalent"] > 0
+    return PowerReport(
+        difference=difference,
+        runs=runs,
+        different=float(different.mean()),
+        equivalent=float(equivalent.mean()),
+        area_equivalent=float(columns["area_equivalent"].mean()),
+        undecided=float((~different & ~equivalent).mean()),
+        interval_width=float(np.median(columns["width"])),
+        difference_error=float(np.median(columns["error"])),
+        answers=2 * study.crowd.answers + study.clean_answers,
+    )
+
+
+def _run(arguments: tuple[PlannedStudy, float, int, int]) -> tuple[int, dict[str, float]]:
+    """Collect and judge one simulated study; its number comes back with it, since runs may end in any order."""
+    study, difference, seed, number = arguments
+    rng = np.random.default_rng([seed, number])
+    samples = simulate_answers(
+        [study.curve, study.curve.lowered(difference)],
+        study.crowd,
+        rng,
+        shared_people=study.shared_people,
+        shared_originals=study.shared_originals,
+        clean=study.clean_answers,
+    )
+    anchor: dict[str, Any] = {}
+    if study.clean_answers:
+        anchor = {"anchor": "soft", "clean": _clean(samples[2])}
+    key = int(rng.integers(0, 1 << 31))
+    curves = [fit_curve(**sample.columns(), **anchor, n_bootstrap=study.n_bootstrap, rng=key) for sample in samples[:2]]
+    found = compare_curves(
+        curves[0],
+        curves[1],
+        trials=(CurveTrials(**samples[0].columns()), CurveTrials(**samples[1].columns())),
+        rng=rng,
+        margin=study.margin,
+        band_margin=study.band_margin,
+        alpha=study.alpha,
+        comparisons=study.pairs,
+    )
+    lower, upper = curves[0].area_interval or (0.0, 1.0)
+    return number, {
+        "p": found.p,
+        "equivalent": float(found.equivalent),
+        "area_equivalent": float(found.area_equivalent),
+        "width": upper - lower,
+        "error": found.standard_error,
+    }
+
+
+def _clean(answers: Answers) -> CleanTrials:
+    return CleanTrials(answers.correct, answers.participants, answers.images)
