@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from django.conf import settings
+
 from humanexp.jobs.registry import Progress, handler
 from humanexp.recruitment import services
 
@@ -16,6 +18,19 @@ def run_sync(progress: Progress) -> dict[str, Any]:
     sent = services.send()
     progress(1, 1, "; ".join(report.remarks + sent.remarks)[:300])
     return {"sync": asdict(report), "send": asdict(sent)}
+
+
+_has_queue = bool(
+    settings.MARKETPLACE_QUEUE_URL or settings.MTURK_SANDBOX_QUEUE_URL or settings.MTURK_PRODUCTION_QUEUE_URL
+)
+
+
+@handler("recruitment.listen", every_s=5 if _has_queue else None)
+def run_listen(progress: Progress) -> dict[str, Any]:
+    """Look at once at what the recruiters' queues tell of."""
+    report = services.listen()
+    progress(1, 1, "; ".join(report.remarks)[:300])
+    return asdict(report)
 
 
 @handler("recruitment.send")

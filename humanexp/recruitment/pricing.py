@@ -57,6 +57,18 @@ class Quote:
         return sum(self.hit_sizes)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SizeComparison:
+    """The same places in HITs under ten and in one HIT. The price of saving: MTurk no longer keeps a worker to one."""
+
+    small: Quote
+    large: Quote
+
+    @property
+    def saved_cents(self) -> int:
+        return self.large.total_cents - self.small.total_cents
+
+
 def quote(*, reward_cents: int, assignments: int, per_hit: int, fees: FeeTable, masters: bool = False) -> Quote:
     """Cost of `assignments` places in HITs of at most `per_hit`."""
     if reward_cents < 0 or assignments < 1 or per_hit < 1:

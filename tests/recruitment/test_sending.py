@@ -48,6 +48,7 @@ def submitted(campaign: Campaign, new_worker: NewWorker, count: int = 1) -> list
     for _ in range(count):
         new_worker().do(campaign)
     services.sync(study=campaign.study)
+    send()  # qualifications: who has taken part does not see it any more
     return list(Assignment.objects.filter(campaign=campaign, state="submitted"))
 
 

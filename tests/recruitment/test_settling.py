@@ -26,6 +26,7 @@ from tests.recruitment.studies import Visitor
 Launch = Callable[..., Campaign]
 NewWorker = Callable[[], Worker]
 REASON = "Both accounts were used by one person, from one address."
+EVIDENCE = "The same mouse path, to the pixel, in all forty trials of both sessions."
 
 
 @pytest.fixture
@@ -142,8 +143,8 @@ class TestRejection:
     def test_by_a_person_with_a_reason_and_back_again(self, row: Assignment, researcher: User, other_side: Any) -> None:
         for short in ("", "bad work"):
             with pytest.raises(InvalidRequest):
-                services.reject(assignment=row, reason=short, by=researcher)
-        services.reject(assignment=row, reason=REASON, by=researcher)
+                services.reject(assignment=row, reason=short, by=researcher, evidence=EVIDENCE)
+        services.reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
         assert services.settle(study=row.campaign.study).planned == 0  # nobody pays what is being rejected
         assert send().confirmed == 1
         row.refresh_from_db()
@@ -169,7 +170,7 @@ class TestRejection:
     def test_a_lost_reply_to_a_rejection(
         self, marketplace: MarketplaceServer, row: Assignment, researcher: User
     ) -> None:
-        services.reject(assignment=row, reason=REASON, by=researcher)
+        services.reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
         marketplace.arm("RejectAssignment", "drop_after_commit")
         send()
         send()

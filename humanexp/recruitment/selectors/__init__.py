@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.selectors.attention import Attention, attention, finished_not_submitted
+from humanexp.recruitment.selectors.books import Books, books
+from humanexp.recruitment.selectors.budgets import (
+    Budget,
+    Liability,
+    budget_of,
+    committed_cents,
+    liability,
+    month_budget,
+    place_cents,
+)
 from humanexp.recruitment.selectors.campaigns import (
     SuggestedTerms,
     campaign_by_entry,
     campaigns_of,
+    campaigns_with_hits,
     free_sessions,
     hits_to_ask_about,
     live_entries,
@@ -17,45 +29,75 @@ from humanexp.recruitment.selectors.campaigns import (
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
-    committed_cents,
     ledger,
+    ledger_rows,
+    notices,
     payable,
     payment_summary,
     unmatched,
     waiting_payments,
 )
-from humanexp.recruitment.selectors.progress import (
-    Attention,
-    OpenedBin,
-    Progress,
-    attention,
-    progress,
-    sessions_over_time,
+from humanexp.recruitment.selectors.people import (
+    exclusion_code,
+    exclusions,
+    has_passed,
+    is_excluded,
+    participant_hashes,
+    took_part,
 )
+from humanexp.recruitment.selectors.progress import OpenedBin, Progress, progress, sessions_over_time
+from humanexp.recruitment.selectors.rejections import RejectedWork, rejections, signs_against
+from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, WageEstimate, top_up_plan, wage_estimate
 
 __all__ = [
     "Attention",
+    "Books",
+    "Budget",
+    "Liability",
     "OpenedBin",
     "Progress",
+    "RejectedWork",
     "SuggestedTerms",
+    "TopUpPlan",
+    "TopUpRow",
+    "WageEstimate",
     "account_of",
     "assignments_of",
     "attention",
+    "books",
+    "budget_of",
     "campaign_by_entry",
     "campaigns_of",
+    "campaigns_with_hits",
     "committed_cents",
+    "exclusion_code",
+    "exclusions",
+    "finished_not_submitted",
     "free_sessions",
+    "has_passed",
     "hits_to_ask_about",
+    "is_excluded",
     "ledger",
+    "ledger_rows",
+    "liability",
     "live_entries",
+    "month_budget",
+    "notices",
+    "participant_hashes",
     "payable",
     "payment_summary",
+    "place_cents",
     "places_left",
     "progress",
+    "rejections",
     "sessions_allowed",
     "sessions_over_time",
+    "signs_against",
     "suggested_terms",
+    "took_part",
+    "top_up_plan",
     "unfinished_campaigns",
     "unmatched",
+    "wage_estimate",
     "waiting_payments",
 ]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -84,14 +84,16 @@ def campaign_by_entry(entry: str) -> Campaign:
 
 def live_entries(study: Study) -> list[str]:
     """Addresses of the entry pages that are open now."""
-    open_now = Campaign.objects.filter(study=study, state=CampaignState.LIVE).values_list("entry", flat=True)
-    return [f"{settings.PUBLIC_URL}{reverse('recruitment:take', args=[entry])}" for entry in open_now]
+    open_now = Campaign.objects.filter(study=study, state=CampaignState.LIVE, compensates=None)
+    entries = open_now.values_list("entry", flat=True)
+    return [f"{settings.PUBLIC_URL}{reverse('recruitment:take', args=[entry])}" for entry in entries]
 
 
 def free_sessions(study: Study) -> int:
     """Sessions of the plan that nobody holds and no live campaign has promised."""
     held = experiments.holding_slots(study).count()
-    promised = sum(places_left(campaign) for campaign in study.campaigns.filter(state=CampaignState.LIVE))
+    promising = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
+    promised = sum(places_left(campaign) for campaign in promising)
     return max(0, study.planned_sessions - held - promised)
 
 
@@ -106,6 +108,12 @@ def sessions_allowed(person: RecruitedPerson) -> int:
     """How many sessions one person may do over the studies of a family, as its newest study says."""
     newest = person.family.studies.order_by("-version", "-pk").first()
     return int((newest.configuration if newest else {}).get("max_sessions_per_worker") or 1)
+
+
+def campaigns_with_hits(environment: str, hit_ids: Collection[str]) -> list[Campaign]:
+    """Whose HITs these are; ids that are none of ours are nobody's."""
+    ours = Campaign.objects.filter(environment=environment, hits__hit_id__in=list(hit_ids)).distinct()
+    return list(ours.select_related("study", "study__family"))
 
 
 def unfinished_campaigns(study: Study | None = None) -> Iterator[Campaign]:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from typing import TypedDict
+from collections.abc import Iterator
+from typing import Any, TypedDict
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Assignment, Campaign, Environment, Payment, PaymentKind, Rejection, SenderLease
+from humanexp.recruitment.models import Assignment, Environment, Message, Payment, PaymentKind, Rejection, SenderLease
 from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.states import AssignmentState, WriteState
 
@@ -27,12 +28,6 @@ def payment_summary(study: Study) -> PaymentSummary:
         "bonuses": confirmed.exclude(kind=PaymentKind.REWARD).count(),
         "total_cents": _cost(confirmed),
     }
-
-
-def committed_cents(campaign: Campaign) -> int:
-    """What the campaign may come to: every place at its reward, and every bonus that is not refused."""
-    extras = Payment.objects.filter(assignment__campaign=campaign).exclude(kind=PaymentKind.REWARD)
-    return campaign.quoted_cents + _cost(extras.exclude(state=WriteState.REFUSED))
 
 
 def account_of(environment: str) -> SenderLease | None:
@@ -64,8 +59,45 @@ def waiting_payments(study: Study) -> QuerySet[Payment]:
     return _payments(study).exclude(state=WriteState.CONFIRMED).order_by("created_at", "pk")
 
 
-def ledger(study: Study) -> QuerySet[Payment]:
-    return _payments(study).order_by("-pk")
+def ledger(study: Study, *, state: str = "", kind: str = "", query: str = "") -> QuerySet[Payment]:
+    """Newest first; `query` is looked for in codes, causes and reasons."""
+    found = _payments(study).order_by("-pk")
+    if state:
+        found = found.filter(state=state)
+    if kind:
+        found = found.filter(kind=kind)
+    if query:
+        found = found.filter(
+            Q(assignment__person__participant__code__icontains=query)
+            | Q(cause__icontains=query)
+            | Q(reason__icontains=query)
+        )
+    return found
+
+
+def ledger_rows(study: Study, *, state: str = "", kind: str = "", query: str = "") -> Iterator[dict[str, Any]]:
+    """The same as columns for a file, the oldest first; people by their codes, never by worker ids."""
+    for payment in ledger(study, state=state, kind=kind, query=query).order_by("pk").iterator(chunk_size=500):
+        person = payment.assignment.person
+        yield {
+            "row": payment.pk,
+            "environment": payment.environment,
+            "kind": payment.kind,
+            "cause": payment.cause,
+            "participant": person.participant.code if person else "",
+            "amount_cents": payment.amount_cents,
+            "fee_cents": payment.fee_cents,
+            "state": payment.state,
+            "planned_at": payment.created_at,
+            "confirmed_at": payment.confirmed_at,
+            "reason": payment.reason,
+        }
+
+
+def notices(study: Study) -> QuerySet[Message]:
+    """Messages to people, newest first."""
+    sent = Message.objects.filter(assignment__campaign__study=study).order_by("-pk")
+    return sent.select_related("assignment__person__participant", "created_by")
 
 
 def _submitted(study: Study) -> QuerySet[Assignment]:

@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from humanexp.core import clock
 from humanexp.experiments.models import Session, SessionState, Study
 from humanexp.recruitment import pricing
-from humanexp.recruitment.models import Assignment, Campaign, Pause, Payment, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.selectors.payments import waiting_payments
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState
@@ -49,14 +49,6 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attention:
-    """A sentence about what waits for a person."""
-
-    text: str
-    tone: str = "warn"
-
-
-@dataclass(frozen=True, kw_only=True)
 class OpenedBin:
     """Sessions begun and finished in one stretch of time."""
 
@@ -66,7 +58,7 @@ class OpenedBin:
 
 
 def progress(study: Study) -> Progress:
-    campaigns = list(Campaign.objects.filter(study=study))
+    campaigns = list(Campaign.objects.filter(study=study, compensates=None))
     people = Assignment.objects.filter(campaign__study=study).aggregate(
         opened=Count("pk", filter=Q(opened_at__isnull=False)),
         under_way=Count("pk", filter=Q(state=AssignmentState.OPENED)),
@@ -94,23 +86,6 @@ def progress(study: Study) -> Progress:
         synced_at=max((c.synced_at for c in campaigns if c.synced_at), default=None),
         **people,
     )
-
-
-def attention(study: Study) -> list[Attention]:
-    """What a person should look at now; empty when all is well."""
-    found = []
-    environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-    for row in SenderLease.objects.filter(environment__in=environments).exclude(pause=Pause.NO):
-        found.append(Attention(text=f"{row.get_environment_display()}: {row.pause_detail}", tone="bad"))
-    refused = waiting_payments(study).filter(state=WriteState.REFUSED)
-    for payment in refused[:5]:
-        found.append(Attention(text=f"A {payment.get_kind_display()} was refused: {payment.last_error}", tone="bad"))
-    stuck = waiting_payments(study).filter(state=WriteState.SENDING).exclude(last_error="").first()
-    if stuck is not None:
-        found.append(
-            Attention(text=f"A payment is on its way since {stuck.created_at:%d %B %H:%M}: {stuck.last_error}")
-        )
-    return found
 
 
 def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:

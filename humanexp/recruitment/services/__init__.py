@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, set_study_cap
+from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.deleting import delete_participant
 from humanexp.recruitment.services.entering import enter, new_handoff
-from humanexp.recruitment.services.publishing import publish, quote
+from humanexp.recruitment.services.excluding import ExclusionReport, exclude_family, exclude_people, lift_exclusion
+from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension
+from humanexp.recruitment.services.hits import retry_hit
+from humanexp.recruitment.services.notifying import notify
+from humanexp.recruitment.services.outbox import try_keys_again
+from humanexp.recruitment.services.publishing import compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
 from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.services.settling import (
@@ -17,26 +24,45 @@ from humanexp.recruitment.services.settling import (
     try_again,
 )
 from humanexp.recruitment.services.stopping import stop, stop_campaign
-from humanexp.recruitment.services.synchronising import finish_link, refresh_balance, sync
+from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
+from humanexp.recruitment.services.topping_up import top_up
 
 __all__ = [
+    "ExclusionReport",
+    "Extension",
     "clear",
+    "compare_sizes",
+    "compensate",
     "delete_participant",
     "enter",
+    "exclude_family",
+    "exclude_people",
+    "extend",
     "finish_link",
+    "lift_exclusion",
+    "listen",
     "new_handoff",
+    "notify",
     "override_rejection",
     "plan_bonus",
+    "prolong",
     "publish",
     "quote",
+    "quote_extension",
+    "raise_cap",
     "reconcile",
     "refresh_balance",
     "reject",
+    "retry_hit",
     "reward_fee_cents",
     "send",
+    "set_month_cap",
+    "set_study_cap",
     "settle",
     "stop",
     "stop_campaign",
     "sync",
+    "top_up",
     "try_again",
+    "try_keys_again",
 ]

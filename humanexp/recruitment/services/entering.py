@@ -16,10 +16,18 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.people import check_worker_id, person_for
+from humanexp.recruitment.services.qualifying import mark_as_taken_part
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
 
 #: What a preview carries instead of an assignment id.
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+
+
+NOT_WELCOME = "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
+NOT_QUALIFIED = (
+    "This study is for people who have passed its qualification, which is a HIT of its own. "
+    "Please return this one; that does you no harm."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +57,8 @@ def enter(
     """
     if not consents:
         raise InvalidRequest("Nothing is stored without your consent.", fields={"consent": "This is required."})
+    if campaign.is_compensation:
+        raise StudyRefused("This HIT pays for work that was done before: submit it where you accepted it.")
     if scripted != (campaign.study.population == Population.SCRIPTED):
         raise StudyRefused("Scripted participants and people do not take part in the same study.")
     if campaign.is_link:
@@ -71,6 +81,7 @@ def enter(
         )
         assignment = _assignment_for(campaign, person, assignment_id, continue_here)
         session = _session_for(campaign, person, assignment, scripted, language)
+        mark_as_taken_part(person=person)
         token, handoff = experiments.issue_token(session=session), experiments.issue_handoff(session=session)
     return Entered(session=session, token=token, handoff=handoff)
 
@@ -100,6 +111,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, assignment_id: 
             advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
         return known
     _check_open(campaign)
+    _check_welcome(campaign, person)
     begun = _begun_elsewhere(person, assignment_id)
     if begun is not None and not continue_here:
         raise AlreadyBegun
@@ -130,6 +142,14 @@ def _check_open(campaign: Campaign) -> None:
     latest = campaign.stopped_at and campaign.stopped_at + campaign.assignment_duration
     if campaign.is_link or latest is None or clock.now() > latest:
         raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
+
+
+def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
+    """Lists and qualifications of our own; what the recruiter asks for by itself it has seen to."""
+    if selectors.is_excluded(person.family, environment=person.environment, worker_id=person.worker_id):
+        raise AlreadyTookPart(NOT_WELCOME)
+    if campaign.needs_qualification and not selectors.has_passed(campaign, person.worker_id):
+        raise AlreadyTookPart(NOT_QUALIFIED)
 
 
 def _begun_elsewhere(person: RecruitedPerson, assignment_id: str) -> Assignment | None:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from django.db.models import Q
 
 from humanexp.core import clock
-from humanexp.recruitment.models import SenderLease
+from humanexp.recruitment.models import Pause, SenderLease
 
 #: Longer than one write can take (5 s to connect and 20 s to be answered) and the question before it.
 LEASE = timedelta(seconds=90)
@@ -47,3 +47,13 @@ def held(environment: str) -> Iterator[Lease | None]:
         yield lease
     finally:
         lease.give_back()
+
+
+def pause(environment: str, why: Pause, detail: str) -> None:
+    """Nothing is sent until the cause is gone; the pages say why."""
+    SenderLease.objects.update_or_create(environment=environment, defaults={"pause": why, "pause_detail": detail[:500]})
+
+
+def resume(environment: str, after: Pause) -> None:
+    """End a pause for this cause, and no other."""
+    SenderLease.objects.filter(environment=environment, pause=after).update(pause=Pause.NO, pause_detail="")

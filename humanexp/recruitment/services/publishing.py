@@ -1,21 +1,28 @@
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import CapExceeded, CostNotConfirmed, InvalidRequest, StudyRefused
+from humanexp.core.errors import CapExceeded, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Origin, Study, StudyState
+from humanexp.experiments.models import Origin, Study, StudyFamily, StudyState
 from humanexp.recruitment import gates, money, pricing, selectors
-from humanexp.recruitment.models import Campaign, Environment, Hit, HitWrite, HitWriteKind
+from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.models.campaigns import DAY_S
+from humanexp.recruitment.quiz import Quiz
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.services.sending import request_sending, send
+from humanexp.recruitment.requirements import NO_REQUIREMENTS, WorkerRequirements
+from humanexp.recruitment.services.budgeting import reserve
+from humanexp.recruitment.services.extending import check_confirmed
+from humanexp.recruitment.services.hits import plan_hit
+from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.services.sending import send
 
 #: HITs this small cost half the fee; the price is that MTurk no longer keeps a worker to one of them. We do.
 SMALL_HIT = pricing.LARGE_HIT - 1
@@ -23,12 +30,35 @@ SMALL_HIT = pricing.LARGE_HIT - 1
 DURATION_FACTOR = 3
 
 
-def quote(*, to: str, assignments: int, reward_cents: int, assignments_per_hit: int | None = None) -> pricing.Quote:
+def quote(
+    *,
+    to: str,
+    assignments: int,
+    reward_cents: int,
+    assignments_per_hit: int | None = None,
+    masters: bool = False,
+) -> pricing.Quote:
     """The exact cost of a launch, before it."""
     if to not in Environment.values:
         raise InvalidRequest(f"{to!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
     per_hit = assignments_per_hit or (assignments if to == Environment.LINK else SMALL_HIT)
-    return pricing.quote(reward_cents=reward_cents, assignments=assignments, per_hit=max(1, per_hit), fees=fees_of(to))
+    return pricing.quote(
+        reward_cents=reward_cents,
+        assignments=assignments,
+        per_hit=max(1, per_hit),
+        fees=fees_of(to),
+        masters=masters,
+    )
+
+
+def compare_sizes(*, to: str, assignments: int, reward_cents: int, masters: bool = False) -> pricing.SizeComparison:
+    """The same places in small HITs and in one large HIT."""
+    sizes = (SMALL_HIT, assignments)
+    small, large = (
+        quote(to=to, assignments=assignments, reward_cents=reward_cents, assignments_per_hit=size, masters=masters)
+        for size in sizes
+    )
+    return pricing.SizeComparison(small=small, large=large)
 
 
 def publish(
@@ -49,12 +79,16 @@ def publish(
     contact: str = "",
     confirm_total_cents: int | None = None,
     skip_preflight: bool = False,
+    requirements: WorkerRequirements = NO_REQUIREMENTS,
+    needs_qualification: bool = False,
+    qualifies: StudyFamily | None = None,
     by: User | None = None,
 ) -> Campaign:
     """Launch a campaign: everything is checked and committed here, `send` talks to the recruiter afterwards.
 
     Production wants the exact total; anywhere else it is compared when given. A plain link is open at once. The gates
-    (`recruitment.gates`) can be skipped on our own grounds alone.
+    (`recruitment.gates`) can be skipped on our own grounds alone. `qualifies`: a paid qualification of its own, whose
+    pass opens that family's campaigns that need it.
     """
     defaults = selectors.suggested_terms(study)
     if assignments is None:
@@ -62,13 +96,21 @@ def publish(
     if reward_cents is None:
         reward_cents = 0 if to == Environment.LINK else defaults.reward_cents
     minutes = estimated_minutes or defaults.estimated_minutes
-    price = quote(to=to, assignments=assignments, reward_cents=reward_cents, assignments_per_hit=assignments_per_hit)
+    price = quote(
+        to=to,
+        assignments=assignments,
+        reward_cents=reward_cents,
+        assignments_per_hit=assignments_per_hit,
+        masters=requirements.masters,
+    )
     _check(study, to, price, confirm_total_cents)
     _ask_gates(study, to, price, skip=skip_preflight)
     cap = price.total_cents if cap_cents is None else cap_cents
     if cap < price.total_cents:
         raise CapExceeded(f"The campaign costs {money.dollars(price.total_cents)}, its cap is {money.dollars(cap)}.")
     with transaction.atomic():
+        reserve(study=study, environment=to, cents=price.total_cents, what="This campaign")
+        _check_places(study, price)
         if study.state != StudyState.COLLECTING:
             experiments.start_collecting(study=study)
         campaign = Campaign(
@@ -88,21 +130,17 @@ def publish(
             quoted_cents=price.total_cents,
             cap_cents=cap,
             contact=contact or defaults.contact,
+            requirements=requirements.to_dict(),
+            quiz=_quiz_of(study),
+            needs_qualification=needs_qualification,
+            qualifies=qualifies,
             created_by=by,
             launched_at=clock.now(),
         )
         campaign.full_clean()
         campaign.save()
-        for number, size in enumerate(price.hit_sizes, start=1):
-            hit = Hit.objects.create(campaign=campaign, number=number, environment=to, max_assignments=size)
-            HitWrite.objects.create(
-                kind=HitWriteKind.CREATE,
-                hit=hit,
-                environment=to,
-                # Random, so that an emptied database never takes another one's HIT for its own.
-                token=f"{to}-hit-{secrets.token_hex(8)}",
-                created_by=by,
-            )
+        for size in price.hit_sizes:
+            plan_hit(campaign=campaign, places=size, by=by)
         record(
             action="publish",
             subject=f"campaign:{campaign.pk}",
@@ -133,11 +171,6 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
         raise StudyRefused("This study holds imported trials; nobody can be recruited for it.")
     if study.state == StudyState.STOPPED:
         raise StudyRefused("This study is stopped; make a new version of it to go on.")
-    free = selectors.free_sessions(study)
-    if price.assignments > free:
-        raise StudyRefused(
-            f"The plan of this study has {free} free sessions, fewer than the {price.assignments} places asked for."
-        )
     if to == Environment.LINK and price.reward_cents:
         raise InvalidRequest(
             "No money goes through a plain link: set the reward to 0 and pay people where you found them."
@@ -147,10 +180,18 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
             f"PUBLIC_URL is {settings.PUBLIC_URL}: MTurk shows studies from https addresses only. "
             "Put a TLS proxy in front and set PUBLIC_URL=https://..."
         )
-    total = money.dollars(price.total_cents)
-    if to == Environment.PRODUCTION and confirmed_cents is None:
-        raise CostNotConfirmed(f"This spends real money: {total} dollars. Confirm the total to launch.")
-    if confirmed_cents is not None and confirmed_cents != price.total_cents:
-        raise CostNotConfirmed(
-            f"The cost is {total} dollars, not {money.dollars(confirmed_cents)}; nothing was published."
+    check_confirmed(to, price.total_cents, confirmed_cents)
+
+
+def _check_places(study: Study, price: pricing.Quote) -> None:
+    free = selectors.free_sessions(study)
+    if price.assignments > free:
+        raise StudyRefused(
+            f"The plan of this study has {free} free sessions, fewer than the {price.assignments} places asked for."
         )
+
+
+def _quiz_of(study: Study) -> dict[str, Any]:
+    """The study file's `[recruitment.quiz]`, checked; empty where there is none."""
+    stated = (study.configuration.get("recruitment") or {}).get("quiz")
+    return Quiz.from_dict(stated).to_dict() if stated else {}

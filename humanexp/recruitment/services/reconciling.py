@@ -13,6 +13,9 @@ from humanexp.recruitment.recruiters.base import BonusReport, Recruiter
 from humanexp.recruitment.services.lease import held
 from humanexp.recruitment.states import AssignmentState, WriteState
 
+#: So many are written down; the command prints all.
+DIFFERENCES_KEPT = 20
+
 
 @dataclass
 class Reconciliation:
@@ -126,5 +129,9 @@ def _conclude(book: Reconciliation) -> None:
         subject=f"recruiter:{book.environment}",
         ledger_cents=book.ledger_cents,
         theirs_cents=book.theirs_cents,
+        payments=book.payments,
+        on_the_way=book.on_the_way,
         differences=len(book.differences),
+        # assignment ids and amounts, never a worker id
+        first_differences=book.differences[:DIFFERENCES_KEPT],
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -28,12 +28,21 @@ from humanexp.core.errors import (
     RecruiterUnavailable,
     StateRefused,
 )
-from humanexp.jobs import services as jobs
-from humanexp.recruitment.models import Environment, HitWrite, Pause, Payment, RecruiterWrite, Rejection, SenderLease
+from humanexp.recruitment.models import (
+    Environment,
+    HitWrite,
+    Message,
+    Pause,
+    Payment,
+    QualificationWrite,
+    RecruiterWrite,
+    Rejection,
+    SenderLease,
+)
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
 from humanexp.recruitment.services.deliveries import Delivery, delivery_of
-from humanexp.recruitment.services.lease import Lease, held
+from humanexp.recruitment.services.lease import Lease, held, pause, resume
 from humanexp.recruitment.states import WriteState, advance
 
 logger = logging.getLogger(__name__)
@@ -44,8 +53,11 @@ TOKEN_LIVES = timedelta(hours=20)
 ASK_AGAIN_AFTER = timedelta(minutes=1)
 #: A fresh submission may be refused for a while (its state is "null" there), and yet be paid later.
 STATE_SETTLES = timedelta(minutes=30)
-#: Kinds in the order they are sent: a HIT before its expiry, rewards as they were planned.
-QUEUES: tuple[type[RecruiterWrite], ...] = (HitWrite, Payment, Rejection)
+#: Kinds in the order they are sent: who may not come again before new places, a HIT before its expiry, rewards as they
+#: were planned.
+QUEUES: tuple[type[RecruiterWrite], ...] = (QualificationWrite, HitWrite, Payment, Rejection, Message)
+#: Neither places nor money: told apart in the report.
+WORDS = (QualificationWrite, Message)
 UNFINISHED = (WriteState.PLANNED, WriteState.SENDING)
 
 
@@ -53,8 +65,11 @@ UNFINISHED = (WriteState.PLANNED, WriteState.SENDING)
 class SendReport:
     """What one round did."""
 
+    #: HITs, payments and rejections
     confirmed: int = 0
     refused: int = 0
+    #: qualifications and messages, whatever became of them
+    told: int = 0
     #: still planned or of unknown outcome
     waiting: int = 0
     #: why something waits or was refused, one sentence each
@@ -63,13 +78,9 @@ class SendReport:
     def add(self, other: SendReport) -> None:
         self.confirmed += other.confirmed
         self.refused += other.refused
+        self.told += other.told
         self.waiting += other.waiting
         self.remarks += [remark for remark in other.remarks if remark not in self.remarks]
-
-
-def request_sending(*, environment: str) -> None:
-    """Have the job runner send soon; committed with the caller's rows."""
-    jobs.submit("recruitment.send", subject=f"recruiter:{environment}", environment=environment)
 
 
 def waiting(environment: str) -> Iterator[RecruiterWrite]:
@@ -119,7 +130,7 @@ def _send_for(environment: str) -> SendReport | None:
             if _may_send(recruiter, report):
                 _round(recruiter, lease, report)
         except KeysRefused as error:
-            _pause(environment, Pause.KEYS, error.message)
+            pause(environment, Pause.KEYS, error.message)
             report.remarks.append(error.message)
         except RecruiterUnavailable as error:
             report.remarks.append(error.message)
@@ -132,7 +143,7 @@ def _may_send(recruiter: Recruiter, report: SendReport) -> bool:
     row = SenderLease.objects.get(environment=recruiter.environment)
     if row.pause == Pause.KEYS:
         recruiter.balance_cents()  # raises KeysRefused while they are not
-        _pause(recruiter.environment, Pause.NO, "")
+        resume(recruiter.environment, Pause.KEYS)
     elif row.pause == Pause.LEDGER:
         report.remarks.append(f"{recruiter.environment}: {row.pause_detail}")
         return False
@@ -146,7 +157,7 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
             report.remarks.append(f"{recruiter.environment}: another sender has taken over.")
             return
         try:
-            remark = deliver(delivery_of(recruiter, write), write)
+            remark = deliver(delivery_of(recruiter, write), write, is_ours=lease.renew)
         except IllegalTransition:
             continue  # stopped or settled by somebody else meanwhile
         except InsufficientFunds as error:
@@ -158,9 +169,12 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
             in_vain += 1
             if in_vain == 3:
                 return
-            time.sleep(0.5 * 2**in_vain)
+            time.sleep(recruiter.breath_s * 2**in_vain)
             continue
         in_vain = 0
+        if isinstance(write, WORDS):
+            report.told += write.state not in UNFINISHED
+            continue
         if write.state == WriteState.CONFIRMED:
             report.confirmed += 1
         elif write.state == WriteState.REFUSED:
@@ -169,16 +183,23 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
             report.remarks.append(f"{write}: {remark}")
 
 
-def deliver(delivery: Delivery, write: RecruiterWrite) -> str:
-    """Take one write as far as it goes now; returns why it is not confirmed, or nothing."""
-    if write.state == WriteState.SENDING:
+def deliver(delivery: Delivery, write: RecruiterWrite, *, is_ours: Callable[[], bool]) -> str:
+    """Take one write as far as it goes now; returns why it is not confirmed, or nothing.
+
+    `is_ours` renews the lease. It is asked once more before a re-send: asking the other side may have taken so long
+    that somebody else has taken over.
+    """
+    is_first = not write.attempts
+    if write.state == WriteState.PLANNED:
+        if why := delivery.waits_for():
+            return why
+        advance(write, WriteState.SENDING, first_sent_at=clock.now())
+    if not is_first:
         remark = _ask_before_sending_again(delivery, write)
         if remark is not None:
             return remark
-    elif why := delivery.waits_for():
-        return why
-    else:
-        advance(write, WriteState.SENDING, first_sent_at=clock.now())
+        if not is_ours():
+            return "Another sender has taken over."
     _note(write, attempts=write.attempts + 1)
     try:
         delivery.carry_out()
@@ -248,7 +269,3 @@ def _note(write: RecruiterWrite, **facts: object) -> None:
     type(write)._default_manager.filter(pk=write.pk).update(**facts)
     for name, fact in facts.items():
         setattr(write, name, fact)
-
-
-def _pause(environment: str, why: Pause, detail: str) -> None:
-    SenderLease.objects.filter(environment=environment).update(pause=why, pause_detail=detail[:500])

@@ -15,12 +15,16 @@ from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, Rejection
+from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.services.sending import request_sending
+from humanexp.recruitment.services.budgeting import reserve
+from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
 
 #: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
 SUBMISSION = "submission"
+#: Against a person's pay and standing, one failed check is not enough.
+SIGNS_NEEDED = 2
 THANKS = "Thank you for taking part."
 
 
@@ -68,8 +72,11 @@ def clear(*, assignment: Assignment, by: User) -> Payment:
 
 
 @transaction.atomic
-def reject(*, assignment: Assignment, reason: str, by: User) -> Rejection:
-    """Refuse to pay one assignment. Only a person does this, with a reason that the worker can read."""
+def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "") -> Rejection:
+    """Refuse to pay one assignment. Only a person does this, with a reason that the worker can read.
+
+    It takes two independent signs on record, or evidence written down here; one failed check is none.
+    """
     assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
     reason = reason.strip()
     if len(reason) < 20:
@@ -80,12 +87,21 @@ def reject(*, assignment: Assignment, reason: str, by: User) -> Rejection:
         raise Conflict(f"This assignment is {assignment.get_state_display()} and cannot be rejected.")
     if assignment.payments.filter(kind=PaymentKind.REWARD).exclude(state=WriteState.REFUSED).exists():
         raise Conflict("This assignment is about to be paid and cannot be rejected.")
+    signs, evidence = selectors.signs_against(assignment), evidence.strip()
+    if len(signs) < SIGNS_NEEDED and len(evidence) < 20:
+        raise InvalidRequest(
+            f"{len(signs)} signs against this work are on record; it takes {SIGNS_NEEDED}. Write down your evidence, "
+            "or exclude the session from the analysis and pay it.",
+            fields={"evidence": "At least 20 characters."},
+        )
     rejection, is_new = Rejection.objects.get_or_create(
         assignment=assignment,
         defaults={
             "environment": assignment.environment,
             "token": f"{assignment.environment}-no-{secrets.token_hex(8)}",
             "reason": reason,
+            "signs": list(signs),
+            "evidence": evidence,
             "created_by": by,
         },
     )
@@ -101,6 +117,12 @@ def override_rejection(*, assignment: Assignment, by: User) -> Payment:
     assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if assignment.state != AssignmentState.REJECTED:
         raise Conflict("Only a rejected assignment can be paid after all.")
+    until = assignment.override_until
+    if until is not None and clock.now() > until:
+        raise Conflict(
+            f"A rejection can be overridden for {OVERRIDE_DAYS} days from the submission, which ended on "
+            f"{until:%d %B %Y}: pay a bonus instead."
+        )
     payment, _ = _plan_reward(assignment, by)
     if payment.state == WriteState.REFUSED:
         advance(payment, WriteState.PLANNED, last_error="", created_by=by)
@@ -120,18 +142,20 @@ def plan_bonus(
     kind: str = PaymentKind.BONUS,
 ) -> Payment:
     """Plan money beyond the reward. The same cause plans it once for an assignment, whatever the amount."""
-    campaign = Campaign.objects.select_for_update().get(pk=assignment.campaign_id)
+    campaign = Campaign.objects.select_for_update(of=("self",)).select_related("study").get(pk=assignment.campaign_id)
     _check_bonus(assignment, campaign, amount_cents, cause, reason)
     known: Payment | None = Payment.objects.filter(assignment=assignment, kind=kind, cause=cause).first()
     if known is not None:
         return known
     fee = fees_of(campaign.environment).bonus_fee_cents(amount_cents)
+    cost = amount_cents + fee
     room = campaign.cap_cents - selectors.committed_cents(campaign)
-    if amount_cents + fee > room:
+    if cost > room:
         raise CapExceeded(
-            f"This bonus costs {money.dollars(amount_cents + fee)} with its fee, and {money.dollars(max(0, room))} "
+            f"This bonus costs {money.dollars(cost)} with its fee, and {money.dollars(max(0, room))} "
             "of the campaign's cap are left; raise the cap first."
         )
+    reserve(study=campaign.study, environment=campaign.environment, cents=cost, what="This bonus")
     payment = _insert(
         assignment=assignment, kind=kind, cause=cause, amount_cents=amount_cents, fee_cents=fee, reason=reason, by=by
     )
@@ -153,7 +177,7 @@ def reward_fee_cents(assignment: Assignment) -> int:
     """The recruiter's fee on this assignment's reward; it depends on the size of its HIT."""
     campaign = assignment.campaign
     size = assignment.hit.max_assignments if assignment.hit else 1
-    return fees_of(campaign.environment).reward_fee_cents(campaign.reward_cents, hit_size=size)
+    return selectors.place_cents(campaign, size) - campaign.reward_cents
 
 
 def adopt_approval(*, assignment: Assignment) -> Payment:
@@ -166,6 +190,14 @@ def adopt_approval(*, assignment: Assignment) -> Payment:
 
 def _record(action: str, assignment: Assignment, by: User | None, **facts: Any) -> None:
     record(action=action, subject=f"assignment:{assignment.pk}", study=assignment.campaign.study.slug, by=by, **facts)
+
+
+def pay_compensation(*, assignment: Assignment) -> Payment:
+    """The person whom a compensation is for has taken it: nothing is left to decide."""
+    payment, is_new = _plan_reward(assignment, assignment.campaign.created_by)
+    if is_new:
+        request_sending(environment=assignment.environment)
+    return payment
 
 
 def _plan_reward(assignment: Assignment, by: User | None) -> tuple[Payment, bool]:

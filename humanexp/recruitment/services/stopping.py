@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-import secrets
-
 from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind
-from humanexp.recruitment.services.sending import request_sending, send
+from humanexp.recruitment.models import Campaign, Hit, HitWriteKind
+from humanexp.recruitment.services.hits import plan_expiry
+from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.states import CampaignState, HitState, WriteState, advance
+
+#: More places and more time: not sent any more after a stop.
+LATER_KINDS = (HitWriteKind.EXTEND, HitWriteKind.PROLONG)
 
 
 def stop(*, study: Study, by: User | None = None) -> list[Campaign]:
@@ -46,12 +49,6 @@ def _end(hit: Hit, by: User | None) -> None:
             advance(create, WriteState.REFUSED, last_error="Stopped before it was published.")
         advance(hit, HitState.CANCELLED)
         return
-    HitWrite.objects.get_or_create(
-        hit=hit,
-        kind=HitWriteKind.EXPIRE,
-        defaults={
-            "environment": hit.environment,
-            "token": f"{hit.environment}-end-{secrets.token_hex(8)}",
-            "created_by": by,
-        },
-    )
+    for write in hit.writes.select_for_update().filter(kind__in=LATER_KINDS, state=WriteState.PLANNED):
+        advance(write, WriteState.REFUSED, last_error="Stopped before it was sent.")
+    plan_expiry(hit=hit, by=by)

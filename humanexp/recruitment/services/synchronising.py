@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -14,11 +15,13 @@ from humanexp.experiments import selectors as experiment_selectors
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Population, Session, SessionState, Study
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Assignment, Campaign, Evidence, Hit, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Environment, Evidence, Hit, Pause, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, Recruiter
+from humanexp.recruitment.services.lease import pause, resume
 from humanexp.recruitment.services.people import person_for
-from humanexp.recruitment.services.settling import adopt_approval
+from humanexp.recruitment.services.qualifying import grant_passes, mark_as_taken_part
+from humanexp.recruitment.services.settling import adopt_approval, pay_compensation
 from humanexp.recruitment.states import AssignmentState, HitState, advance
 
 #: A submission in the last second is listed a little later.
@@ -36,24 +39,54 @@ class SyncReport:
     approved: int = 0
     rejected: int = 0
     returned: int = 0
+    #: qualifications given for passing
+    qualified: int = 0
     remarks: list[str] = field(default_factory=list)
+
+    def add(self, other: SyncReport) -> None:
+        for name in ("hits", "submitted", "unmatched", "approved", "rejected", "returned", "qualified"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.remarks += [remark for remark in other.remarks if remark not in self.remarks]
 
 
 def sync(*, study: Study | None = None) -> SyncReport:
     """Ask every recruiter about its open HITs and store what has changed. Never call it in a transaction."""
+    return _sync(selectors.unfinished_campaigns(study))
+
+
+def listen() -> SyncReport:
+    """Look at once at what the recruiters' queues tell of. Hints only: polling finds the same, a little later."""
     report = SyncReport()
-    for campaign in selectors.unfinished_campaigns(study):
+    for environment in Environment.values:
+        if not Campaign.objects.filter(environment=environment).exclude(hit_type_id="").exists():
+            continue
+        try:
+            told = recruiter_for(environment).hints()
+        except RecruiterError as error:
+            report.remarks.append(error.message)
+            continue
+        if told:
+            report.add(_sync(selectors.campaigns_with_hits(environment, told)))
+    return report
+
+
+def _sync(campaigns: Iterable[Campaign]) -> SyncReport:
+    report = SyncReport()
+    for campaign in campaigns:
         try:
             _sync_campaign(campaign, recruiter_for(campaign.environment), report)
         except RecruiterError as error:
+            if isinstance(error, KeysRefused):
+                pause(campaign.environment, Pause.KEYS, error.message)
             if error.message not in report.remarks:
                 report.remarks.append(error.message)
     return report
 
 
 def refresh_balance(*, environment: str) -> int | None:
-    """Ask for the money left in the account, and remember the answer for the pages."""
+    """Ask for the money left in the account, and remember the answer for the pages. Keys that work end their pause."""
     cents = recruiter_for(environment).balance_cents()
+    resume(environment, Pause.KEYS)
     SenderLease.objects.update_or_create(
         environment=environment, defaults={"balance_cents": cents, "balance_at": clock.now()}
     )
@@ -76,11 +109,9 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
         _store_hit(hit, about)
         report.hits += 1
     report.returned += _give_up_lost(campaign)
+    report.qualified += grant_passes(campaign=campaign)
     if recruiter.pays:
-        try:
-            refresh_balance(environment=campaign.environment)
-        except KeysRefused as error:
-            report.remarks.append(error.message)
+        refresh_balance(environment=campaign.environment)
     Campaign.objects.filter(pk=campaign.pk).update(synced_at=clock.now())
 
 
@@ -117,6 +148,9 @@ def _store_assignment(campaign: Campaign, hit: Hit, found: AssignmentReport, rep
         )
         report.submitted += 1
         report.unmatched += row.is_unmatched
+        _give_up_namesakes(row, report)
+        if evidence == Evidence.INVITED:
+            pay_compensation(assignment=row)
         if row.session is not None and row.session.state == SessionState.COMPLETED:
             experiments.mark_submitted(session=row.session, at=found.submitted_at)
     if found.state == AssignmentState.APPROVED and row.state != AssignmentState.APPROVED:
@@ -149,6 +183,9 @@ def _row_of(campaign: Campaign, hit: Hit, found: AssignmentReport) -> Assignment
 def weigh(assignment: Assignment, found: AssignmentReport) -> Evidence:
     """What a submission proves. The receipt counts even where our row says otherwise."""
     receipt, session = found.answers.get("receipt", ""), assignment.session
+    owed = assignment.campaign.compensates
+    if owed is not None and owed.person_id is not None and owed.person_id == assignment.person_id:
+        return Evidence.INVITED
     if session is not None:
         if receipt and experiments.receipt_is_valid(session=session, receipt=receipt):
             return Evidence.RECEIPT
@@ -165,22 +202,35 @@ def weigh(assignment: Assignment, found: AssignmentReport) -> Evidence:
     return Evidence.UNKNOWN
 
 
+def _give_up_namesakes(row: Assignment, report: SyncReport) -> None:
+    """Somebody else entered under this assignment id: they returned it, and it went on to the one who is listed."""
+    others = Assignment.objects.filter(
+        environment=row.environment, assignment_id=row.assignment_id, state=AssignmentState.OPENED
+    )
+    for other in others.exclude(pk=row.pk).select_related("person"):
+        report.returned += _give_up(other)
+
+
 def _give_up_lost(campaign: Campaign) -> int:
     """Nobody lists a returned or abandoned assignment: one past its deadline is over; its place is free again."""
     over = clock.now() - campaign.assignment_duration - GRACE
     lost = campaign.assignments_taken.filter(state=AssignmentState.OPENED, opened_at__lt=over)
-    given_up = 0
-    for assignment in lost:
-        with transaction.atomic():
-            session = Session.objects.select_for_update().filter(assignment=assignment).first()
-            locked = Assignment.objects.select_for_update().get(pk=assignment.pk)
-            if locked.state != AssignmentState.OPENED:
-                continue  # submitted, or given up by another poll, in this very moment
-            if session is not None and session.state == SessionState.OPEN:
-                experiments.withdraw_session(session=session)
-            advance(locked, AssignmentState.RETURNED)
-            given_up += 1
-    return given_up
+    return sum(_give_up(assignment) for assignment in lost.select_related("person"))
+
+
+@transaction.atomic
+def _give_up(assignment: Assignment) -> bool:
+    """An unfinished session ends with it, and its person may come again; a finished one waits for a person's look."""
+    session = Session.objects.select_for_update().filter(assignment=assignment).first()
+    locked = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    if locked.state != AssignmentState.OPENED:
+        return False  # submitted, or given up by another poll, in this very moment
+    if session is not None and session.state == SessionState.OPEN:
+        experiments.withdraw_session(session=session)
+        if assignment.person is not None:
+            mark_as_taken_part(person=assignment.person)
+    advance(locked, AssignmentState.RETURNED)
+    return True
 
 
 def finish_link(*, campaign: Campaign, token: str) -> None:

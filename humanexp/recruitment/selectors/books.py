@@ -1,0 +1,51 @@
+"""What the last comparison of the books said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from humanexp.core.models import AuditEvent
+from humanexp.experiments.models import Study
+from humanexp.recruitment.models import Campaign, Environment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Books:
+    """One recruiter's side against ours, over all studies there; None and zeros before the first comparison."""
+
+    environment: str
+    at: datetime | None
+    ledger_cents: int
+    theirs_cents: int
+    payments: int
+    on_the_way: int
+    differences: int
+    #: the first of them in words
+    told: tuple[str, ...]
+
+    @property
+    def adds_up(self) -> bool:
+        return not self.differences
+
+
+def books(study: Study) -> list[Books]:
+    """Of every recruiter that the study was published with and that money goes through."""
+    environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
+    return [_last(environment) for environment in sorted(environments - {Environment.LINK.value})]
+
+
+def _last(environment: str) -> Books:
+    lines = AuditEvent.objects.filter(action="reconcile", subject=f"recruiter:{environment}")
+    last = lines.order_by("-pk").first()
+    facts = last.facts if last else {}
+    return Books(
+        environment=environment,
+        at=last.at if last else None,
+        ledger_cents=facts.get("ledger_cents", 0),
+        theirs_cents=facts.get("theirs_cents", 0),
+        payments=facts.get("payments", 0),
+        on_the_way=facts.get("on_the_way", 0),
+        differences=facts.get("differences", 0),
+        told=tuple(facts.get("first_differences", ())),
+    )

@@ -1,0 +1,61 @@
+"""Who may take part, and who may not."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from humanexp.core.keys import pseudonym
+from humanexp.experiments.models import Session, SessionState, StudyFamily
+from humanexp.recruitment.models import (
+    WORKER_NAMESPACE,
+    Campaign,
+    Environment,
+    Exclusion,
+    GrantKind,
+    Purpose,
+    QualificationType,
+    QualificationWrite,
+    RecruitedPerson,
+)
+from humanexp.recruitment.states import WriteState
+
+
+def exclusion_code(*, environment: str, worker_id: str) -> str:
+    """A keyed hash, the same in every family and for all environments in which the worker id is the same person's."""
+    namespace = WORKER_NAMESPACE[Environment(environment)]
+    return pseudonym(settings.PSEUDONYM_KEY, "exclusion", namespace, worker_id, prefix="X", length=20)
+
+
+def exclusions(family: StudyFamily) -> QuerySet[Exclusion]:
+    return Exclusion.objects.filter(family=family).select_related("added_by")
+
+
+def is_excluded(family: StudyFamily, *, environment: str, worker_id: str) -> bool:
+    return exclusions(family).filter(code=exclusion_code(environment=environment, worker_id=worker_id)).exists()
+
+
+def took_part(family: StudyFamily) -> QuerySet[RecruitedPerson]:
+    """People with a session of the family that they did not withdraw."""
+    held = Session.objects.filter(participant__family=family).exclude(state=SessionState.WITHDRAWN)
+    return RecruitedPerson.objects.filter(family=family, participant__in=held.values("participant"))
+
+
+def participant_hashes(family: StudyFamily) -> list[str]:
+    """Everybody who took part, as a list to exclude them by elsewhere; sorted, so that it tells no order."""
+    people = took_part(family).values_list("environment", "worker_id")
+    return sorted({exclusion_code(environment=environment, worker_id=worker) for environment, worker in people})
+
+
+def has_passed(campaign: Campaign, worker_id: str) -> bool:
+    """Whether the worker holds the family's qualification, as we have granted it."""
+    held = QualificationType.objects.filter(
+        environment=campaign.environment, family=campaign.study.family, purpose=Purpose.PASSED
+    )
+    last = (
+        QualificationWrite.objects.filter(qualification__in=held, person__worker_id=worker_id)
+        .exclude(state=WriteState.REFUSED)
+        .order_by("-pk")
+        .first()
+    )
+    return last is not None and last.kind == GrantKind.GRANT

@@ -1,0 +1,182 @@
+"""What an hour of this work pays, by the time that people were active."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby, pairwise
+from typing import Literal
+
+from django.conf import settings
+
+from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.recruitment import pricing
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.selectors.campaigns import suggested_terms
+from humanexp.recruitment.states import LISTED, WriteState
+
+#: A longer silence than this is a break; the first one holds the instructions and may be longer.
+LONGEST_STEP, LONGEST_READING = timedelta(minutes=1), timedelta(minutes=10)
+FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
+#: The cause of such a bonus begins with it; what an earlier one paid counts in the next.
+TOP_UP = "top-up"
+Source = Literal["active", "pilot", "plan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WageEstimate:
+    """An hour's pay at the usual pace, and at that of the slowest quarter."""
+
+    #: measured in this study; in an earlier one of its family; or computed from the plan's length
+    source: Source
+    sessions: int
+    median_minutes: float
+    #: three of four people are at least as fast
+    slow_minutes: float
+    reward_cents: int
+    floor_cents: int
+    #: of this study's finished sessions, at its reward and with its bonuses
+    people_under_floor: int
+
+    @property
+    def hourly_median_cents(self) -> int | None:
+        return pricing.hourly_cents(reward_cents=self.reward_cents, minutes=self.median_minutes)
+
+    @property
+    def hourly_slow_cents(self) -> int | None:
+        return pricing.hourly_cents(reward_cents=self.reward_cents, minutes=self.slow_minutes)
+
+    @property
+    def is_under_floor(self) -> bool:
+        hourly = self.hourly_median_cents
+        return hourly is not None and hourly < self.floor_cents
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopUpRow:
+    """One person who worked for less than the floor."""
+
+    assignment: Assignment
+    active_minutes: float
+    #: with every bonus so far
+    hourly_cents: int
+    bonus_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopUpPlan:
+    """What it costs to bring everybody who was paid or will be to the floor."""
+
+    floor_cents: int
+    rows: tuple[TopUpRow, ...]
+    fee_cents: int
+    #: people whose time nobody measured
+    unknown: int
+
+    @property
+    def people(self) -> int:
+        return len(self.rows)
+
+    @property
+    def cents(self) -> int:
+        return sum(row.bonus_cents for row in self.rows)
+
+    @property
+    def total_cents(self) -> int:
+        return self.cents + self.fee_cents
+
+
+def active_minutes(sessions: Iterable[int]) -> dict[int, float]:
+    """Minutes from opening to the last answer without the breaks, by primary key; finished sessions alone."""
+    wanted = Session.objects.filter(pk__in=list(sessions), state__in=FINISHED, completed_at__isnull=False)
+    opened = dict(wanted.values_list("pk", "opened_at"))
+    answers = Response.objects.filter(session__in=list(opened)).order_by("session_id", "received_at")
+    rows = answers.values_list("session_id", "received_at").iterator()
+    return {pk: _active(opened[pk], [at for _, at in group]) for pk, group in groupby(rows, key=lambda row: row[0])}
+
+
+def _active(opened: datetime, answered: list[datetime]) -> float:
+    reading = min(answered[0] - opened, LONGEST_READING)
+    steps = (min(after - before, LONGEST_STEP) for before, after in pairwise(answered))
+    return sum(steps, max(reading, timedelta())).total_seconds() / 60
+
+
+def wage_estimate(study: Study) -> WageEstimate:
+    """Before anybody has taken part, a pilot of the same family tells the time, or else the plan does."""
+    minutes, source = sorted(_minutes_of(study).values()), "active"
+    if not minutes:
+        minutes, source = sorted(_minutes_of_pilots(study)), "pilot"
+    terms = suggested_terms(study)
+    if not minutes:
+        minutes, source = [float(terms.estimated_minutes)], "plan"
+    newest = Campaign.objects.filter(study=study, compensates=None).exclude(reward_cents=0).first()
+    return WageEstimate(
+        source=source,  # type: ignore[arg-type]
+        sessions=0 if source == "plan" else len(minutes),
+        median_minutes=quantile(minutes, 0.5),
+        slow_minutes=quantile(minutes, 0.75),
+        reward_cents=newest.reward_cents if newest else terms.reward_cents,
+        floor_cents=settings.WAGE_FLOOR_CENTS,
+        people_under_floor=top_up_plan(study).people,
+    )
+
+
+def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
+    """Bonuses that bring an hour's active work to the floor, half a cent up; without the bonuses there were already."""
+    floor = settings.WAGE_FLOOR_CENTS if floor_cents is None else floor_cents
+    worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
+    worked = worked.filter(campaign__compensates=None, person__isnull=False)
+    assignments = list(worked.select_related("campaign", "session", "person__participant").order_by("pk"))
+    minutes = _minutes_of(study)
+    paid = _bonuses_of(study)
+    rows, fee, unknown = [], 0, 0
+    for assignment in assignments:
+        active = minutes.get(assignment.session_id or 0)
+        if active is None:
+            unknown += 1
+            continue
+        earned = assignment.campaign.reward_cents + paid.get(assignment.pk, 0)
+        missing = -(-round(active * 60) * floor // 3600) - earned
+        if missing > 0:
+            rows.append(
+                TopUpRow(
+                    assignment=assignment,
+                    active_minutes=active,
+                    hourly_cents=pricing.hourly_cents(reward_cents=earned, minutes=active) or 0,
+                    bonus_cents=missing,
+                )
+            )
+            fee += fees_of(assignment.environment).bonus_fee_cents(missing)
+    return TopUpPlan(floor_cents=floor, rows=tuple(rows), fee_cents=fee, unknown=unknown)
+
+
+def quantile(ordered: list[float], share: float) -> float:
+    """By linear interpolation."""
+    place = (len(ordered) - 1) * share
+    low = int(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def _minutes_of(study: Study) -> dict[int, float]:
+    return active_minutes(Session.objects.filter(study=study, state__in=FINISHED).values_list("pk", flat=True))
+
+
+def _minutes_of_pilots(study: Study) -> list[float]:
+    """Of the latest other study in the family that anybody has finished."""
+    others = Study.objects.filter(family=study.family_id, population=study.population).exclude(pk=study.pk)
+    for other in others.order_by("-version", "-pk"):
+        minutes = _minutes_of(other)
+        if minutes:
+            return list(minutes.values())
+    return []
+
+
+def _bonuses_of(study: Study) -> dict[int, int]:
+    bonuses = Payment.objects.filter(assignment__campaign__study=study).exclude(kind=PaymentKind.REWARD)
+    paid: dict[int, int] = {}
+    for assignment, cents in bonuses.exclude(state=WriteState.REFUSED).values_list("assignment_id", "amount_cents"):
+        paid[assignment] = paid.get(assignment, 0) + cents
+    return paid

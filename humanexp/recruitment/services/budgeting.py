@@ -1,0 +1,80 @@
+"""Caps, and the one gate through which money is promised."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from humanexp.core.audit import record
+from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest
+from humanexp.core.models import User
+from humanexp.experiments.models import Study
+from humanexp.recruitment import money, selectors
+from humanexp.recruitment.models import Campaign, Environment, SenderLease, StudyBudget
+
+
+def reserve(*, study: Study, environment: str, cents: int, what: str) -> None:
+    """Refuse what would go beyond the study's or the month's cap.
+
+    Part of the transaction that plans it: the locks make two who promise at once queue up, and the second sees what the
+    first has promised.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("Money is promised in the transaction that plans it.")
+    if cents <= 0:
+        return
+    StudyBudget.objects.get_or_create(study=study)
+    SenderLease.objects.get_or_create(environment=environment)
+    StudyBudget.objects.select_for_update().get(study=study)
+    SenderLease.objects.select_for_update().get(environment=environment)
+    for name, budget in (("study", selectors.budget_of(study)), ("month", selectors.month_budget(environment))):
+        left = budget.left_cents
+        if left is not None and cents > left:
+            raise CapExceeded(
+                f"{what} costs {money.dollars(cents)} with fees, and {money.dollars(left)} of the {name}'s cap of "
+                f"{money.dollars(budget.cap_cents or 0)} are left; raise that cap first."
+            )
+
+
+@transaction.atomic
+def set_study_cap(*, study: Study, cap_cents: int | None, by: User | None) -> StudyBudget:
+    """What all campaigns of the study may come to; None takes the cap away. Nothing that was promised is taken back."""
+    _check(cap_cents)
+    budget, _ = StudyBudget.objects.update_or_create(study=study, defaults={"cap_cents": cap_cents})
+    record(action="study-cap", subject=f"study:{study.pk}", study=study.slug, by=by, cap_cents=cap_cents)
+    return budget
+
+
+@transaction.atomic
+def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -> SenderLease:
+    """What may be promised through this recruiter in a calendar month, over all studies; None takes the cap away."""
+    _check(cap_cents)
+    if environment not in Environment.values or environment == Environment.LINK:
+        raise InvalidRequest(f"No money goes through {environment!r}.")
+    account, _ = SenderLease.objects.update_or_create(environment=environment, defaults={"month_cap_cents": cap_cents})
+    record(action="month-cap", subject=f"recruiter:{environment}", by=by, cap_cents=cap_cents)
+    return account
+
+
+@transaction.atomic
+def raise_cap(*, campaign: Campaign, cap_cents: int, by: User | None) -> Campaign:
+    """What one campaign may come to, bonuses and extensions included; never less than what it has promised."""
+    _check(cap_cents)
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    least = max(campaign.quoted_cents, selectors.committed_cents(campaign))
+    if cap_cents < least:
+        raise Conflict(f"This campaign has promised {money.dollars(least)} already; its cap cannot be lower.")
+    campaign.cap_cents = cap_cents
+    campaign.save(update_fields=["cap_cents"])
+    record(
+        action="campaign-cap",
+        subject=f"campaign:{campaign.pk}",
+        study=campaign.study.slug,
+        by=by,
+        cap_cents=cap_cents,
+    )
+    return campaign
+
+
+def _check(cap_cents: int | None) -> None:
+    if cap_cents is not None and not 0 <= cap_cents <= 2_000_000_000:
+        raise InvalidRequest("A cap is an amount from 0 to 20,000,000 dollars.", fields={"cap_cents": "out of range"})

@@ -1,0 +1,59 @@
+"""What every write on its way has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from humanexp.core import clock
+from humanexp.recruitment.models import RecruiterWrite
+from humanexp.recruitment.recruiters.base import Recruiter
+from humanexp.recruitment.states import WriteState, advance
+
+Write = TypeVar("Write", bound=RecruiterWrite)
+
+
+@dataclass(frozen=True)
+class Word:
+    """What the other side says about a write."""
+
+    is_done: bool
+    #: it never can be done
+    refusal: str = ""
+    #: nothing can be said or done yet
+    wait: str = ""
+
+
+DONE = Word(is_done=True)
+NOT_DONE = Word(is_done=False)
+
+
+class Delivery(Protocol):
+    """A write on its way."""
+
+    #: the recruiter itself makes two of these one, whenever the second comes
+    is_idempotent: bool
+
+    def waits_for(self) -> str: ...
+    def ask(self) -> Word: ...
+    def carry_out(self) -> None: ...
+    def confirm(self) -> None: ...
+    def refuse(self, why: str) -> None: ...
+
+
+class Base(Generic[Write]):
+    is_idempotent = False
+
+    def __init__(self, recruiter: Recruiter, write: Write) -> None:
+        self.recruiter, self.write = recruiter, write
+
+    def waits_for(self) -> str:
+        """Why a first send has to wait, or nothing."""
+        return ""
+
+    def refuse(self, why: str) -> None:
+        advance(self.write, WriteState.REFUSED, last_error=why[:500])
+
+    def confirmed(self) -> None:
+        """Part of the transaction that stores what follows from it."""
+        advance(self.write, WriteState.CONFIRMED, confirmed_at=clock.now(), last_error="", missed_at=None)

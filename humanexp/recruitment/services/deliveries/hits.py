@@ -1,0 +1,220 @@
+"""Writes about HITs: publish, stop, add places, stay open longer."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+
+from humanexp.core import clock
+from humanexp.core.errors import NotAtRecruiter, RecruiterError
+from humanexp.recruitment.models import Campaign, Hit, HitWrite, Purpose, QualificationType
+from humanexp.recruitment.quiz import Quiz, confirmation_form
+from humanexp.recruitment.recruiters.base import HitOrder, HitTerms, Recruiter
+from humanexp.recruitment.services import qualifying
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Base, Word
+from humanexp.recruitment.states import CampaignState, HitState, WriteState, advance
+
+logger = logging.getLogger(__name__)
+
+#: A read may lag behind a write: a HIT that is not found sooner than this may still appear.
+READS_LAG = timedelta(minutes=10)
+NOT_KNOWN = "It is not known yet whether this HIT was published."
+#: What a compensation's one page says.
+CONFIRM = "You did work for us that could not be submitted. This HIT pays you for it. Did you take part in that study?"
+
+
+class HitCreation(Base[HitWrite]):
+    """CreateHITType and CreateHITWithHITType; found again by the annotation."""
+
+    _hit_id = ""
+
+    def ask(self) -> Word:
+        found = self.recruiter.find_hit(self.write.annotation)
+        if found is not None:
+            self._hit_id = found.hit_id
+            return DONE
+        if self.write.hit.campaign.state != CampaignState.LIVE:
+            sent = self.write.first_sent_at or clock.now()
+            if clock.now() - sent < READS_LAG:
+                return Word(is_done=False, wait="The campaign was stopped while this HIT was being published.")
+            return Word(is_done=False, refusal="Stopped before it was published.")
+        return NOT_DONE
+
+    def carry_out(self) -> None:
+        campaign = self.write.hit.campaign
+        if not campaign.hit_type_id:
+            campaign.hit_type_id = _publish_type(campaign, self.recruiter)
+        self._hit_id = self.recruiter.publish_hit(
+            HitOrder(
+                hit_type_id=campaign.hit_type_id,
+                places=self.write.hit.max_assignments,
+                lifetime_s=campaign.lifetime_s,
+                url=entry_url(campaign),
+                form=confirmation_form(CONFIRM) if campaign.is_compensation else "",
+                annotation=self.write.annotation,
+                token=self.write.token,
+            )
+        )
+
+    @transaction.atomic
+    def confirm(self) -> None:
+        hit = self.write.hit
+        self.confirmed()
+        advance(hit, HitState.OPEN, hit_id=self._hit_id, available=hit.max_assignments)
+
+    @transaction.atomic
+    def refuse(self, why: str) -> None:
+        super().refuse(why)
+        if self.write.hit.campaign.state != CampaignState.LIVE:
+            advance(self.write.hit, HitState.CANCELLED)
+
+
+class HitExpiry(Base[HitWrite]):
+    """UpdateExpirationForHIT with a time long past."""
+
+    is_idempotent = True
+
+    def waits_for(self) -> str:
+        hit = self.write.hit
+        known = hit.hit_id or hit.state == HitState.CANCELLED
+        return "" if known else NOT_KNOWN
+
+    def ask(self) -> Word:
+        hit = self.write.hit
+        if hit.state == HitState.CANCELLED:
+            return DONE
+        try:
+            report = self.recruiter.hit(hit.hit_id)
+        except NotAtRecruiter:
+            return DONE
+        expired = report.expires_at is not None and report.expires_at <= clock.now()
+        return DONE if expired else NOT_DONE
+
+    def carry_out(self) -> None:
+        if self.write.hit.state != HitState.CANCELLED:
+            self.recruiter.expire_hit(self.write.hit.hit_id)
+
+    @transaction.atomic
+    def confirm(self) -> None:
+        hit = self.write.hit
+        self.confirmed()
+        if hit.expires_at is None or hit.expires_at > clock.now():
+            hit.expires_at = clock.now()
+            hit.save(update_fields=["expires_at"])
+        campaign = Campaign.objects.select_for_update().get(pk=hit.campaign_id)
+        unfinished = HitWrite.objects.filter(hit__campaign=campaign).exclude(
+            state__in=[WriteState.CONFIRMED, WriteState.REFUSED]
+        )
+        if campaign.state == CampaignState.STOPPING and not unfinished.exists():
+            advance(campaign, CampaignState.STOPPED)
+
+
+class HitGrowth(Base[HitWrite]):
+    """CreateAdditionalAssignmentsForHIT; the HIT's number of places tells whether it took effect."""
+
+    def waits_for(self) -> str:
+        if not self.write.hit.hit_id:
+            return NOT_KNOWN
+        earlier = self.write.hit.writes.filter(kind=self.write.kind, pk__lt=self.write.pk)
+        open_ones = earlier.filter(state__in=[WriteState.PLANNED, WriteState.SENDING])
+        return "An earlier extension of this HIT is on its way." if open_ones.exists() else ""
+
+    def ask(self) -> Word:
+        if self.recruiter.hit(self.write.hit.hit_id).max_assignments >= self.write.target_places:
+            return DONE
+        return _unless_stopped(self.write)
+
+    def carry_out(self) -> None:
+        self.recruiter.extend_hit(self.write.hit.hit_id, places=self.write.places, token=self.write.token)
+
+    @transaction.atomic
+    def confirm(self) -> None:
+        self.confirmed()
+        Hit.objects.filter(pk=self.write.hit_id).update(max_assignments=self.write.target_places)
+
+    @transaction.atomic
+    def refuse(self, why: str) -> None:
+        """The places are not there, so nothing is promised for them."""
+        super().refuse(why)
+        campaign = Campaign.objects.select_for_update().get(pk=self.write.hit.campaign_id)
+        campaign.assignments -= self.write.places
+        campaign.quoted_cents -= self.write.cost_cents
+        campaign.save(update_fields=["assignments", "quoted_cents"])
+
+
+class HitProlonging(Base[HitWrite]):
+    """UpdateExpirationForHIT with a time to come."""
+
+    is_idempotent = True
+
+    def waits_for(self) -> str:
+        return "" if self.write.hit.hit_id else NOT_KNOWN
+
+    def ask(self) -> Word:
+        ends = self.recruiter.hit(self.write.hit.hit_id).expires_at
+        if ends is not None and self.write.target_end is not None and ends >= self.write.target_end:
+            return DONE
+        return _unless_stopped(self.write)
+
+    def carry_out(self) -> None:
+        if self.write.target_end is not None:
+            self.recruiter.prolong_hit(self.write.hit.hit_id, until=self.write.target_end)
+
+    @transaction.atomic
+    def confirm(self) -> None:
+        self.confirmed()
+        Hit.objects.filter(pk=self.write.hit_id).update(expires_at=self.write.target_end)
+
+
+def _unless_stopped(write: HitWrite) -> Word:
+    if write.hit.campaign.state != CampaignState.LIVE:
+        return Word(is_done=False, refusal="Stopped before it was sent.")
+    return NOT_DONE
+
+
+def publish_qualification(
+    qualification: QualificationType, recruiter: Recruiter, quiz: Quiz | None = None
+) -> QualificationType:
+    """Make sure that the recruiter knows it. The name is fixed, so this may be repeated as it is."""
+    if not qualification.type_id:
+        qualification.type_id = recruiter.publish_qualification(qualifying.order_for(qualification, quiz))
+        QualificationType.objects.filter(pk=qualification.pk).update(type_id=qualification.type_id)
+    return qualification
+
+
+def _publish_type(campaign: Campaign, recruiter: Recruiter) -> str:
+    quiz = Quiz.from_dict(campaign.quiz) if campaign.quiz else None
+    if recruiter.qualifies:
+        for purpose, qualification in qualifying.types_of(campaign).items():
+            publish_qualification(qualification, recruiter, quiz if purpose == Purpose.QUIZ else None)
+    hit_type_id = recruiter.publish_type(terms_of(campaign, recruiter))
+    try:
+        recruiter.ask_for_hints(hit_type_id)
+    except RecruiterError as err:
+        logger.warning("No events will be told of campaign %s; polling goes on: %s", campaign.pk, err.message)
+    Campaign.objects.filter(pk=campaign.pk).update(hit_type_id=hit_type_id)
+    return hit_type_id
+
+
+def terms_of(campaign: Campaign, recruiter: Recruiter) -> HitTerms:
+    holds, lacks = qualifying.conditions(campaign) if recruiter.qualifies else ((), ())
+    return HitTerms(
+        title=campaign.title,
+        description=campaign.description,
+        keywords=campaign.keywords,
+        reward_cents=campaign.reward_cents,
+        assignment_duration_s=campaign.assignment_duration_s,
+        auto_approval_s=campaign.auto_approval_s,
+        requirements=campaign.asks_for,
+        holds=holds,
+        lacks=lacks,
+    )
+
+
+def entry_url(campaign: Campaign) -> str:
+    """The entry page's address as the outside knows it."""
+    return f"{settings.PUBLIC_URL}{reverse('recruitment:take', args=[campaign.entry])}"

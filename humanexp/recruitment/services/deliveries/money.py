@@ -1,0 +1,96 @@
+"""Writes about money: rewards, bonuses, rejections."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.errors import RecruiterError
+from humanexp.recruitment.models import Payment, Rejection
+from humanexp.recruitment.recruiters.base import BonusOrder
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Base, Word
+from humanexp.recruitment.states import AssignmentState, advance
+
+
+class Reward(Base[Payment]):
+    """ApproveAssignment."""
+
+    is_idempotent = True
+
+    def ask(self) -> Word:
+        report = self.recruiter.assignment(self.write.assignment.assignment_id)
+        if report is None:
+            return NOT_DONE
+        if report.state == AssignmentState.REJECTED and not self._overrides:
+            return Word(is_done=False, refusal="The assignment is rejected; a person has to override the rejection.")
+        return DONE if report.state == AssignmentState.APPROVED else NOT_DONE
+
+    def carry_out(self) -> None:
+        self.recruiter.approve(
+            self.write.assignment.assignment_id, feedback=self.write.reason, override_rejection=self._overrides
+        )
+
+    @transaction.atomic
+    def confirm(self) -> None:
+        self.confirmed()
+        if self.write.assignment.state != AssignmentState.APPROVED:
+            advance(self.write.assignment, AssignmentState.APPROVED, decided_at=clock.now())
+
+    @property
+    def _overrides(self) -> bool:
+        """Rejected as far as we know, and yet somebody planned this payment."""
+        return bool(self.write.assignment.state == AssignmentState.REJECTED and self.write.created_by_id)
+
+
+class Extra(Base[Payment]):
+    """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason."""
+
+    def ask(self) -> Word:
+        assignment = self.write.assignment
+        if assignment.person is None:
+            return Word(is_done=False, refusal="The person has been deleted; there is nobody to pay.")
+        paid = self.recruiter.bonuses(assignment_id=assignment.assignment_id)
+        return DONE if any(bonus.reason.endswith(self.write.marker) for bonus in paid) else NOT_DONE
+
+    def carry_out(self) -> None:
+        assignment = self.write.assignment
+        if assignment.person is None:
+            raise RecruiterError("The person has been deleted; there is nobody to pay.")
+        self.recruiter.bonus(
+            BonusOrder(
+                assignment_id=assignment.assignment_id,
+                worker_id=assignment.person.worker_id,
+                amount_cents=self.write.amount_cents,
+                reason=f"{self.write.reason} {self.write.marker}",
+                token=self.write.token,
+            )
+        )
+
+    def confirm(self) -> None:
+        self.confirmed()
+
+
+class Refusal(Base[Rejection]):
+    """RejectAssignment."""
+
+    is_idempotent = True
+
+    def ask(self) -> Word:
+        report = self.recruiter.assignment(self.write.assignment.assignment_id)
+        if report is not None and report.state == AssignmentState.APPROVED:
+            return Word(is_done=False, refusal="The assignment is approved already.")
+        return DONE if report is not None and report.state == AssignmentState.REJECTED else NOT_DONE
+
+    def carry_out(self) -> None:
+        self.recruiter.reject(self.write.assignment.assignment_id, reason=self.write.reason)
+
+    @transaction.atomic
+    def confirm(self) -> None:
+        self.confirmed()
+        if self.write.assignment.state == AssignmentState.SUBMITTED:
+            advance(
+                self.write.assignment,
+                AssignmentState.REJECTED,
+                decided_at=clock.now(),
+                rejection_reason=self.write.reason,
+            )

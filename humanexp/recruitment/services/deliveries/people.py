@@ -1,0 +1,88 @@
+"""Writes about people: qualifications given and taken back, and messages."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from humanexp.core import clock
+from humanexp.core.errors import NotAtRecruiter, RecruiterError, RecruiterUnavailable
+from humanexp.recruitment.models import GrantKind, Message, QualificationWrite
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Base, Word
+from humanexp.recruitment.services.deliveries.hits import publish_qualification
+from humanexp.recruitment.services.qualifying import OPEN_AGAIN
+from humanexp.recruitment.states import WriteState
+
+GONE = Word(is_done=False, refusal="The person has been deleted.")
+
+
+class Mark(Base[QualificationWrite]):
+    """AssociateQualificationWithWorker, or Disassociate...; where there is nothing of the kind, our row is all."""
+
+    is_idempotent = True
+
+    def waits_for(self) -> str:
+        """The last word about a person has to arrive last."""
+        write = self.write
+        rows = QualificationWrite.objects.filter(qualification=write.qualification_id, person=write.person_id)
+        earlier = rows.filter(pk__lt=write.pk, state__in=[WriteState.PLANNED, WriteState.SENDING])
+        return "An earlier change of this qualification is on its way." if earlier.exists() else ""
+
+    def ask(self) -> Word:
+        if self.write.person is None:
+            return GONE
+        if not self.recruiter.qualifies:
+            return DONE
+        type_id = self.write.qualification.type_id
+        score = self.recruiter.score(type_id, self.write.person.worker_id) if type_id else None
+        wanted = self.write.value if self.write.kind == GrantKind.GRANT else None
+        return DONE if score == wanted else NOT_DONE
+
+    def carry_out(self) -> None:
+        person = self.write.person
+        if person is None:
+            raise RecruiterError(GONE.refusal)
+        if not self.recruiter.qualifies:
+            return
+        type_id = publish_qualification(self.write.qualification, self.recruiter).type_id
+        try:
+            if self.write.kind == GrantKind.GRANT:
+                self.recruiter.grant(type_id, person.worker_id, value=self.write.value)
+            else:
+                self.recruiter.revoke(type_id, person.worker_id, reason=OPEN_AGAIN)
+        except NotAtRecruiter as err:
+            # anybody can type an id into the entry page's address
+            raise RecruiterError("The recruiter knows no such worker.") from err
+
+    def confirm(self) -> None:
+        self.confirmed()
+
+
+class Words(Base[Message]):
+    """NotifyWorkers. Nobody tells whether a message arrived, so one of unknown fate is not sent again."""
+
+    is_idempotent = True
+
+    def ask(self) -> Word:
+        if self.write.first_sent_at is None:
+            return NOT_DONE
+        return Word(is_done=False, refusal="The reply was lost: the message may have arrived. It is not sent again.")
+
+    def carry_out(self) -> None:
+        person = self.write.assignment.person
+        if person is None:
+            raise RecruiterError(GONE.refusal)
+        self._sent_at(clock.now())
+        try:
+            failed = self.recruiter.notify([person.worker_id], subject=self.write.subject, text=self.write.text)
+        except RecruiterUnavailable:
+            self._sent_at(None)  # certainly not sent: it may go out again
+            raise
+        if failed:
+            raise RecruiterError("The recruiter could not reach this person; it passes words to people it has paid.")
+
+    def confirm(self) -> None:
+        self.confirmed()
+
+    def _sent_at(self, at: datetime | None) -> None:
+        Message.objects.filter(pk=self.write.pk).update(first_sent_at=at)
+        self.write.first_sent_at = at

@@ -1,0 +1,97 @@
+"""Lists of people who may not take part, as keyed hashes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from humanexp.core.audit import record
+from humanexp.core.errors import InvalidRequest
+from humanexp.core.models import User
+from humanexp.experiments.models import StudyFamily
+from humanexp.recruitment import selectors
+from humanexp.recruitment.models import Exclusion
+from humanexp.recruitment.services.people import check_worker_id
+
+_CODE = re.compile(r"X-[0-9A-Z]{20}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExclusionReport:
+    added: int
+    #: were on the list before
+    known: int
+
+
+@transaction.atomic
+def exclude_people(
+    *,
+    family: StudyFamily,
+    worker_ids: Iterable[str] = (),
+    hashes: Iterable[str] = (),
+    environment: str = "",
+    note: str = "",
+    by: User | None = None,
+) -> ExclusionReport:
+    """Add people by worker ids, which are hashed here and forgotten, or by hashes that another list gave.
+
+    One entry that is neither refuses the whole list, by its number: an id is never repeated in a message.
+    """
+    codes = []
+    for number, worker_id in enumerate(worker_ids, start=1):
+        try:
+            check_worker_id(environment, worker_id.strip())
+            codes.append(selectors.exclusion_code(environment=environment, worker_id=worker_id.strip()))
+        except (InvalidRequest, ValueError) as err:
+            raise InvalidRequest(
+                f"Line {number} is no worker id of {environment or 'any recruiter'}; nothing was added.",
+                fields={"worker_ids": f"line {number}"},
+            ) from err
+    for number, code in enumerate(hashes, start=1):
+        if not _CODE.fullmatch(code.strip()):
+            raise InvalidRequest(
+                f"Line {number} is no hash of a list of exclusions (X- and 20 letters); nothing was added.",
+                fields={"hashes": f"line {number}"},
+            )
+        codes.append(code.strip())
+    return _add(family, codes, note, by)
+
+
+def exclude_family(*, family: StudyFamily, other: StudyFamily, by: User | None = None) -> ExclusionReport:
+    """Whoever took part in the other family so far may not take part in this one."""
+    hashes = selectors.participant_hashes(other)
+    return exclude_people(family=family, hashes=hashes, note=f"took part in {other.slug}", by=by)
+
+
+@transaction.atomic
+def lift_exclusion(*, exclusion: Exclusion, by: User | None = None) -> None:
+    """The person may take part from now on."""
+    record(action="lift-exclusion", subject=f"family:{exclusion.family_id}", by=by, note=exclusion.note)
+    exclusion.delete()
+
+
+def _add(family: StudyFamily, codes: list[str], note: str, by: User | None) -> ExclusionReport:
+    wanted = list(dict.fromkeys(codes))
+    known = set(Exclusion.objects.filter(family=family, code__in=wanted).values_list("code", flat=True))
+    Exclusion.objects.bulk_create(
+        (
+            Exclusion(family=family, code=code, note=note.strip()[:200], added_by=by)
+            for code in wanted
+            if code not in known
+        ),
+        ignore_conflicts=True,
+    )
+    report = ExclusionReport(added=len(wanted) - len(known), known=len(known))
+    record(
+        action="exclude",
+        subject=f"family:{family.pk}",
+        by=by,
+        family=family.slug,
+        added=report.added,
+        known=report.known,
+        note=note,
+    )
+    return report

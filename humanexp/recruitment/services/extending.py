@@ -1,0 +1,157 @@
+"""More places, or more time, for a campaign that runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.audit import record
+from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
+from humanexp.core.models import User
+from humanexp.recruitment import money, selectors
+from humanexp.recruitment.models import Campaign, Environment, Hit
+from humanexp.recruitment.pricing import LARGE_HIT, split
+from humanexp.recruitment.services.budgeting import reserve
+from humanexp.recruitment.services.hits import plan_growth, plan_hit, plan_prolonging
+from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.states import CampaignState, HitState
+
+#: A HIT cannot be open longer than this from now.
+YEAR = timedelta(days=365)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extension:
+    """Where more places go, and what they cost when all are taken."""
+
+    #: HITs that grow, and by how many places
+    grown: tuple[tuple[Hit, int], ...]
+    #: sizes of new HITs
+    new_sizes: tuple[int, ...]
+    rewards_cents: int
+    fees_cents: int
+
+    @property
+    def total_cents(self) -> int:
+        return self.rewards_cents + self.fees_cents
+
+    @property
+    def new_hits(self) -> int:
+        return len(self.new_sizes)
+
+    @property
+    def grown_hits(self) -> int:
+        return len(self.grown)
+
+
+def quote_extension(*, campaign: Campaign, places: int) -> Extension:
+    """A large HIT grows; small ones are filled up to the campaign's size, and the rest are new HITs.
+
+    A HIT of under ten places never grows to ten, because its fee would have to change.
+    """
+    if places < 1:
+        raise InvalidRequest("An extension adds at least one place.", fields={"places": "at least 1"})
+    if campaign.is_link or campaign.is_compensation:
+        raise Conflict("This campaign cannot be extended: open another one with more places.")
+    left, grown = places, []
+    for hit in _growing(campaign):
+        room = left if hit.max_assignments >= LARGE_HIT else min(left, LARGE_HIT - 1, campaign.assignments_per_hit)
+        room -= 0 if hit.max_assignments >= LARGE_HIT else hit.max_assignments
+        if left and room > 0:
+            grown.append((hit, min(left, room)))
+            left -= min(left, room)
+    sizes = split(left, campaign.assignments_per_hit) if left else ()
+    total = sum(more * selectors.place_cents(campaign, hit.max_assignments) for hit, more in grown)
+    total += sum(size * selectors.place_cents(campaign, size) for size in sizes)
+    rewards = places * campaign.reward_cents
+    return Extension(grown=tuple(grown), new_sizes=sizes, rewards_cents=rewards, fees_cents=total - rewards)
+
+
+def extend(
+    *,
+    campaign: Campaign,
+    places: int,
+    by: User | None,
+    cap_cents: int | None = None,
+    confirm_total_cents: int | None = None,
+) -> Campaign:
+    """Add places; `cap_cents` is the campaign's new cap, by default as much higher as the places cost."""
+    with transaction.atomic():
+        campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+        if campaign.state != CampaignState.LIVE:
+            raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one for more places.")
+        wanted = quote_extension(campaign=campaign, places=places)
+        check_confirmed(campaign.environment, wanted.total_cents, confirm_total_cents)
+        reserve(
+            study=campaign.study,
+            environment=campaign.environment,
+            cents=wanted.total_cents,
+            what=f"{places} more places",
+        )
+        free = selectors.free_sessions(campaign.study)
+        if places > free:
+            raise StudyRefused(f"The plan of this study has {free} free sessions, fewer than {places} more places.")
+        quoted = campaign.quoted_cents + wanted.total_cents
+        cap = campaign.cap_cents + wanted.total_cents if cap_cents is None else cap_cents
+        if cap < selectors.committed_cents(campaign) + wanted.total_cents:
+            raise CapExceeded(
+                f"With {places} more places the campaign may cost {money.dollars(quoted)} and its bonuses; "
+                f"its cap is {money.dollars(cap)}."
+            )
+        for hit, more in wanted.grown:
+            plan_growth(hit=hit, places=more, by=by)
+        for size in wanted.new_sizes:
+            plan_hit(campaign=campaign, places=size, by=by)
+        campaign.assignments, campaign.quoted_cents, campaign.cap_cents = campaign.assignments + places, quoted, cap
+        campaign.save(update_fields=["assignments", "quoted_cents", "cap_cents"])
+        record(
+            action="extend",
+            subject=f"campaign:{campaign.pk}",
+            study=campaign.study.slug,
+            by=by,
+            places=places,
+            cents=wanted.total_cents,
+        )
+        request_sending(environment=campaign.environment)
+    return campaign
+
+
+@transaction.atomic
+def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
+    """Places can be taken so many days longer than now; it costs nothing by itself."""
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if campaign.state != CampaignState.LIVE:
+        raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one.")
+    now = clock.now()
+    if not 1 <= days <= YEAR.days:
+        raise InvalidRequest("A HIT can stay open for 1 to 365 days from now.", fields={"days": "1 to 365"})
+    until = now.replace(microsecond=0) + timedelta(days=days)
+    for hit in campaign.hits.exclude(state=HitState.CANCELLED).select_related("campaign"):
+        if hit.expires_at is None or hit.expires_at < until:
+            plan_prolonging(hit=hit, until=until, by=by)
+    record(
+        action="prolong", subject=f"campaign:{campaign.pk}", study=campaign.study.slug, by=by, until=until.isoformat()
+    )
+    request_sending(environment=campaign.environment)
+    return campaign
+
+
+def check_confirmed(environment: str, total_cents: int, confirmed_cents: int | None) -> None:
+    """Where money is real the total is typed; elsewhere it is compared when it was shown."""
+    total = money.dollars(total_cents)
+    if environment == Environment.PRODUCTION and confirmed_cents is None:
+        raise CostNotConfirmed(f"This spends real money: {total} dollars. Confirm the total.")
+    if confirmed_cents is not None and confirmed_cents != total_cents:
+        raise CostNotConfirmed(f"The cost is {total} dollars, not {money.dollars(confirmed_cents)}; nothing was done.")
+
+
+def _growing(campaign: Campaign) -> list[Hit]:
+    """HITs that can take more places: published, and not past their end. The largest first."""
+    now = clock.now()
+    hits = campaign.hits.exclude(hit_id="").exclude(expires_at__lte=now).select_related("campaign")
+    growable = [hit for hit in hits if hit.state in (HitState.OPEN, HitState.CLOSED)]
+    waiting = {write.hit_id for hit in growable for write in hit.writes.filter(state__in=["planned", "sending"])}
+    return sorted((hit for hit in growable if hit.pk not in waiting), key=lambda hit: -hit.max_assignments)

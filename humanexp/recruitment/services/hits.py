@@ -1,0 +1,83 @@
+"""Rows of HITs and of the writes about them; part of the caller's transaction."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from humanexp.core.audit import record
+from humanexp.core.models import User
+from humanexp.recruitment import selectors
+from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind
+from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.states import WriteState, advance
+
+#: First letters of tokens, so that the kind is told by eye.
+_WORDS = {
+    HitWriteKind.CREATE: "hit",
+    HitWriteKind.EXPIRE: "end",
+    HitWriteKind.EXTEND: "more",
+    HitWriteKind.PROLONG: "long",
+}
+
+
+def plan_hit(*, campaign: Campaign, places: int, by: User | None) -> HitWrite:
+    """One more HIT of a campaign."""
+    hit = Hit.objects.create(
+        campaign=campaign,
+        number=campaign.hits.count() + 1,
+        environment=campaign.environment,
+        max_assignments=places,
+    )
+    return _plan(hit, HitWriteKind.CREATE, by, places=places, cost_cents=_cost(campaign, hit, places))
+
+
+def plan_growth(*, hit: Hit, places: int, by: User | None) -> HitWrite:
+    """More places on a HIT, at the fee it was made with."""
+    growing = sum(_unfinished(hit).values_list("places", flat=True))
+    target = hit.max_assignments + growing + places
+    cost = _cost(hit.campaign, hit, places)
+    return _plan(hit, HitWriteKind.EXTEND, by, places=places, cost_cents=cost, target_places=target)
+
+
+def plan_prolonging(*, hit: Hit, until: datetime, by: User | None) -> HitWrite:
+    return _plan(hit, HitWriteKind.PROLONG, by, target_end=until)
+
+
+def plan_expiry(*, hit: Hit, by: User | None) -> HitWrite:
+    known = hit.writes.filter(kind=HitWriteKind.EXPIRE).first()
+    return known or _plan(hit, HitWriteKind.EXPIRE, by)
+
+
+@transaction.atomic
+def retry_hit(*, hit: Hit, by: User) -> HitWrite:
+    """Have a refused HIT published again, once its cause is gone. It keeps its token, so it is still made once."""
+    write = hit.writes.get(kind=HitWriteKind.CREATE)
+    advance(write, WriteState.PLANNED, last_error="")
+    record(action="retry-hit", subject=f"hitwrite:{write.pk}", study=hit.campaign.study.slug, by=by)
+    request_sending(environment=hit.environment)
+    return write
+
+
+def _plan(hit: Hit, kind: HitWriteKind, by: User | None, **facts: object) -> HitWrite:
+    return HitWrite.objects.create(
+        kind=kind,
+        hit=hit,
+        environment=hit.environment,
+        # Random, so that an emptied database never takes another one's HIT for its own.
+        token=f"{hit.environment}-{_WORDS[kind]}-{secrets.token_hex(8)}",
+        created_by=by,
+        **facts,
+    )
+
+
+def _unfinished(hit: Hit) -> QuerySet[HitWrite]:
+    """Extensions that have not taken effect yet."""
+    return hit.writes.filter(kind=HitWriteKind.EXTEND, state__in=[WriteState.PLANNED, WriteState.SENDING])
+
+
+def _cost(campaign: Campaign, hit: Hit, places: int) -> int:
+    return places * selectors.place_cents(campaign, hit.max_assignments)

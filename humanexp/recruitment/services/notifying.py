@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+
+from django.db import transaction
+
+from humanexp.core.audit import record
+from humanexp.core.errors import Conflict, InvalidRequest
+from humanexp.core.models import User
+from humanexp.recruitment.models import Assignment, Message
+from humanexp.recruitment.services.outbox import request_sending
+
+LONGEST_SUBJECT, LONGEST_TEXT = 200, 4_000
+
+
+@transaction.atomic
+def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: User) -> list[Message]:
+    """Write to the people of some assignments, once to each person; sent one by one, at most once."""
+    subject, text = subject.strip(), text.strip()
+    faults = {
+        "subject": "" if 0 < len(subject) <= LONGEST_SUBJECT else f"1 to {LONGEST_SUBJECT} characters",
+        "text": "" if 0 < len(text) <= LONGEST_TEXT else f"1 to {LONGEST_TEXT} characters",
+    }
+    faults = {name: fault for name, fault in faults.items() if fault}
+    if faults:
+        raise InvalidRequest("A message needs a subject and a text.", fields=faults)
+    people: dict[int, Assignment] = {}
+    for assignment in assignments:
+        if assignment.person_id is not None and not assignment.campaign.is_link:
+            people.setdefault(assignment.person_id, assignment)
+    if not people:
+        raise Conflict("None of these people can be written to: a plain link has nobody's address.")
+    messages = [
+        Message.objects.create(
+            environment=assignment.environment,
+            token=f"{assignment.environment}-word-{secrets.token_hex(8)}",
+            assignment=assignment,
+            subject=subject,
+            text=text,
+            created_by=by,
+        )
+        for assignment in people.values()
+    ]
+    study = messages[0].assignment.campaign.study
+    record(action="notify", subject=f"study:{study.pk}", study=study.slug, by=by, people=len(messages), about=subject)
+    for environment in sorted({message.environment for message in messages}):
+        request_sending(environment=environment)
+    return messages

@@ -1,0 +1,180 @@
+"""Qualifications of ours: which a campaign asks for, and who is given one or has it taken back."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.db import transaction
+
+from humanexp.core.audit import record
+from humanexp.core.models import User
+from humanexp.experiments.models import Session, SessionState, StudyFamily
+from humanexp.recruitment import selectors
+from humanexp.recruitment.models import (
+    Assignment,
+    Campaign,
+    Environment,
+    GrantKind,
+    Purpose,
+    QualificationType,
+    QualificationWrite,
+    RecruitedPerson,
+)
+from humanexp.recruitment.quiz import Quiz
+from humanexp.recruitment.recruiters.base import Holds, QualificationOrder
+from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.states import LISTED, WriteState
+from humanexp.screening import selectors as screening
+
+_DESCRIPTIONS = {
+    Purpose.TOOK_PART: "You have taken part in this research study; everybody takes part once. Thank you.",
+    Purpose.PASSED: "You have passed the qualification for this research study.",
+    Purpose.INVITED: "You are invited to a HIT that pays you for work which could not be submitted.",
+    Purpose.QUIZ: "A few questions before this research study.",
+}
+#: The worker reads it.
+OPEN_AGAIN = "Your session was not finished; the study is open to you again."
+
+
+def type_for(*, environment: str, family: StudyFamily, purpose: Purpose, subject: str = "") -> QualificationType:
+    """Our row of it; the recruiter hears of it when a HIT or a grant needs it."""
+    found, _ = QualificationType.objects.get_or_create(
+        environment=environment,
+        family=family,
+        purpose=purpose,
+        subject=subject,
+        # Names are unique in an account, and two databases may share one.
+        defaults={"name": f"{purpose.label}: {family.slug} ({secrets.token_hex(4)})"[:120]},
+    )
+    return found
+
+
+def order_for(qualification: QualificationType, quiz: Quiz | None = None) -> QualificationOrder:
+    return QualificationOrder(
+        name=qualification.name, description=_DESCRIPTIONS[Purpose(qualification.purpose)], quiz=quiz
+    )
+
+
+def types_of(campaign: Campaign) -> dict[Purpose, QualificationType]:
+    """What a campaign's HITs ask for, or ask not to be held."""
+    family, environment = campaign.study.family, campaign.environment
+    if campaign.compensates_id is not None:
+        subject = f"assignment:{campaign.compensates_id}"
+        return {
+            Purpose.INVITED: type_for(environment=environment, family=family, purpose=Purpose.INVITED, subject=subject)
+        }
+    wanted = {Purpose.TOOK_PART: type_for(environment=environment, family=family, purpose=Purpose.TOOK_PART)}
+    if campaign.needs_qualification:
+        wanted[Purpose.PASSED] = type_for(environment=environment, family=family, purpose=Purpose.PASSED)
+    if campaign.quiz:
+        digest = Quiz.from_dict(campaign.quiz).digest
+        wanted[Purpose.QUIZ] = type_for(environment=environment, family=family, purpose=Purpose.QUIZ, subject=digest)
+    return wanted
+
+
+def conditions(campaign: Campaign) -> tuple[tuple[Holds, ...], tuple[str, ...]]:
+    """What a worker must hold and must not, once the recruiter has named the qualifications."""
+    holds: list[Holds] = []
+    lacks: list[str] = []
+    for purpose, qualification in types_of(campaign).items():
+        match purpose:
+            case Purpose.TOOK_PART:
+                lacks.append(qualification.type_id)
+            case Purpose.QUIZ:
+                passed = Quiz.from_dict(campaign.quiz).pass_percent
+                holds.append(Holds(type_id=qualification.type_id, at_least=passed, is_shown=True))
+            case _:
+                holds.append(Holds(type_id=qualification.type_id))
+    return tuple(holds), tuple(lacks)
+
+
+def plan_grant(
+    *, person: RecruitedPerson, qualification: QualificationType, value: int = 1, by: User | None = None
+) -> QualificationWrite:
+    """Give a person a qualification; who has it keeps it."""
+    return _plan(person, qualification, GrantKind.GRANT, value, by)
+
+
+def plan_revocation(
+    *, person: RecruitedPerson, qualification: QualificationType, by: User | None = None
+) -> QualificationWrite | None:
+    """Take it back from who was given it."""
+    if _last(person, qualification) is None:
+        return None
+    return _plan(person, qualification, GrantKind.REVOKE, 0, by)
+
+
+@transaction.atomic
+def mark_as_taken_part(*, person: RecruitedPerson) -> None:
+    """At consent: whoever has no session left in the family does not see its HITs any more.
+
+    The recruiter hears of it a moment later; until then the check at the entry stands alone.
+    """
+    if person.environment == Environment.LINK:
+        return
+    held = Session.objects.filter(participant=person.participant_id).exclude(state=SessionState.WITHDRAWN).count()
+    qualification = type_for(environment=person.environment, family=person.family, purpose=Purpose.TOOK_PART)
+    if held >= selectors.sessions_allowed(person):
+        plan_grant(person=person, qualification=qualification)
+    else:
+        plan_revocation(person=person, qualification=qualification)
+
+
+@transaction.atomic
+def grant_passes(*, campaign: Campaign) -> int:
+    """Give the qualification to everybody who has submitted this campaign and passed; twice is once."""
+    family = campaign.qualifies
+    if family is None:
+        return 0
+    qualification = type_for(environment=campaign.environment, family=family, purpose=Purpose.PASSED)
+    given = QualificationWrite.objects.filter(qualification=qualification, kind=GrantKind.GRANT)
+    waiting = (
+        Assignment.objects.filter(campaign=campaign, state__in=LISTED, session__isnull=False, person__isnull=False)
+        .exclude(person__in=given.exclude(state=WriteState.REFUSED).values("person"))
+        .select_related("session", "person")
+    )
+    verdicts = screening.current_verdicts(campaign.study)
+    granted = 0
+    for assignment in waiting:
+        session, person = assignment.session, assignment.person
+        if session is None or person is None:
+            continue
+        verdict = verdicts.get(session.pk)
+        passed = session.qualified if session.qualified is not None else bool(verdict and verdict.accepted)
+        if passed:
+            plan_grant(person=person, qualification=qualification)
+            granted += 1
+    if granted:
+        record(
+            action="qualify",
+            subject=f"campaign:{campaign.pk}",
+            study=campaign.study.slug,
+            people=granted,
+            family=family.slug,
+        )
+    return granted
+
+
+def _plan(
+    person: RecruitedPerson, qualification: QualificationType, kind: GrantKind, value: int, by: User | None
+) -> QualificationWrite:
+    last = _last(person, qualification)
+    if last is not None and last.kind == kind:
+        return last
+    write = QualificationWrite.objects.create(
+        environment=qualification.environment,
+        kind=kind,
+        qualification=qualification,
+        person=person,
+        value=value,
+        token=f"{qualification.environment}-{kind}-{secrets.token_hex(8)}",
+        created_by=by,
+    )
+    request_sending(environment=qualification.environment)
+    return write
+
+
+def _last(person: RecruitedPerson, qualification: QualificationType) -> QualificationWrite | None:
+    """How it stands, or will once everything planned is sent."""
+    rows = QualificationWrite.objects.filter(person=person, qualification=qualification)
+    return rows.exclude(state=WriteState.REFUSED).order_by("-pk").first()
