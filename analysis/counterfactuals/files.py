@@ -127,6 +127,11 @@ class SearchRecord:
     sha256: str
 
     @property
+    def label(self) -> str:
+        """The category, as `Counterfactual` calls it."""
+        return self.category
+
+    @property
     def clean_correct(self) -> bool:
         """Whether the classifier named the original."""
         return self.clean_response == self.category

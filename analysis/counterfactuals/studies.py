@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,23 @@ from analysis.counterfactuals.score import OrientedRobustness, score
 from analysis.counterfactuals.search import Counterfactual
 from analysis.counterfactuals.target import Target, category_numbers
 from analysis.errors import InvalidInput, TooFewResponses
+
+
+class Searched(Protocol):
+    """What is read of a finished search: a `Counterfactual`, or the record of one."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def valid(self) -> bool: ...
+    @property
+    def accepted_steps(self) -> int: ...
+    @property
+    def losses(self) -> tuple[float, ...]: ...
+    @property
+    def responses(self) -> tuple[str, ...]: ...
+    @property
+    def clean_correct(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +54,7 @@ class BudgetPoint:
     score: OrientedRobustness
 
 
-def score_of(found: Sequence[Counterfactual], budget: int | None = None) -> OrientedRobustness:
+def score_of(found: Sequence[Searched], budget: int | None = None) -> OrientedRobustness:
     """Score of a search, or of the same search cut off after ``budget`` perturbations."""
     return score(
         clean_correct=[one.clean_correct for one in found],
@@ -45,12 +63,12 @@ def score_of(found: Sequence[Counterfactual], budget: int | None = None) -> Orie
     )
 
 
-def budget_study(found: Sequence[Counterfactual], budgets: Sequence[int]) -> list[BudgetPoint]:
+def budget_study(found: Sequence[Searched], budgets: Sequence[int]) -> list[BudgetPoint]:
     """How loss and OOR change with the budget, from one search with the largest.
 
     Parameters
     ----------
-    found : sequence of Counterfactual
+    found : sequence of Counterfactual, or of their records
     budgets : sequence of int
         From 0 to the budget of the search.
 
@@ -187,7 +205,7 @@ def generator_agreement(oor: Mapping[str, Mapping[str, float]]) -> list[Generato
     return agreements
 
 
-def _response_at(one: Counterfactual, budget: int | None) -> str:
+def _response_at(one: Searched, budget: int | None) -> str:
     if not one.responses:
         return ""
     return one.responses[-1 if budget is None else min(budget, one.accepted_steps)]

@@ -1,8 +1,17 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class CounterfactualsConfig(AppConfig):
     name = "humanexp.counterfactuals"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from humanexp.core.navigation import Section, register_section
+        from humanexp.counterfactuals import handlers  # noqa: F401  (registers)
+
+        register_section(
+            Section(key="counterfactuals", label=_("Counterfactuals"), url_name="counterfactuals:leaderboard", order=35)
+        )

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from typing import Any
+
+from humanexp.counterfactuals import services
+from humanexp.counterfactuals.models import Round, RoundState, SearchRun
+from humanexp.jobs.registry import Progress, handler
+
+
+@handler(services.SEARCH_KIND)
+def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
+    """Search for counterfactuals; with people as the oracle, make the pictures of the first round."""
+    from humanexp.counterfactuals import rounds, searching
+
+    run = SearchRun.objects.select_related("source_set").get(pk=run_id)
+    if run.is_crowd:
+        rounds.open_first(run, progress)
+        return {"rounds": run.rounds.count()}
+    searching.run_search(run, progress)
+    return {"oor": run.scores["pooled"]["oor"], "n_valid": run.scores["pooled"]["n_valid"]}
+
+
+@handler(services.ROUND_KIND)
+def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
+    """Take people's verdicts on a round, and make the pictures of the next one."""
+    from humanexp.counterfactuals import rounds
+
+    judged = Round.objects.select_related("run__source_set", "study").get(pk=round_id)
+    following = rounds.go_on(judged, progress)
+    return {"next_step": following.step if following else None}
+
+
+@handler("counterfactuals.look", every_s=60)
+def look(progress: Progress) -> dict[str, Any]:
+    """Go on with every round that has all its judgements."""
+    begun = 0
+    waiting = list(Round.objects.select_related("run", "study").filter(state=RoundState.OPEN))
+    for number, one in enumerate(waiting):
+        progress(number, len(waiting), "rounds looked at")
+        begun += services.start_round(one=one, only_complete=True) is not None
+    return {"begun": begun}

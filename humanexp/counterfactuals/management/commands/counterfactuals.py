@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analysis.errors import AnalysisError
+from humanexp.core.errors import ApplicationError
+from humanexp.counterfactuals import services
+from humanexp.counterfactuals.models import CROWD, SearchRun
+from humanexp.experiments.models import Population
+from humanexp.jobs import runner
+from humanexp.jobs.models import JobState
+from humanexp.stimuli.models import SourceSet
+
+
+class Command(BaseCommand):
+    help = "Search for counterfactuals: pictures perturbed against a model while an oracle still sees the same object."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--images", metavar="NAME", required=True, help="set of pictures")
+        parser.add_argument("--classifier", metavar="SPEC", required=True, help="model under test: export:model.pt2")
+        parser.add_argument(
+            "--generator", metavar="G", required=True, help="corruption:gaussian_blur, pixel: or vqgan:CHECKPOINT"
+        )
+        parser.add_argument(
+            "--oracle", metavar="O", required=True, help="classifier:SPEC, clip:SPEC, ensemble:A|B, or crowd:"
+        )
+        parser.add_argument("--name", default="", help="name of the search; one of the same name goes on")
+        parser.add_argument("--budget", type=int, default=10, help="perturbations of a picture (default 10)")
+        parser.add_argument("--pictures", type=int, default=0, help="originals, even over categories (default all)")
+        parser.add_argument("--size", type=int, default=224, dest="size_px", help="side of the pictures (default 224)")
+        parser.add_argument("--batch", type=int, default=32, help="pictures that advance together (default 32)")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--greyscale", action="store_true", help="control: originals without colour")
+        parser.add_argument("--fgsm", type=float, default=0.0, help="control: an initial signed step of this size")
+        parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+        parser.add_argument("--answers", type=int, default=5, help="crowd: people who judge a picture (default 5)")
+        parser.add_argument("--scripted", action="store_true", help="crowd: of scripted participants")
+        parser.add_argument("--cap", type=int, metavar="CENTS", default=None, help="crowd: most that all rounds cost")
+        parser.add_argument("--json", metavar="FILE", type=Path, help="write the scores")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name = options["name"] or f"{options['images']}-{services.default_model_name(options['classifier'])}"
+        try:
+            run = SearchRun.objects.filter(name=name).first()
+            if run is None:
+                run, job = services.create_search(order=_order(options, name))
+            else:
+                job = services.start(run=run)
+        except (ApplicationError, AnalysisError) as error:
+            raise CommandError(str(error)) from error
+        job = runner.run_to_the_end(job, tell=self.stderr.write)
+        run.refresh_from_db()
+        if job.state != JobState.DONE:
+            raise CommandError(f"The search did not finish: {(job.error or job.state).strip().splitlines()[-1]}")
+        if run.is_crowd and run.completed_at is None:
+            latest = run.rounds.latest("step")
+            self.stdout.write(
+                f"{run.name}: {len(latest.stimuli)} pictures wait for people as the study {latest.study.slug}: publish "
+                f"it (publish {latest.study.slug} --to marketplace); their verdicts take the search on by themselves"
+            )
+            return
+        pooled = run.scores["pooled"]
+        if options["json"]:
+            options["json"].write_text(json.dumps(run.scores, indent=1) + "\n", encoding="utf-8")
+        self.stdout.write(
+            f"{run.name}: {pooled['n']} pictures, {pooled['n_valid']} validated; SA {_told(pooled['sa'])}, "
+            f"VR {_told(pooled['vr'])}, CA {_told(pooled['ca'])}, OOR {_told(pooled['oor'])}"
+        )
+
+
+def _order(options: dict[str, Any], name: str) -> services.SearchOrder:
+    source_set = SourceSet.objects.filter(name=options["images"]).first()
+    if source_set is None:
+        known = ", ".join(SourceSet.objects.values_list("name", flat=True)) or "none yet"
+        raise CommandError(f"There is no set of pictures {options['images']!r}; there are: {known}.")
+    same = ("classifier", "generator", "oracle", "budget", "pictures", "size_px", "batch", "seed", "greyscale", "fgsm")
+    if options["oracle"] == CROWD and options["cap"] is None and not options["scripted"]:
+        raise CommandError("People cost money: say what all rounds may cost together, --cap CENTS.")
+    return services.SearchOrder(
+        name=name,
+        source_set=source_set,
+        **{field: options[field] for field in same},
+        device=options["device"],
+        answers_per_picture=options["answers"],
+        population=(Population.SCRIPTED if options["scripted"] else Population.PEOPLE).value,
+        cap_cents=options["cap"],
+    )
+
+
+def _told(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"

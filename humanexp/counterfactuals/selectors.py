@@ -1,0 +1,157 @@
+"""Reads of this app: the leaderboard, and the pictures of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import QuerySet
+
+from humanexp.core.errors import NotFound
+from humanexp.core.models import User
+from humanexp.counterfactuals.models import Counterfactual, Round, SearchRun
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.experiments.selectors import visible_to
+from humanexp.jobs import selectors as job_selectors
+from humanexp.jobs.models import Job
+from humanexp.results import selectors as results
+from humanexp.stimuli.models import SourceSet
+
+#: Pictures of a gallery page.
+PAGE = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """One row of the leaderboard; a number that is not known is None."""
+
+    run: SearchRun
+    oor: float | None
+    oor_low: float | None
+    oor_high: float | None
+    clean: float | None
+    vcr: float | None
+    hmri: float | None
+    pictures_per_s: float | None
+    weights: int | None
+
+
+#: Columns by which the leaderboard is sorted, and whether the largest comes first.
+ORDERS: Mapping[str, bool] = {
+    "oor": True,
+    "vcr": True,
+    "hmri": True,
+    "clean": True,
+    "pictures_per_s": True,
+    "weights": False,
+}
+
+
+def leaderboard(user: User | AnonymousUser, *, order: str = "oor") -> list[Standing]:
+    """Finished searches; what is not known comes last."""
+    human = _human_scores(user)
+    rows = [_standing(run, human) for run in SearchRun.objects.filter(completed_at__isnull=False)]
+    key = order if order in ORDERS else "oor"
+
+    def place(row: Standing) -> tuple[bool, float]:
+        value = getattr(row, key)
+        return value is None, 0.0 if value is None else (-value if ORDERS[key] else value)
+
+    return sorted(rows, key=place)
+
+
+def under_way() -> QuerySet[SearchRun]:
+    return SearchRun.objects.filter(completed_at=None).select_related("source_set")
+
+
+def search_by_name(name: str) -> SearchRun:
+    run = SearchRun.objects.select_related("source_set").filter(name=name).first()
+    if run is None:
+        raise NotFound(f"There is no search {name!r}.")
+    return run
+
+
+def latest_job(run: SearchRun) -> Job | None:
+    return job_selectors.latest_for(run.job_subject)
+
+
+def rounds_of(run: SearchRun) -> list[Round]:
+    return list(run.rounds.select_related("study", "run"))
+
+
+def source_sets() -> QuerySet[SourceSet]:
+    return SourceSet.objects.order_by("name")
+
+
+#: Which pictures a gallery shows.
+SHOWN: Mapping[str, Mapping[str, Any]] = {
+    "all": {},
+    "valid": {"valid": True},
+    "fooled": {"valid": True},
+    "refused": {"valid": False},
+}
+
+
+def gallery(run: SearchRun, *, shown: str, page: int) -> tuple[list[Counterfactual], int]:
+    """Pictures of a page and how many there are; "fooled" are those that the model no longer names."""
+    rows = run.counterfactuals.select_related("source_image", "run").filter(**SHOWN.get(shown, {}))
+    if shown == "fooled":
+        fooled = [one for one in rows if one.response != one.category]
+        return fooled[page * PAGE : (page + 1) * PAGE], len(fooled)
+    return list(rows[page * PAGE : (page + 1) * PAGE]), rows.count()
+
+
+def counterfactual_by_pk(pk: int) -> Counterfactual:
+    one = Counterfactual.objects.select_related("source_image", "run").filter(pk=pk).first()
+    if one is None:
+        raise NotFound("There is no such picture.")
+    return one
+
+
+def _standing(run: SearchRun, human: Mapping[str, tuple[float | None, float | None]]) -> Standing:
+    pooled = run.scores["pooled"]
+    low, high = pooled["intervals"]["oor"]
+    vcr, hmri = human.get(run.digests.get("classifier", ""), (None, None))
+    return Standing(
+        run=run,
+        oor=pooled["oor"],
+        oor_low=low,
+        oor_high=high,
+        clean=pooled["sa"],
+        vcr=vcr,
+        hmri=hmri,
+        pictures_per_s=run.facts.get("pictures_per_s"),
+        weights=run.facts.get("weights"),
+    )
+
+
+def _human_scores(user: User | AnonymousUser) -> dict[str, tuple[float | None, float | None]]:
+    """Mean area and mean HMRI of accuracy over corruptions, by the digest of the model, from the newest analyses."""
+    scores: dict[str, tuple[float | None, float | None]] = {}
+    for study in visible_to(user).filter(analysis_runs__isnull=False).distinct().order_by("pk"):
+        run = results.latest_run(study)
+        if run is None or study.stimulus_set_id is None:
+            continue
+        found = results.findings(run)
+        for name, digest in EvaluationRun.objects.filter(
+            stimulus_set_id=study.stimulus_set_id, completed_at__isnull=False
+        ).values_list("name", "classifier_digest"):
+            areas = [
+                curve["area"]
+                for curve in found.get("curves", [])
+                if curve["population"] == name and curve["property"] == "accuracy" and curve.get("area") is not None
+            ]
+            indices = [
+                one["hmri"]
+                for one in found.get("comparisons", [])
+                if one["classifier"] == name and one["property"] == "accuracy" and one.get("hmri") is not None
+            ]
+            if areas or indices:
+                scores[digest] = _mean(areas), _mean(indices)
+    return scores
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None

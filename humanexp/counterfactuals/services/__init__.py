@@ -1,0 +1,32 @@
+"""Writes of this app: searches, rounds judged by people, frozen benchmarks."""
+
+from __future__ import annotations
+
+from humanexp.counterfactuals.services.freezing import as_stimuli, freeze
+from humanexp.counterfactuals.services.rounds import close_round, publish_round, start_round
+from humanexp.counterfactuals.services.searching import (
+    ROUND_KIND,
+    SEARCH_KIND,
+    SearchOrder,
+    complete,
+    create_search,
+    default_model_name,
+    start,
+    store_records,
+)
+
+__all__ = [
+    "ROUND_KIND",
+    "SEARCH_KIND",
+    "SearchOrder",
+    "as_stimuli",
+    "close_round",
+    "complete",
+    "create_search",
+    "default_model_name",
+    "freeze",
+    "publish_round",
+    "start",
+    "start_round",
+    "store_records",
+]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from humanexp.core.errors import Conflict
+from humanexp.core.models import User
+from humanexp.core.storage import media_path, write_whole
+from humanexp.counterfactuals.models import Benchmark, SearchRun
+from humanexp.jobs.registry import Progress
+from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.services.generation import SIZES_PX
+
+MANIFEST = "manifest.json"
+
+
+def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
+    """Freeze the kept pictures of a finished search with a manifest that holds the digest of every file."""
+    import hashlib
+
+    from humanexp.counterfactuals.searching import records_of
+
+    if run.completed_at is None:
+        raise Conflict(f"The search {run} is not finished yet: let it come to its end first.")
+    existing = Benchmark.objects.filter(run=run).first()
+    if existing is not None:
+        return existing
+    kept = [record for record in records_of(run) if record.sha256]
+    if not kept:
+        raise Conflict(f"The oracle accepted no picture of {run}: there is nothing to freeze.")
+    content = json.dumps(_manifest(run, [asdict(record) for record in kept]), indent=1, sort_keys=True).encode()
+    write_whole(manifest_path(run), content)
+    return Benchmark.objects.create(
+        name=run.name, run=run, manifest_sha256=hashlib.sha256(content).hexdigest(), count=len(kept), frozen_by=by
+    )
+
+
+def as_stimuli(*, benchmark: Benchmark, progress: Progress | None = None) -> StimulusSet:
+    """The frozen pictures as a stimulus set for human trials; the same again gives the same set."""
+    from humanexp.counterfactuals.round_pictures import picture_set
+
+    if benchmark.stimulus_set is not None:
+        return benchmark.stimulus_set
+    run = benchmark.run
+    if run.size_px not in SIZES_PX:
+        raise Conflict(
+            f"The pictures of {run} are {run.size_px} px wide; people are shown {SIZES_PX.start} px or more. Search "
+            "again in a larger size."
+        )
+    files = {one.source_image.key: one.kept_file for one in run.counterfactuals.select_related("source_image", "run")
+             if one.sha256}  # fmt: skip
+    made, _names = picture_set(run, f"{benchmark.name}-benchmark", files, step=run.budget, progress=progress or _quiet)
+    benchmark.stimulus_set = made
+    benchmark.save(update_fields=["stimulus_set"])
+    return made
+
+
+def manifest_path(run: SearchRun) -> Path:
+    return media_path(f"{run.folder}/{MANIFEST}")
+
+
+def _manifest(run: SearchRun, pictures: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "source_set": run.source_set.name,
+        "classifier": run.classifier,
+        "generator": run.generator,
+        "oracle": run.oracle,
+        "digests": run.digests,
+        "budget": run.budget,
+        "size_px": run.size_px,
+        "seed": run.seed,
+        "greyscale": run.greyscale,
+        "fgsm": run.fgsm,
+        "scores": run.scores,
+        "pictures": [{**picture, "file": f"pictures/{picture['key']}.png"} for picture in pictures],
+    }
+
+
+def _quiet(done: int, total: int, message: str = "") -> None:
+    """For callers that wait."""

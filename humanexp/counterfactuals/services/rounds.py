@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Sum
+
+from humanexp.core import clock
+from humanexp.core.errors import CapExceeded, Conflict
+from humanexp.core.models import User
+from humanexp.counterfactuals.models import Round, RoundState, SearchRun
+from humanexp.counterfactuals.services.searching import ROUND_KIND
+from humanexp.counterfactuals.verdicts import verdicts_on
+from humanexp.experiments.models import Study
+from humanexp.jobs import selectors as job_selectors
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job
+from humanexp.recruitment import money
+from humanexp.recruitment import services as recruitment
+from humanexp.recruitment.models import Campaign
+
+
+@transaction.atomic
+def open_round(*, run: SearchRun, step: int, study: Study, stimuli: Mapping[str, str]) -> Round:
+    """Record what people are to judge; the same step again is the same round."""
+    opened, _created = Round.objects.get_or_create(
+        run=run, step=step, defaults={"study": study, "stimuli": dict(stimuli)}
+    )
+    return opened
+
+
+def publish_round(*, one: Round, to: str, by: User | None = None, **terms: Any) -> Campaign:
+    """Publish a round like any other study, within what all rounds of the search may cost together."""
+    if one.state != RoundState.OPEN:
+        raise Conflict(f"{one} is judged already.")
+    terms.setdefault("assignments", one.study.planned_sessions)
+    run = one.run
+    if run.cap_cents is not None:
+        reward = terms.get("reward_cents")
+        price = recruitment.quote(
+            to=to,
+            assignments=terms["assignments"],
+            reward_cents=suggested_reward(one, to) if reward is None else reward,
+            assignments_per_hit=terms.get("assignments_per_hit"),
+        )
+        spent = committed_cents(run)
+        if spent + price.total_cents > run.cap_cents:
+            raise CapExceeded(
+                f"The rounds of {run} may cost {money.dollars(run.cap_cents)} together: {money.dollars(spent)} are "
+                f"committed, and this round costs {money.dollars(price.total_cents)}."
+            )
+    return recruitment.publish(study=one.study, to=to, by=by, **terms)
+
+
+def suggested_reward(one: Round, to: str) -> int:
+    """What a session of the round pays unless said otherwise."""
+    from humanexp.recruitment.models import Environment
+    from humanexp.recruitment.selectors import suggested_terms
+
+    return 0 if to == Environment.LINK else suggested_terms(one.study).reward_cents
+
+
+def committed_cents(run: SearchRun) -> int:
+    """Quoted cost of everything that was published for the search."""
+    quoted = Campaign.objects.filter(study__counterfactual_round__run=run).aggregate(total=Sum("quoted_cents"))
+    return int(quoted["total"] or 0)
+
+
+def start_round(*, one: Round, only_complete: bool = False, by: User | None = None) -> Job | None:
+    """Queue the work that takes a round's verdicts and goes on; None while answers are missing.
+
+    With `only_complete` every planned answer must be there; otherwise one answer a picture is enough.
+    """
+    if one.state != RoundState.OPEN:
+        raise Conflict(f"{one} is judged already.")
+    latest = job_selectors.latest_for(one.run.job_subject, ROUND_KIND)
+    if latest is not None and not latest.is_finished:
+        return None if only_complete else latest
+    found = verdicts_on(one)
+    if only_complete and (not one.stimuli or found.fewest < one.run.answers_per_picture):
+        return None
+    if found.unanswered:
+        raise Conflict(
+            f"{found.unanswered} of {len(one.stimuli)} pictures of {one} have no answer from a session that counts: "
+            "wait for people, or publish the study for more of them."
+        )
+    return jobs.submit(ROUND_KIND, subject=one.run.job_subject, by=by, round_id=one.pk)
+
+
+def close_round(*, one: Round, verdicts: Mapping[str, Mapping[str, Any]]) -> Round:
+    """Keep what people said; from then on nothing changes it."""
+    updated = Round.objects.filter(pk=one.pk, state=RoundState.OPEN).update(
+        state=RoundState.JUDGED, verdicts=dict(verdicts), judged_at=clock.now()
+    )
+    one.refresh_from_db()
+    if not updated and one.verdicts != dict(verdicts):
+        raise Conflict(f"{one} was judged already, with other verdicts.")
+    return one

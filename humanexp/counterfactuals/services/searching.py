@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.errors import InvalidRequest
+from humanexp.core.models import User
+from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
+from humanexp.experiments.models import Population
+from humanexp.jobs import selectors as job_selectors
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job, JobState
+from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.services.generation import SIZES_PX
+
+if TYPE_CHECKING:
+    from analysis.counterfactuals.files import SearchRecord
+
+SEARCH_KIND = "counterfactuals.search"
+ROUND_KIND = "counterfactuals.round"
+MOST_STEPS = 1000
+#: Originals that a search with people as its oracle leaves alone: practice pictures and sentinels come from them.
+RESERVE = 8
+FEWEST_JUDGED = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOrder:
+    """What is asked for."""
+
+    name: str
+    source_set: SourceSet
+    classifier: str
+    generator: str
+    oracle: str
+    budget: int = 10
+    #: originals, even over categories; 0 for as many as possible
+    pictures: int = 0
+    model_name: str = ""
+    batch: int = 32
+    size_px: int = 224
+    seed: int = 0
+    greyscale: bool = False
+    fgsm: float = 0.0
+    device: str = "cpu"
+    answers_per_picture: int = 5
+    population: str = Population.PEOPLE.value
+    cap_cents: int | None = None
+
+
+def create_search(*, order: SearchOrder, by: User | None = None) -> tuple[SearchRun, Job]:
+    """Describe a search and queue its job; refused before anything is written."""
+    _check_order(order, allow_code=by is None)
+    images = _originals(order)
+    with transaction.atomic():
+        run = SearchRun.objects.create(
+            name=order.name,
+            source_set=order.source_set,
+            classifier=order.classifier,
+            generator=order.generator,
+            oracle=order.oracle,
+            model_name=order.model_name or default_model_name(order.classifier),
+            budget=order.budget,
+            batch=order.batch,
+            size_px=order.size_px,
+            seed=order.seed,
+            greyscale=order.greyscale,
+            fgsm=order.fgsm,
+            device=order.device,
+            answers_per_picture=order.answers_per_picture,
+            population=order.population,
+            cap_cents=order.cap_cents,
+            created_by=by,
+        )
+        Counterfactual.objects.bulk_create(
+            [Counterfactual(run=run, source_image=image, place=place) for place, image in enumerate(images)],
+            batch_size=500,
+        )
+        return run, start(run=run, by=by)
+
+
+def start(*, run: SearchRun, by: User | None = None) -> Job:
+    """Queue the search's job; one that failed or was cancelled goes on, one that waits or runs is left alone."""
+    job = job_selectors.latest_for(run.job_subject, SEARCH_KIND)
+    if job is not None and not job.is_finished:
+        return job
+    if job is not None and job.state != JobState.DONE:
+        return jobs.resume(job=job)
+    return jobs.submit(SEARCH_KIND, subject=run.job_subject, by=by, run_id=run.pk)
+
+
+def store_records(*, run: SearchRun, records: Sequence[SearchRecord]) -> None:
+    """Record how pictures came along; the same again changes nothing."""
+    found = {
+        one.source_image.key: one
+        for one in run.counterfactuals.select_related("source_image").filter(
+            source_image__key__in=[record.key for record in records]
+        )
+    }
+    changed = []
+    for record in records:
+        one = found[record.key]
+        one.valid = record.valid if record.oracle_responses else None
+        one.accepted_steps, one.ending, one.sha256 = record.accepted_steps, record.ending, record.sha256
+        one.clean_response, one.clean_loss = record.clean_response, record.clean_loss
+        one.losses, one.responses = list(record.losses), list(record.responses)
+        one.oracle_responses = list(record.oracle_responses)
+        changed.append(one)
+    fields = (
+        *("valid", "accepted_steps", "ending", "clean_response", "clean_loss", "losses", "responses"),
+        *("oracle_responses", "sha256"),
+    )
+    Counterfactual.objects.bulk_update(changed, fields, batch_size=500)
+
+
+def complete(*, run: SearchRun, scores: Mapping[str, Any], facts: Mapping[str, Any]) -> SearchRun:
+    run.scores, run.facts, run.completed_at = dict(scores), dict(facts), clock.now()
+    run.save(update_fields=["scores", "facts", "completed_at"])
+    return run
+
+
+def default_model_name(spec: str) -> str:
+    """The last part of a specification, without folder and suffix."""
+    reference = spec.partition(":")[2].rstrip("/")
+    return reference.rpartition("/")[2].removesuffix(".pt2")[:80] or spec[:80]
+
+
+def _check_order(order: SearchOrder, *, allow_code: bool) -> None:
+    if not order.name or SearchRun.objects.filter(name=order.name).exists():
+        raise InvalidRequest(
+            f"There is a search {order.name!r} already: choose another name." if order.name else "Name the search.",
+            fields={"name": "another name"},
+        )
+    if not 1 <= order.budget <= MOST_STEPS:
+        raise InvalidRequest(
+            f"The budget counts perturbations of a picture: 1 to {MOST_STEPS}, not {order.budget}.",
+            fields={"budget": f"1 to {MOST_STEPS}"},
+        )
+    if order.batch < 1 or order.pictures < 0:
+        raise InvalidRequest("A batch holds one picture or more, and the number of pictures is 0 or more.")
+    for field, spec in (("classifier", order.classifier), ("generator", order.generator), ("oracle", order.oracle)):
+        if not spec.partition(":")[1]:
+            raise InvalidRequest(
+                f"{spec!r} is no {field}: write KIND:REFERENCE, such as pixel: or export:model.pt2.",
+                fields={field: "KIND:REFERENCE"},
+            )
+        if "python:" in spec and not allow_code:
+            raise InvalidRequest(
+                "python: runs code and is for the command line alone: use manage.py counterfactuals.",
+                fields={field: "no python: here"},
+            )
+    if order.oracle == CROWD and order.size_px not in SIZES_PX:
+        raise InvalidRequest(
+            f"People are shown pictures of {SIZES_PX.start} to {SIZES_PX.stop - 1} px, not {order.size_px}.",
+            fields={"size_px": f"{SIZES_PX.start} to {SIZES_PX.stop - 1} px"},
+        )
+    if order.cap_cents is not None and order.oracle != CROWD:
+        raise InvalidRequest("Only people cost money: leave the cap out.", fields={"cap_cents": "with crowd: only"})
+
+
+def _originals(order: SearchOrder) -> list[SourceImage]:
+    """Originals to perturb, even over categories, in a fixed order."""
+    by_category: dict[str, list[SourceImage]] = {}
+    for image in order.source_set.images.order_by("category", "key"):
+        by_category.setdefault(image.category, []).append(image)
+    ordered = [image for row in itertools.zip_longest(*by_category.values()) for image in row if image is not None]
+    if not ordered:
+        raise InvalidRequest(f"The set of pictures {order.source_set} is empty: import pictures first.")
+    available = len(ordered)
+    if order.oracle == CROWD:
+        available -= RESERVE
+        if available < FEWEST_JUDGED:
+            raise InvalidRequest(
+                f"{order.source_set} has {len(ordered)} pictures: people as the oracle need {FEWEST_JUDGED} to judge "
+                f"and {RESERVE} for practice and sentinels. Import more."
+            )
+        if order.pictures and order.pictures < FEWEST_JUDGED:
+            raise InvalidRequest(f"People judge at least {FEWEST_JUDGED} pictures in a round: ask for more.")
+    if order.pictures > available:
+        raise InvalidRequest(
+            f"{order.source_set} has {available} pictures for this search, not {order.pictures}.",
+            fields={"pictures": f"1 to {available}"},
+        )
+    return ordered[: order.pictures or available]

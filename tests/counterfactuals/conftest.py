@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis.categories import CATEGORIES
+from analysis.generation import encode_png
+from fixtures.pictures import draw
+from humanexp.counterfactuals.services import SearchOrder
+from humanexp.stimuli import services as stimuli
+from humanexp.stimuli.models import SourceSet
+
+CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean", "robust"))
+SIZE_PX = 112
+
+
+@pytest.fixture(scope="session")
+def drawings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two pictures of every category."""
+    folder = tmp_path_factory.mktemp("drawings")
+    for category in CATEGORIES:
+        (folder / category).mkdir()
+        for seed in (1, 2):
+            (folder / category / f"{seed}.png").write_bytes(encode_png(draw(category, seed, SIZE_PX)))
+    return folder
+
+
+@pytest.fixture
+def source_set(drawings: Path, db: None) -> SourceSet:
+    stimuli.import_images(source=drawings, name="drawn")
+    return SourceSet.objects.get(name="drawn")
+
+
+@pytest.fixture
+def order(source_set: SourceSet) -> Callable[..., SearchOrder]:
+    """A small search that two networks settle; arguments say what differs."""
+
+    def make(**changes: object) -> SearchOrder:
+        values = {
+            "name": "noise",
+            "source_set": source_set,
+            "classifier": CLEAN,
+            "generator": "corruption:gaussian_noise,step=0.4",
+            "oracle": f"classifier:{ROBUST}",
+            "budget": 2,
+            "pictures": 6,
+            "batch": 3,
+            "size_px": 64,
+        }
+        return SearchOrder(**{**values, **changes})
+
+    return make

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from humanexp.core.errors import Conflict, InvalidRequest
+from humanexp.core.models import User
+from humanexp.core.storage import media_path
+from humanexp.counterfactuals import selectors, services
+from humanexp.counterfactuals.models import SearchRun
+from humanexp.counterfactuals.searching import records_of, search_settings
+from humanexp.jobs import runner
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job, JobState
+from tests.counterfactuals.conftest import CLEAN, ROBUST
+
+
+def done(job: Job) -> Job:
+    runner.run_waiting(kinds=[job.kind])
+    job.refresh_from_db()
+    return job
+
+
+def test_a_search_is_run_scored_and_kept(order) -> None:
+    run, job = services.create_search(order=order())
+    assert done(job).state == JobState.DONE, job.error
+    run.refresh_from_db()
+    rows = list(run.counterfactuals.select_related("source_image"))
+    assert len(rows) == 6 and len({row.category for row in rows}) == 6
+    for row in rows:
+        assert row.valid == bool(row.sha256) and row.ending in ("refused", "budget")
+        if row.valid:
+            assert hashlib.sha256(media_path(row.kept_file).read_bytes()).hexdigest() == row.sha256
+            assert len(row.losses) == row.accepted_steps + 1 and row.oracle_response == row.category
+        assert media_path(row.original_file).is_file()
+    pooled = run.scores["pooled"]
+    assert pooled["n"] == 6 and pooled["vr"] == sum(bool(row.valid) for row in rows) / 6
+    assert len(run.scores["by_budget"]) == 3 and set(run.scores["classes"]) == {row.category for row in rows}
+    assert set(run.digests) == {"classifier", "generator", "oracle"}
+    assert run.facts["weights"] > 100_000 and run.facts["pictures_per_s"] > 0
+    assert run.model_name == "clean"
+
+
+def test_the_oracle_accepts_every_kept_file_again(order) -> None:
+    from analysis.counterfactuals.files import read_picture
+
+    run, job = services.create_search(order=order())
+    done(job)
+    oracle = search_settings(run).load_oracle()
+    kept = [row for row in run.counterfactuals.select_related("source_image", "run") if row.sha256]
+    assert kept
+    for row in kept:
+        assert oracle.judge(read_picture(media_path(row.kept_file))[None], [row.category]).accepted.all()
+
+
+def test_a_killed_search_goes_on_where_it_stopped(order, monkeypatch) -> None:
+    from analysis.counterfactuals import shards
+
+    whole, job = services.create_search(order=order(name="whole"))
+    done(job)
+    run, job = services.create_search(order=order())
+    made = []
+    search = shards.search_shard
+
+    def dies_after_the_first(shard):
+        if made:
+            raise MemoryError
+        made.append(shard)
+        return search(shard)
+
+    monkeypatch.setattr(shards, "search_shard", dies_after_the_first)
+    runner.run_waiting(kinds=[job.kind])
+    assert [row.ending != "" for row in run.counterfactuals.all()] == [True] * 3 + [False] * 3
+    monkeypatch.setattr(shards, "search_shard", search)
+    Job.objects.filter(pk=job.pk).update(state=JobState.FAILED)
+    job.refresh_from_db()
+    assert done(services.start(run=run)).state == JobState.DONE
+    assert [row.sha256 for row in records_of(run)] == [row.sha256 for row in records_of(whole)]
+
+
+def test_a_cancelled_search_stops(order) -> None:
+    run, job = services.create_search(order=order())
+    jobs.cancel(job=job)
+    assert done(job).state == JobState.CANCELLED
+    assert done(services.start(run=run)).state == JobState.DONE
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"budget": 0}, "budget .* not 0"),
+        ({"pictures": 99}, "has 32 pictures for this search, not 99"),
+        ({"generator": "pixel"}, "'pixel' is no generator"),
+        ({"name": ""}, "Name the search"),
+        ({"oracle": "crowd:", "size_px": 64}, "People are shown pictures of 96"),
+        ({"oracle": "crowd:", "size_px": 112, "pictures": 2}, "at least 4 pictures"),
+        ({"cap_cents": 100}, "Only people cost money"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_anything_is_written(changes, says, order) -> None:
+    with pytest.raises(InvalidRequest, match=says):
+        services.create_search(order=order(**changes))
+    assert not SearchRun.objects.exists() and not Job.objects.filter(kind=services.SEARCH_KIND).exists()
+
+
+def test_code_is_for_the_command_line_alone(order) -> None:
+    by = User.objects.create_user("ada")
+    with pytest.raises(InvalidRequest, match="runs code"):
+        services.create_search(order=order(classifier="python:x:y"), by=by)
+
+
+def test_a_job_tells_what_it_refuses(order) -> None:
+    _run, job = services.create_search(order=order(generator="vqgan:/nowhere.ckpt"))
+    assert done(job).state == JobState.FAILED and "no such checkpoint" in job.error
+
+
+def test_the_command_searches_and_goes_on(source_set, tmp_path) -> None:
+    arguments = {
+        "images": "drawn", "classifier": CLEAN, "generator": "pixel:", "oracle": f"classifier:{ROBUST}", "pictures": 3,
+        "size_px": 64, "budget": 1, "json": tmp_path / "scores.json",
+    }  # fmt: skip
+    said = StringIO()
+    call_command("counterfactuals", **arguments, stdout=said)
+    assert "drawn-clean: 3 pictures" in said.getvalue() and "OOR" in said.getvalue()
+    assert json.loads((tmp_path / "scores.json").read_text())["pooled"]["n"] == 3
+    call_command("counterfactuals", **arguments, stdout=said)
+    assert SearchRun.objects.count() == 1
+    with pytest.raises(CommandError, match="no set of pictures 'none'"):
+        call_command("counterfactuals", **{**arguments, "images": "none", "name": "x"})
+    with pytest.raises(CommandError, match="budget"):
+        call_command("counterfactuals", **{**arguments, "budget": 0, "name": "x"})
+    with pytest.raises(CommandError, match="--cap"):
+        call_command("counterfactuals", **{**arguments, "oracle": "crowd:", "name": "x"})
+    with pytest.raises(CommandError, match="did not finish: 'pixels:' names no generator"):
+        call_command("counterfactuals", **{**arguments, "generator": "pixels:", "name": "x"})
+
+
+def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
+    run, job = services.create_search(order=order(size_px=112))
+    with pytest.raises(Conflict, match="not finished"):
+        services.freeze(run=run)
+    done(job)
+    run.refresh_from_db()
+    benchmark = services.freeze(run=run)
+    assert services.freeze(run=run) == benchmark
+    manifest = media_path(f"{run.folder}/manifest.json").read_bytes()
+    assert hashlib.sha256(manifest).hexdigest() == benchmark.manifest_sha256
+    told = json.loads(manifest)
+    assert benchmark.count == len(told["pictures"]) == run.counterfactuals.exclude(sha256="").count()
+    for picture in told["pictures"]:
+        content = media_path(f"{run.folder}/{picture['file']}").read_bytes()
+        assert hashlib.sha256(content).hexdigest() == picture["sha256"]
+    made = services.as_stimuli(benchmark=benchmark)
+    assert services.as_stimuli(benchmark=benchmark) == made and made.completed_at
+    assert made.stimuli.filter(corruption="counterfactual").count() == benchmark.count
+    assert made.stimuli.filter(corruption="none").count() >= benchmark.count
+    assert all(0 <= change <= 1 for change in made.stimuli.values_list("visual_change", flat=True))
+
+
+def test_the_leaderboard_is_sorted_and_what_is_unknown_comes_last(order) -> None:
+    user = User.objects.create_user("ada")
+    for name, oor in (("low", 0.2), ("none", None), ("high", 0.9)):
+        run, _job = services.create_search(order=order(name=name))
+        pooled = {"oor": oor, "sa": 0.5, "intervals": {"oor": [None, None]}}
+        services.complete(run=run, scores={"pooled": pooled}, facts={"weights": len(name)})
+    assert [row.run.name for row in selectors.leaderboard(user)] == ["high", "low", "none"]
+    assert [row.run.name for row in selectors.leaderboard(user, order="weights")][0] == "low"
+    assert len(selectors.leaderboard(user, order="nonsense")) == 3
