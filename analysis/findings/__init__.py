@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from analysis.findings.cue_conflict import shape_bias_entries
 from analysis.findings.curve_entries import curve_entries
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.error_consistency import error_consistency_entries
-from analysis.findings.fits import HUMANS, FitSettings, StudyCurves, fit_study
+from analysis.findings.fits import HUMANS, FitSettings, Report, StudyCurves, fit_study
 from analysis.findings.levels import level_entries
 from analysis.findings.observations import (
     accepted_answers,
@@ -65,6 +66,8 @@ def analyse(
     discrimination_margin: float = DISCRIMINATION_MARGIN,
     validation_threshold: float = THRESHOLD,
     sensitivity: bool = True,
+    executor: Executor | None = None,
+    report: Report | None = None,
 ) -> dict[str, Any]:
     """Compute all findings of a study.
 
@@ -103,6 +106,10 @@ def analyse(
         Share of qualified answers that accepts a picture.
     sensitivity : bool
         Whether headline numbers are also computed under other choices of sessions and trials.
+    executor : Executor, optional
+        Where curves are fitted and compared (`analysis.compute.executor`); here, without one. The result is the same.
+    report : callable, optional
+        Called with (steps done, steps in all, what) on the way; what it raises is let through.
 
     Returns
     -------
@@ -125,22 +132,32 @@ def analyse(
     # Golds and practice pictures enter no curve, human or classifier.
     classifiers = classifiers.select(~np.isin(classifiers.original, sentinel_originals(trials)))
     settings = FitSettings(seed=seed, n_bootstrap=n_bootstrap, level=level)
-    curves = fit_study(people, classifiers, label_spaces, settings, everyone=everyone)
-    margins = {"margin": margin, "band_margin": band_margin}
-    similarity, classes = similarity_entries(curves, HUMANS, settings, **margins)
-    classifier_similarity: list[dict[str, Any]] = []
-    for name in sorted(label_spaces):
-        pairs, groups = similarity_entries(curves, name, settings, **margins)
-        classifier_similarity.extend(pairs)
+    steps = _Steps(report)
+    curves = fit_study(
+        people, classifiers, label_spaces, settings, everyone=everyone, executor=executor, report=steps.fitted
+    )
+    steps.then("similarity of corruptions")
+    similarity: dict[str, list[dict[str, Any]]] = {}
+    classes: list[dict[str, Any]] = []
+    for population in (HUMANS, *sorted(label_spaces)):
+        similarity[population], groups = similarity_entries(
+            curves, population, settings, margin=margin, band_margin=band_margin, executor=executor
+        )
         classes.extend(groups)
+    steps.then("people beside classifiers")
+    comparisons = comparison_entries(curves, dict(borrow or {}), executor=executor)
+    steps.then("agreement of observers")
     consistency, consistency_notes = error_consistency_entries(
         people, classifiers, n_bootstrap=n_bootstrap, seed=seed, level=level
     )
     agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, settings)
-    comparisons = comparison_entries(curves, dict(borrow or {}))
     told_apart = discrimination_entries(
         trials if discrimination is None else discrimination, margin=discrimination_margin, level=level
     )
+    steps.then("other choices of sessions and trials")
+    varied: list[dict[str, Any]] = []
+    if sensitivity:
+        varied = sensitivity_entries(curves, everyone, accepted_answers(trials), session_table, settings)
     tables = (trials, predictions, discrimination)
     result: dict[str, Any] = {
         "study": study,
@@ -167,8 +184,8 @@ def analyse(
         "human_accuracy": human_accuracy_entries(people),
         "curves": curve_entries(curves, settings),
         "comparisons": comparisons,
-        "similarity": similarity,
-        "classifier_similarity": classifier_similarity,
+        "similarity": similarity.pop(HUMANS),
+        "classifier_similarity": [entry for own in similarity.values() for entry in own],
         "classes": classes,
         "discrimination": told_apart,
         "error_consistency": consistency,
@@ -177,9 +194,7 @@ def analyse(
         "confusion": confusion_entries(curves, people, classifiers),
         "response_times": response_time_entries(curves),
         "participants": participant_entries(curves, settings),
-        "sensitivity": []
-        if not sensitivity
-        else sensitivity_entries(curves, everyone, accepted_answers(trials), session_table, settings),
+        "sensitivity": varied,
         "levels": level_entries(curves, level_predictions, predictions),
         "reach": reach_entries(stimuli),
         "validation": validation_entries(trials, threshold=validation_threshold),
@@ -196,6 +211,28 @@ def analyse(
     if session_table is not None:
         result["flow"] = inclusion_flow(session_table).to_dict()
     return result
+
+
+class _Steps:
+    """Tells how far an analysis is: curves, then the parts that follow."""
+
+    #: parts after the curves
+    later = 4
+
+    def __init__(self, report: Report | None) -> None:
+        self._report = report
+        self._done = 0
+        self._total = self.later
+
+    def fitted(self, done: int, total: int, what: str) -> None:
+        self._done, self._total = done, total + self.later
+        if self._report is not None:
+            self._report(self._done, self._total, what)
+
+    def then(self, what: str) -> None:
+        self._done += 1
+        if self._report is not None:
+            self._report(self._done, self._total, what)
 
 
 def _caveats(curves: StudyCurves) -> list[str]:

@@ -12,7 +12,7 @@ from analysis.curves import CurveFit, bin_index, threshold
 from analysis.curves.bands import normal_quantile
 from analysis.errors import FitError
 from analysis.findings.agreement import pooled_within
-from analysis.findings.fits import HUMANS, WITHHOLD_ABOVE, CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
+from analysis.findings.fits import HUMANS, CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
 from analysis.metrics import compare
 
 #: Random halves of the people, for the human ceiling.
@@ -38,7 +38,6 @@ def curve_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, A
 
 def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves) -> dict[str, Any]:
     fit = curve.fit
-    withheld = fit.extrapolated > WITHHOLD_ABOVE
     return {
         "population": key.population,
         "corruption": key.corruption,
@@ -49,7 +48,7 @@ def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves) -> dict[
         "standard_error": fit.area_standard_error,
         "extrapolated": fit.extrapolated,
         "area_bounds": list(fit.area_bounds),
-        "withheld": withheld,
+        "withheld": fit.is_withheld,
         "measured": _measured_entry(fit),
         "abscissa": "condition" if key.corruption in study.scales else "visual_change",
         "label_space": fit.config.label_space,
@@ -59,12 +58,14 @@ def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves) -> dict[
         "originals": fit.n_originals,
         "participants": fit.n_participants,
         "scheme": fit.config.scheme,
+        "scheme_reason": fit.scheme_reason,
         "dispersion": fit.dispersion,
         "smoothness": fit.smoothness,
         "bins": [
-            {"v": one.v, "n": one.n, "rate": one.rate, "originals": one.originals, "thin": one.n < 20}
+            {"v": one.v, "n": one.n, "rate": one.rate, "originals": one.originals, "thin": one.is_thin}
             for one in fit.bins
         ],
+        "empty_bins": list(fit.empty_bins),
         "thresholds": [_threshold_entry(fit, rate) for rate in (0.75, 0.5)],
         "band": _band_entry(fit),
         "data_digest": fit.data_digest,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,10 +13,11 @@ from analysis.errors import TooFewResponses
 from analysis.findings.abscissa import ConditionScale, condition_scale
 from analysis.findings.observations import CLEAN, Observations
 from analysis.findings.outcomes import PROPERTIES, Outcomes, Property, classifier_outcomes, human_outcomes
+from analysis.findings.pipeline import run_in_order
 
 HUMANS = "humans"
-#: A headline whose curve is extrapolated over more than this share of the axis is withheld.
-WITHHOLD_ABOVE = 0.20
+#: Called with (done, of how many, what); what it raises is let through.
+Report = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ def fit_study(
     settings: FitSettings,
     *,
     everyone: Observations | None = None,
+    executor: Executor | None = None,
+    report: Report | None = None,
 ) -> StudyCurves:
     """Fit the curves of people and of every classifier.
 
@@ -86,6 +91,10 @@ def fit_study(
     settings : FitSettings
     everyone : Observations, optional
         People's answers from all sessions, accepted or not.
+    executor : Executor, optional
+        Where the curves are fitted (`analysis.compute.executor`); here, without one. The curves are the same.
+    report : callable, optional
+        Called with (curves done, curves in all, which) as they are fitted; what it raises is let through.
 
     Returns
     -------
@@ -93,6 +102,32 @@ def fit_study(
         Ordered by property, corruption, and population (people first).
     """
     study = StudyCurves()
+    corruptions = _corruptions(study, people, classifiers)
+    if len(people) and not people.imported.all() and not len(people.clean):
+        study.notes.append("Nobody answered clean pictures: curves have no left anchor, and consistency is not known.")
+    predictions = [
+        _Predictions.of(classifiers.select(classifiers.observer == name), people, name, label_spaces[name])
+        for name in sorted(label_spaces)
+    ]
+    total = len(PROPERTIES) * len(corruptions) * (1 + len(predictions))
+    every = _reported(_all_wanted(study, people, everyone, predictions, corruptions), total, report)
+    calls = ((one, (one.main, one.others, settings, one.label_space)) for one in every)
+    for wanted, fitted in run_in_order(executor, _fit, calls):
+        _collect(study, wanted, fitted)
+    return study
+
+
+def _reported(every: Iterable[_Wanted | None], total: int, report: Report | None) -> Iterator[_Wanted]:
+    """Pass on the curves that are there, telling how many of all are through."""
+    for done, wanted in enumerate(every, 1):
+        if report is not None:
+            report(done, total, "" if wanted is None else f"{wanted.key.population}, {wanted.key.corruption}")
+        if wanted is not None:
+            yield wanted
+
+
+def _corruptions(study: StudyCurves, people: Observations, classifiers: Observations) -> list[str]:
+    """Corruptions in order, and the scales of those that are published experiments."""
     names = np.concatenate([people.corruption, classifiers.corruption])
     imported = np.concatenate([people.imported, classifiers.imported])
     corruptions = sorted(set(names[imported | (names != CLEAN)].tolist()))
@@ -105,18 +140,7 @@ def fit_study(
             else:
                 study.scales[corruption] = scale
                 study.notes.extend(scale.notes)
-    if len(people) and not people.imported.all() and not len(people.clean):
-        study.notes.append("Nobody answered clean pictures: curves have no left anchor, and consistency is not known.")
-    predictions = [
-        _Predictions.of(classifiers.select(classifiers.observer == name), people, name, label_spaces[name])
-        for name in sorted(label_spaces)
-    ]
-    for subject in PROPERTIES:
-        for corruption in corruptions:
-            _fit_people(study, people, everyone, corruption, subject, settings)
-            for own in predictions:
-                _fit_classifier(study, own, corruption, subject, settings)
-    return study
+    return corruptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,74 +159,112 @@ class _Predictions:
         return cls(name, label_space, own, own.select(rows))
 
 
-def _fit_people(
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """A curve to fit with bands, and further choices of its trials to fit without."""
+
+    key: CurveKey
+    main: Outcomes
+    others: tuple[Outcomes | None, ...]
+    label_space: int = 16
+    seen_by_people: bool = True
+
+    @property
+    def of_people(self) -> bool:
+        return self.key.population == HUMANS
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """What came out: the curve, or why there is none; and the curves without bands."""
+
+    main: CurveFit | None
+    refusal: str
+    others: tuple[CurveFit | None, ...]
+
+
+def _all_wanted(
     study: StudyCurves,
     people: Observations,
     everyone: Observations | None,
-    corruption: str,
-    subject: Property,
-    settings: FitSettings,
-) -> None:
+    predictions: list[_Predictions],
+    corruptions: list[str],
+) -> Iterator[_Wanted | None]:
+    """Yield every curve in order; None for one that nobody gave answers to."""
+    for subject in PROPERTIES:
+        for corruption in corruptions:
+            yield _wanted_of_people(study, people, everyone, corruption, subject)
+            for own in predictions:
+                yield _wanted_of_classifier(study, own, corruption, subject)
+
+
+def _wanted_of_people(
+    study: StudyCurves, people: Observations, everyone: Observations | None, corruption: str, subject: Property
+) -> _Wanted | None:
     scale = study.scales.get(corruption)
     outcomes = human_outcomes(people, corruption, subject, scale)
     if outcomes is None:
-        return
-    key = CurveKey(HUMANS, corruption, subject)
-    try:
-        fit = fit_outcomes(outcomes, settings)
-    except TooFewResponses as error:
-        study.notes.append(f"{HUMANS}, {corruption}, {subject}: {error}")
-        return
-    if outcomes.left_out:
-        study.notes.append(
-            f"{HUMANS}, {corruption}, {subject}: {outcomes.left_out} answers are left out, because nobody else "
-            "answered the clean original."
-        )
-    study.curves[key] = FittedCurve(
-        fit,
-        outcomes,
-        without_misses=_quiet_fit(human_outcomes(people.answered, corruption, subject, scale), settings),
-        all_sessions=None
-        if everyone is None
-        else _quiet_fit(human_outcomes(everyone, corruption, subject, scale), settings),
-    )
+        return None
+    without_misses = human_outcomes(people.answered, corruption, subject, scale)
+    all_sessions = None if everyone is None else human_outcomes(everyone, corruption, subject, scale)
+    return _Wanted(CurveKey(HUMANS, corruption, subject), outcomes, (without_misses, all_sessions))
 
 
-def _fit_classifier(
-    study: StudyCurves, own: _Predictions, corruption: str, subject: Property, settings: FitSettings
-) -> None:
+def _wanted_of_classifier(study: StudyCurves, own: _Predictions, corruption: str, subject: Property) -> _Wanted | None:
     every = classifier_outcomes(own.every, own.every, corruption, subject, study.scales.get(corruption))
     if every is None:
-        return
-    name, seen, used = own.name, False, every
+        return None
+    seen, used = False, every
     if corruption not in study.scales:
         restricted = classifier_outcomes(own.common, own.every, corruption, subject, None)
         if restricted is not None:
             seen, used = True, restricted
-    key = CurveKey(name, corruption, subject)
+    full = every if seen and len(every.answers) > len(used.answers) else None
+    return _Wanted(CurveKey(own.name, corruption, subject), used, (full,), own.label_space, seen)
+
+
+def _fit(main: Outcomes, others: tuple[Outcomes | None, ...], settings: FitSettings, label_space: int) -> _Fitted:
+    """Fit one curve with bands and others without, in whatever process."""
     try:
-        fit = fit_outcomes(used, settings, label_space=own.label_space, people=False)
-        full = None
-        if seen and len(every.answers) > len(used.answers):
-            quiet = replace(settings, n_bootstrap=0)
-            full = fit_outcomes(every, quiet, label_space=own.label_space, people=False)
+        curve = fit_outcomes(main, settings, label_space=label_space)
     except TooFewResponses as error:
-        study.notes.append(f"{name}, {corruption}, {subject}: {error}")
+        return _Fitted(None, str(error), ())
+    quiet = replace(settings, n_bootstrap=0)
+    return _Fitted(curve, "", tuple(_quiet_fit(outcomes, quiet, label_space) for outcomes in others))
+
+
+def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted) -> None:
+    """Put a fitted curve in its place, and say what was left out."""
+    key = wanted.key
+    place = f"{key.population}, {key.corruption}, {key.property}"
+    if fitted.main is None:
+        study.notes.append(f"{place}: {fitted.refusal}")
         return
-    if used.left_out:
-        study.notes.append(
-            f"{name}, {corruption}, {subject}: {used.left_out} predictions are left out, because their clean "
-            "original was not classified."
+    if wanted.main.left_out:
+        what = (
+            "answers are left out, because nobody else answered the clean original."
+            if wanted.of_people
+            else "predictions are left out, because their clean original was not classified."
         )
-    study.curves[key] = FittedCurve(fit, used, seen_by_people=seen, full_set=full)
+        study.notes.append(f"{place}: {wanted.main.left_out} {what}")
+    if wanted.of_people:
+        without_misses, all_sessions = fitted.others
+        study.curves[key] = FittedCurve(
+            fitted.main, wanted.main, without_misses=without_misses, all_sessions=all_sessions
+        )
+    else:
+        outcomes = replace(wanted.main, answers=wanted.main.answers.without_names())
+        study.curves[key] = FittedCurve(
+            fitted.main, outcomes, seen_by_people=wanted.seen_by_people, full_set=fitted.others[0]
+        )
 
 
-def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int = 16, people: bool = True) -> CurveFit:
+def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int = 16) -> CurveFit:
     """Fit one curve; all curves of an analysis share the seed, so they are resampled jointly."""
     return fit_curve(
         outcomes.place,
         outcomes.outcome,
-        participants=outcomes.answers.observer if people else None,
+        participants=outcomes.answers.observer if outcomes.of_people else None,
         images=outcomes.answers.original,
         anchor="soft" if outcomes.clean is not None else outcomes.fixed,
         clean=outcomes.clean,
@@ -213,11 +275,11 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
     )
 
 
-def _quiet_fit(outcomes: Outcomes | None, settings: FitSettings) -> CurveFit | None:
-    """Curve of another choice of people's trials, without bands; None where there is none."""
+def _quiet_fit(outcomes: Outcomes | None, settings: FitSettings, label_space: int) -> CurveFit | None:
+    """Curve of another choice of trials, without bands; None where there is none."""
     if outcomes is None:
         return None
     try:
-        return fit_outcomes(outcomes, replace(settings, n_bootstrap=0))
+        return fit_outcomes(outcomes, settings, label_space=label_space)
     except TooFewResponses:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,6 +96,11 @@ class Observations:
     def select(self, rows: BoolArray) -> Observations:
         """Keep these answers."""
         return Observations(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
+
+    def without_names(self) -> Observations:
+        """The same without names of pictures and sessions, which take the most room."""
+        nothing = np.full(len(self), "", dtype=np.str_)
+        return replace(self, session=nothing, original=nothing, stimulus=nothing, condition=nothing)
 
     @property
     def clean(self) -> Observations:

@@ -35,6 +35,8 @@ class Outcomes:
         Value of a fixed anchor.
     left_out : int
         Answers that could not be scored.
+    of_people : bool
+        Whether observers are drawn again, too, when the curve is resampled.
     """
 
     place: FloatArray
@@ -43,6 +45,7 @@ class Outcomes:
     clean: CleanTrials | None = None
     fixed: float | None = None
     left_out: int = 0
+    of_people: bool = True
 
     def trials(self) -> CurveTrials:
         """The same for the permutation test."""
@@ -97,14 +100,19 @@ def classifier_outcomes(
         if not known.any():
             return None
         return Outcomes(
-            place[known], outcome[known], answers.select(known), fixed=1.0, left_out=int(len(known) - known.sum())
+            place[known],
+            outcome[known],
+            answers.select(known),
+            fixed=1.0,
+            left_out=int(len(known) - known.sum()),
+            of_people=False,
         )
     clean = own.clean
     if not len(clean):
         clean = everything.clean
         clean = clean.select(np.isin(clean.original, answers.original))
     held = CleanTrials(clean.correct, images=clean.original) if len(clean) and scale is None else None
-    return Outcomes(place, answers.correct, answers, held)
+    return Outcomes(place, answers.correct, answers, held, of_people=False)
 
 
 def _placed(answers: Observations, scale: ConditionScale | None) -> tuple[Observations, FloatArray]:

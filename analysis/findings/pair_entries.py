@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +12,16 @@ from numpy.typing import NDArray
 
 from analysis.curves import CurveFit, pair_spread
 from analysis.errors import LabelSpaceMismatch
-from analysis.findings.fits import (
-    HUMANS,
-    WITHHOLD_ABOVE,
-    CurveKey,
-    FitSettings,
-    FittedCurve,
-    StudyCurves,
-)
+from analysis.findings.fits import HUMANS, CurveKey, FitSettings, FittedCurve, StudyCurves
 from analysis.findings.outcomes import PROPERTIES, Property
+from analysis.findings.pipeline import run_in_order
 from analysis.metrics import compare
-from analysis.similarity import CurveSimilarity, alike_classes, compare_all
+from analysis.similarity import CurveSimilarity, alike_classes, compare_all, reuse_saving
 
 
-def comparison_entries(study: StudyCurves, borrow: Mapping[str, str]) -> list[dict[str, Any]]:
+def comparison_entries(
+    study: StudyCurves, borrow: Mapping[str, str], *, executor: Executor | None = None
+) -> list[dict[str, Any]]:
     """Every classifier beside people, corruption by corruption; borrowed human curves are labelled.
 
     Parameters
@@ -32,57 +29,66 @@ def comparison_entries(study: StudyCurves, borrow: Mapping[str, str]) -> list[di
     study : StudyCurves
     borrow : mapping of corruption to corruption
         Also compare the first with the human curve of the second.
+    executor : Executor, optional
+        Where the intervals are computed; here, without one.
     """
     entries = []
-    for key, curve in study.curves.items():
-        if key.population == HUMANS:
+    calls = (
+        ((human_key, key), (study.curves[human_key].fit, curve.fit, study.curves[human_key].without_misses))
+        for human_key, key, curve in _pairs(study, borrow)
+    )
+    for (human_key, key), found in run_in_order(executor, _compared, calls):
+        if isinstance(found, str):
+            study.notes.append(f"{key.population}, {key.corruption}, {key.property}: no comparison. {found}")
             continue
-        sources = [key.corruption]
-        if borrow.get(key.corruption, key.corruption) != key.corruption:
-            sources.append(borrow[key.corruption])
-        for source in sources:
-            human_key = CurveKey(HUMANS, source, key.property)
-            if human_key in study.curves:
-                entry = _comparison_entry(study, human_key, key, curve)
-                if entry is not None:
-                    entries.append(entry)
+        human, curve = study.curves[human_key].fit, study.curves[key]
+        entries.append(
+            {
+                "classifier": key.population,
+                "corruption": key.corruption,
+                "property": key.property,
+                **found,
+                "withheld": human.is_withheld or curve.fit.is_withheld,
+                "same_stimuli": curve.seen_by_people and human_key.corruption == key.corruption,
+                "borrowed": human_key.corruption != key.corruption,
+                "human_curve": human_key.corruption,
+                "full_set": _full_set(human, curve),
+            }
+        )
     return entries
 
 
-def _comparison_entry(
-    study: StudyCurves,
-    human_key: CurveKey,
-    key: CurveKey,
-    curve: FittedCurve,
-) -> dict[str, Any] | None:
-    human = study.curves[human_key].fit
+def _pairs(study: StudyCurves, borrow: Mapping[str, str]) -> Iterator[tuple[CurveKey, CurveKey, FittedCurve]]:
+    """Human curve and classifier's curve of each comparison, in order."""
+    for key, curve in study.curves.items():
+        if key.population == HUMANS:
+            continue
+        for source in dict.fromkeys((key.corruption, borrow.get(key.corruption, key.corruption))):
+            human_key = CurveKey(HUMANS, source, key.property)
+            if human_key in study.curves:
+                yield human_key, key, curve
+
+
+def _compared(human: CurveFit, classifier: CurveFit, without_misses: CurveFit | None) -> dict[str, Any] | str:
+    """Numbers of one comparison, in whatever process; the reason where there is none."""
     try:
-        found = compare(human, curve.fit)
+        found = compare(human, classifier)
     except LabelSpaceMismatch as error:
-        study.notes.append(f"{key.population}, {key.corruption}, {key.property}: no comparison. {error}")
-        return None
+        return str(error)
     dropped = None
-    without = study.curves[human_key].without_misses
-    if without is not None:
-        other = compare(without, curve.fit)
+    if without_misses is not None:
+        other = compare(without_misses, classifier)
         dropped = {"hmri": other.hmri, "mrsi": other.mrsi}
-    span = human.common_range(curve.fit)
+    span = human.common_range(classifier)
     common = None
     if span is not None:
-        common = {"range": list(span), **compare(human, curve.fit, span=span).to_dict()}
+        inside = found if span == (0.0, 1.0) else compare(human, classifier, span=span)
+        common = {"range": list(span), **inside.to_dict()}
     return {
-        "classifier": key.population,
-        "corruption": key.corruption,
-        "property": key.property,
         **found.to_dict(),
-        "withheld": max(human.extrapolated, curve.fit.extrapolated) > WITHHOLD_ABOVE,
         "common_range": common,
-        "same_stimuli": curve.seen_by_people and human_key.corruption == key.corruption,
-        "borrowed": human_key.corruption != key.corruption,
-        "human_curve": human_key.corruption,
         "misses_dropped": dropped,
-        "corruption_error": _corruption_error(human, curve.fit),
-        "full_set": _full_set(human, curve),
+        "corruption_error": _corruption_error(human, classifier),
     }
 
 
@@ -123,7 +129,13 @@ def _full_set(human: CurveFit, curve: FittedCurve) -> dict[str, Any] | None:
 
 
 def similarity_entries(
-    study: StudyCurves, population: str, settings: FitSettings, *, margin: float, band_margin: float
+    study: StudyCurves,
+    population: str,
+    settings: FitSettings,
+    *,
+    margin: float,
+    band_margin: float,
+    executor: Executor | None = None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Similarity of every pair of corruptions for one population, and the classes of alike ones, per property."""
     pairs: list[dict[str, Any]] = []
@@ -144,10 +156,19 @@ def similarity_entries(
             rng=settings.seed,
             margin=margin,
             band_margin=band_margin,
+            executor=executor,
         )
         pairs.extend(_similarity_entry(population, subject, pair, outcome) for pair, outcome in found.items())
         groups = alike_classes(list(chosen), found)
-        classes.append({"population": population, "property": subject, "classes": groups})
+        saving = reuse_saving(groups, {name: curve.fit.n_trials for name, curve in chosen.items()})
+        classes.append(
+            {
+                "population": population,
+                "property": subject,
+                "classes": groups,
+                "reuse": {"answers": saving.answers, "saved": saving.saved, "share": saving.share},
+            }
+        )
     return pairs, classes
 
 
@@ -168,6 +189,8 @@ def _similarity_entry(
         "overlap_83": outcome.overlap_83,
         "overlap_83_pointwise": outcome.overlap_83_pointwise,
         "equivalent": outcome.equivalent,
+        "area_equivalent": outcome.area_equivalent,
+        "band_equivalent": outcome.band_equivalent,
         "different": outcome.different,
         "verdict": outcome.verdict,
         "statement": outcome.statement,

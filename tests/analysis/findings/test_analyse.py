@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.compute import executor
 from analysis.curves import CleanTrials, fit_curve
 from analysis.errors import InvalidInput, TableRefused
 from analysis.findings import analyse
@@ -76,6 +77,35 @@ def test_result_is_plain_json_and_the_same_bytes_every_time(
         n_bootstrap=60,
     )
     assert json.dumps(again, allow_nan=False) == text
+
+
+def test_two_processes_find_the_same_and_tell_how_far_they_are(
+    tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
+) -> None:
+    told: list[tuple[int, int, str]] = []
+    with executor("processes:2") as pool:
+        again = analyse(
+            *tables,
+            study="simulated",
+            **findings["settings"],
+            executor=pool,
+            report=lambda done, total, what: told.append((done, total, what)),
+        )
+    assert json.dumps(again) == json.dumps(findings)
+    assert [done for done, _, _ in told] == list(range(1, told[-1][1] + 1))
+    assert {total for _, total, _ in told} == {told[-1][1]} and told[0][2] == "humans, blur"
+
+
+def test_a_cancelled_analysis_ends_between_two_curves(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    class Cancelled(Exception):
+        pass
+
+    def cancel(done: int, total: int, what: str) -> None:
+        if done == 2:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        analyse(*tables, study="s", seed=1, n_bootstrap=0, report=cancel)
 
 
 def test_the_human_curve_is_that_of_accepted_main_trials_with_a_soft_anchor(

@@ -1,0 +1,38 @@
+"""Calls in an executor with their outcomes in the order of the calls, and few of them waiting at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from typing import Any, TypeVar
+
+from analysis.compute import SerialExecutor
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def run_in_order(
+    executor: Executor | None, function: Callable[..., R], calls: Iterable[tuple[T, tuple[Any, ...]]]
+) -> Iterator[tuple[T, R]]:
+    """Yield each call's label with its result.
+
+    Parameters
+    ----------
+    executor : Executor or None
+        None runs here, one call after the other.
+    function : callable
+        At the top level of a module, so that other processes find it.
+    calls : iterable of (label, arguments)
+        No more than the executor's ``in_flight`` are taken ahead.
+    """
+    pool = SerialExecutor() if executor is None else executor
+    waiting: deque[tuple[T, Future[R]]] = deque()
+    for label, arguments in calls:
+        waiting.append((label, pool.submit(function, *arguments)))
+        if len(waiting) >= getattr(pool, "in_flight", 1):
+            first, future = waiting.popleft()
+            yield first, future.result()
+    for label, future in waiting:
+        yield label, future.result()
