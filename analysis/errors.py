@@ -5,6 +5,7 @@ AnalysisError
 │   ├── UnknownName
 │   ├── ParameterOutOfDomain
 │   ├── PictureRefused
+│   ├── OriginalsOverlap
 │   ├── SearchRefused
 │   └── TableRefused
 ├── DesignRefused
@@ -49,6 +50,10 @@ class PictureRefused(InvalidInput):
 
 class SearchRefused(InvalidInput):
     """A search for counterfactuals cannot start from this."""
+
+
+class OriginalsOverlap(InvalidInput):
+    """A network would be tested on pictures that it was trained on."""
 
 
 class TableRefused(InvalidInput):
