@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from analysis.reporting.flow import Flow, inclusion_flow
+from analysis.reporting.methods import Paragraph, methods_paragraphs
 from analysis.reporting.plan import Deviation, FrozenPlan, deviations, freeze_plan
 
 __all__ = [
     "Deviation",
     "Flow",
     "FrozenPlan",
+    "Paragraph",
     "deviations",
     "freeze_plan",
     "inclusion_flow",
+    "methods_paragraphs",
 ]

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from analysis.acceptance import load_rule_set
+from analysis.findings import analyse
+from analysis.protocols import load_protocol
+from analysis.reporting import FrozenPlan, freeze_plan, methods_paragraphs
+from analysis.tables import SESSIONS, STIMULI
+from tests.analysis.findings.studies import WRONG_CLASSIFIER, study
+
+
+@pytest.fixture(scope="module")
+def findings() -> dict[str, Any]:
+    trials, predictions = study(1)
+    codes = sorted(trials["session"].unique())
+    sessions = SESSIONS.frame(
+        [
+            *({"session": code, "participant": code, "state": "submitted", "accepted": True} for code in codes),
+            {"session": "S-x", "state": "submitted", "accepted": False, "reasons": "gold trials failed"},
+            {"session": "S-y", "state": "open"},
+        ]
+    )
+    stimuli = STIMULI.frame(
+        {
+            "stimulus": row.stimulus,
+            "original": row.original,
+            "category": row.category,
+            "corruption": row.corruption,
+            "visual_change": row.visual_change,
+            "reached": True,
+        }
+        for row in predictions.itertuples()
+    )
+    return analyse(trials, predictions, study="s", seed=1, n_bootstrap=30, session_table=sessions, stimuli=stimuli)
+
+
+SNAPSHOT = {
+    "configuration": {"protocol": load_protocol("vcr").to_dict()},
+    "rules": load_rule_set("vcr").to_dict(),
+}
+
+
+@pytest.fixture(scope="module")
+def plan(findings: dict[str, Any]) -> FrozenPlan:
+    return freeze_plan(SNAPSHOT, {**findings["settings"], "margin": 0.05})
+
+
+def test_the_numbers_of_the_study_stand_in_the_text(findings: dict[str, Any], plan: FrozenPlan) -> None:
+    paragraphs = {one.title: one.text for one in methods_paragraphs(findings, SNAPSHOT, plan)}
+    assert "fixation mark for 300 ms" in paragraphs["Procedure"] and "for 200 ms" in paragraphs["Procedure"]
+    assert "Sessions opened: 26; finished: 25; submitted: 25" in paragraphs["Participants"]
+    assert "Excluded: 1 (1 for gold trials failed)" in paragraphs["Participants"]
+    assert "rule set vcr, version 3" in paragraphs["Participants"]
+    assert WRONG_CLASSIFIER in paragraphs["Models"]
+    compared = next(one for one in findings["comparisons"] if one["property"] == "accuracy")
+    low, high = compared["hmri_interval"]
+    assert f"HMRI {compared['hmri']:.3f} [{low:.3f}, {high:.3f}]" in paragraphs["Comparisons"]
+    assert "30 refits" in paragraphs["Curves"] and "seed 1" in paragraphs["Curves"]
+    assert "Of 1 pair of corruptions" in paragraphs["Similarity of corruptions"]
+    assert "misses dropped" in paragraphs["Sensitivity"]
+    assert "margin of equivalence of areas: 0.05 planned, 0.03 done" in paragraphs["Plan and data"]
+    assert findings["data_digest"] in paragraphs["Plan and data"] and plan.digest in paragraphs["Plan and data"]
+
+
+def test_no_symbol_of_the_program_is_left_in_the_text(findings: dict[str, Any], plan: FrozenPlan) -> None:
+    text = " ".join(one.text for one in methods_paragraphs(findings, SNAPSHOT, plan))
+    assert not re.search(r"None|nan|\{|\}|_|\bTrue\b", text)
+
+
+def test_what_is_not_known_is_left_out(findings: dict[str, Any]) -> None:
+    alone = analyse(study(1)[0].head(0), study="s", seed=1)
+    assert [one.title for one in methods_paragraphs(alone)] == ["Plan and data"]
+    assert "Procedure" not in [one.title for one in methods_paragraphs(findings)]
