@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 
 from humanexp.core.errors import NotFound
 from humanexp.core.models import User
-from humanexp.counterfactuals.models import Counterfactual, Round, SearchRun
+from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, SearchRun
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.experiments.selectors import visible_to
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
+from humanexp.recruitment.models import Campaign
 from humanexp.results import selectors as results
 from humanexp.stimuli.models import SourceSet
 
@@ -79,6 +80,23 @@ def latest_job(run: SearchRun) -> Job | None:
 
 def rounds_of(run: SearchRun) -> list[Round]:
     return list(run.rounds.select_related("study", "run"))
+
+
+def committed_cents(run: SearchRun) -> int:
+    """Quoted cost of everything that was published for the search."""
+    quoted = Campaign.objects.filter(study__counterfactual_round__run=run).aggregate(total=Sum("quoted_cents"))
+    return int(quoted["total"] or 0)
+
+
+def round_of(run: SearchRun, step: int) -> Round:
+    found = run.rounds.select_related("study", "run").filter(step=step).first()
+    if found is None:
+        raise NotFound(f"The search {run} has no round of step {step}.")
+    return found
+
+
+def benchmark_of(run: SearchRun) -> Benchmark | None:
+    return Benchmark.objects.select_related("run", "stimulus_set").filter(run=run).first()
 
 
 def source_sets() -> QuerySet[SourceSet]:

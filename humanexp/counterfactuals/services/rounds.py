@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Sum
 
 from humanexp.core import clock
 from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.models import User
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
+from humanexp.counterfactuals.selectors import committed_cents
 from humanexp.counterfactuals.services.searching import ROUND_KIND
 from humanexp.counterfactuals.verdicts import verdicts_on
 from humanexp.experiments.models import Study
@@ -59,12 +59,6 @@ def suggested_reward(one: Round, to: str) -> int:
     from humanexp.recruitment.selectors import suggested_terms
 
     return 0 if to == Environment.LINK else suggested_terms(one.study).reward_cents
-
-
-def committed_cents(run: SearchRun) -> int:
-    """Quoted cost of everything that was published for the search."""
-    quoted = Campaign.objects.filter(study__counterfactual_round__run=run).aggregate(total=Sum("quoted_cents"))
-    return int(quoted["total"] or 0)
 
 
 def start_round(*, one: Round, only_complete: bool = False, by: User | None = None) -> Job | None:

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from analysis.corruptions import CORRUPTIONS
+from humanexp.counterfactuals.models import CROWD
+from humanexp.counterfactuals.services import SearchOrder
+from humanexp.experiments.models import Population
+from humanexp.stimuli.models import SourceSet
+
+
+class SearchForm(forms.Form):
+    """A search; what a specification may say is told beside the field."""
+
+    name = forms.SlugField(label=_("Name"), max_length=60)
+    images = forms.ModelChoiceField(SourceSet.objects.order_by("name"), label=_("Pictures"), to_field_name="name")
+    classifier = forms.CharField(
+        label=_("Model under test"),
+        max_length=300,
+        help_text=_("For example export:fixtures/classifiers/clean.pt2, or torchvision:resnet50."),
+    )
+    generator = forms.CharField(
+        label=_("Generator"),
+        max_length=300,
+        initial="pixel:",
+        help_text=_(
+            "pixel: changes pixels within a bound; vqgan:CHECKPOINT changes the latents of an autoencoder; "
+            "corruption:NAME walks along a corruption function."
+        ),
+    )
+    oracle = forms.CharField(
+        label=_("Oracle"),
+        max_length=600,
+        help_text=_(
+            "classifier:MODEL, clip:MODEL, or ensemble:A|B. With crowd: people judge every step as a study of "
+            "validation, round by round."
+        ),
+    )
+    budget = forms.IntegerField(label=_("Most perturbations of a picture"), min_value=1, max_value=1000, initial=10)
+    pictures = forms.IntegerField(
+        label=_("Number of pictures"), min_value=0, initial=0, help_text=_("Even over categories; 0 takes all.")
+    )
+    size_px = forms.IntegerField(label=_("Size, px"), min_value=32, max_value=1024, initial=224)
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, initial=0)
+    greyscale = forms.BooleanField(label=_("Control: without colour"), required=False)
+    fgsm = forms.FloatField(
+        label=_("Control: initial signed step"), min_value=0, max_value=1, initial=0, help_text=_("Of 1; 0 for none.")
+    )
+    answers_per_picture = forms.IntegerField(label=_("Crowd: people who judge a picture"), min_value=1, initial=5)
+    cap_cents = forms.IntegerField(
+        label=_("Crowd: most that all rounds may cost, in cents"), min_value=0, required=False
+    )
+    scripted = forms.BooleanField(label=_("Crowd: scripted participants, no people"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        is_crowd = cleaned.get("oracle") == CROWD
+        if is_crowd and cleaned.get("cap_cents") is None and not cleaned.get("scripted"):
+            self.add_error("cap_cents", _("People cost money: say what all rounds may cost together."))
+        if not is_crowd:
+            cleaned["cap_cents"] = None
+        return cleaned
+
+    def order(self) -> SearchOrder:
+        """What is asked for, from a valid form."""
+        given = dict(self.cleaned_data)
+        scripted = given.pop("scripted")
+        return SearchOrder(
+            source_set=given.pop("images"),
+            population=(Population.SCRIPTED if scripted else Population.PEOPLE).value,
+            **given,
+        )
+
+
+def generators() -> list[str]:
+    """Specifications that need no file, offered while a generator is typed."""
+    return ["pixel:", *(f"corruption:{name}" for name in CORRUPTIONS)]

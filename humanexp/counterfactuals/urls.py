@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from humanexp.counterfactuals import views
+
+app_name = "counterfactuals"
+urlpatterns = [
+    path("counterfactuals/", views.leaderboard, name="leaderboard"),
+    path("counterfactuals/new/", views.new, name="new"),
+    path("counterfactuals/pictures/<int:pk>/<str:which>.png", views.picture, name="picture"),
+    path("counterfactuals/<slug:name>/", views.search, name="search"),
+    path("counterfactuals/<slug:name>/freeze/", views.freeze, name="freeze"),
+    path("counterfactuals/<slug:name>/stimuli/", views.as_stimuli, name="stimuli"),
+    path("counterfactuals/<slug:name>/export.zip", views.export, name="export"),
+    path("counterfactuals/<slug:name>/rounds/<int:step>/", views.close_round, name="close-round"),
+]

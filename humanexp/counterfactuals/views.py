@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from humanexp.core import clock
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
+from humanexp.core.models import User
+from humanexp.core.storage import media_path
+from humanexp.counterfactuals import selectors, services
+from humanexp.counterfactuals.exports import write_archive
+from humanexp.counterfactuals.forms import SearchForm, generators
+from humanexp.jobs.pace import partial_context
+
+_KEPT_S = 3600
+
+
+@login_required
+@require_GET
+def leaderboard(request: HttpRequest) -> HttpResponse:
+    """Models by how far they hold out against pictures made against them."""
+    order = request.GET.get("by", "oor")
+    order = order if order in selectors.ORDERS else "oor"
+    context = {
+        "rows": selectors.leaderboard(request.user, order=order),
+        "order": order,
+        "under_way": selectors.under_way(),
+        "has_pictures": selectors.source_sets().exists(),
+    }
+    return render(request, "counterfactuals/leaderboard.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    form = SearchForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            run, _job = services.create_search(order=form.order(), by=_user(request))
+        except InvalidRequest as error:
+            known = [field for field in error.fields if field in form.fields]
+            form.add_error(known[0] if known else None, error.message)
+        else:
+            return redirect("counterfactuals:search", name=run.name)
+    context = {"form": form, "generators": generators()}
+    return render(request, "counterfactuals/new.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_GET
+def search(request: HttpRequest, name: str) -> HttpResponse:
+    """One search: its scores, its rounds, its pictures beside their originals."""
+    run = selectors.search_by_name(name)
+    shown = request.GET.get("show", "all")
+    shown = shown if shown in selectors.SHOWN else "all"
+    page = max(0, int(request.GET.get("page", "0")) if request.GET.get("page", "0").isdecimal() else 0)
+    pictures, count = selectors.gallery(run, shown=shown, page=page)
+    job = selectors.latest_job(run)
+    context = {
+        "run": run,
+        "pooled": run.scores.get("pooled"),
+        "classes": sorted(run.scores.get("classes", {}).items()),
+        "by_budget": run.scores.get("by_budget", []),
+        "rounds": selectors.rounds_of(run),
+        "committed_cents": selectors.committed_cents(run),
+        "pictures": pictures,
+        "count": count,
+        "shown": shown,
+        "page": page,
+        "has_more": (page + 1) * selectors.PAGE < count,
+        "benchmark": selectors.benchmark_of(run),
+        "unfinished": partial_context(job, now=clock.now()) if job and job.state != "done" else None,
+    }
+    template = "counterfactuals/_gallery.html" if getattr(request, "htmx", False) else "counterfactuals/search.html"
+    return render(request, template, context)
+
+
+@login_required
+@require_GET
+def picture(request: HttpRequest, pk: int, which: str) -> HttpResponse:
+    """The original or the kept picture, byte for byte as model and oracle saw it."""
+    one = selectors.counterfactual_by_pk(pk)
+    path = media_path({"original": one.original_file, "kept": one.kept_file if one.sha256 else ""}.get(which) or "-")
+    if not path.is_file():
+        raise NotFound("There is no such picture.")
+    response = HttpResponse(path.read_bytes(), content_type="image/png")
+    patch_cache_control(response, private=True, max_age=_KEPT_S)
+    return response
+
+
+@login_required
+@require_POST
+def freeze(request: HttpRequest, name: str) -> HttpResponse:
+    run = selectors.search_by_name(name)
+    try:
+        benchmark = services.freeze(run=run, by=_user(request))
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("%(count)d pictures are frozen.") % {"count": benchmark.count})
+    return redirect("counterfactuals:search", name=name)
+
+
+@login_required
+@require_POST
+def as_stimuli(request: HttpRequest, name: str) -> HttpResponse:
+    """The frozen pictures as a stimulus set for people."""
+    run = selectors.search_by_name(name)
+    try:
+        made = services.as_stimuli(benchmark=services.freeze(run=run, by=_user(request)))
+    except ApplicationError as error:
+        messages.error(request, error.message)
+        return redirect("counterfactuals:search", name=name)
+    return redirect("stimuli:stimulus_set", name=made.name)
+
+
+@login_required
+@require_GET
+def export(request: HttpRequest, name: str) -> FileResponse:
+    """The frozen benchmark: pictures, originals, manifest, in one archive."""
+    benchmark = selectors.benchmark_of(selectors.search_by_name(name))
+    if benchmark is None:
+        raise NotFound("This search is not frozen: freeze it first.")
+    return FileResponse(write_archive(benchmark), as_attachment=True, filename=f"{benchmark.name}.zip")
+
+
+@login_required
+@require_POST
+def close_round(request: HttpRequest, name: str, step: int) -> HttpResponse:
+    """Take the verdicts that are there, and go on with the next step."""
+    run = selectors.search_by_name(name)
+    try:
+        services.start_round(one=selectors.round_of(run, step), by=_user(request))
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    return redirect("counterfactuals:search", name=name)
+
+
+def _user(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None
