@@ -14,6 +14,7 @@ APPS_WITH_PAGES = [
     "recruitment",
     "evaluations",
     "results",
+    "counterfactuals",
     "console",
 ]
 
