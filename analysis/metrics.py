@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.curves.basis import spline_basis
 from analysis.curves.bootstrap import pair_spread
 from analysis.curves.curve import CurveFit
-from analysis.errors import GridMismatch, LabelSpaceMismatch
+from analysis.errors import GridMismatch, InvalidInput, LabelSpaceMismatch
 
 FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -56,6 +56,11 @@ class Comparison:
     area_difference_interval: Interval | None = None
     exceeds: tuple[Interval, ...] | None = None
 
+    @property
+    def identity_gap(self) -> float:
+        """``A_h HMRI - A_m (1 - MRSI)``: both are the area under the lower curve, so it is 0 up to rounding."""
+        return self.human_area * self.hmri - self.classifier_area * (1.0 - self.mrsi)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, floats unrounded."""
         return {name: _plain(value) for name, value in asdict(self).items()}
@@ -95,8 +100,9 @@ def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0
     human_lead, classifier_lead = leads(human, classifier, span=span)
     level = human.config.level
     return Comparison(
-        hmri=1.0 - human_lead / human_area if human_area > 0.0 else 1.0,
-        mrsi=classifier_lead / classifier_area if classifier_area > 0.0 else 0.0,
+        # Areas near the smallest number there is round to more than the whole.
+        hmri=max(1.0 - human_lead / human_area, 0.0) if human_area > 0.0 else 1.0,
+        mrsi=min(classifier_lead / classifier_area, 1.0) if classifier_area > 0.0 else 0.0,
         human_area=human_area,
         classifier_area=classifier_area,
         human_lead=human_lead,
@@ -104,6 +110,37 @@ def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0
         level=level,
         **_intervals(human, classifier, span, level),
     )
+
+
+def implied_human_area(classifier_area: float, hmri: float, mrsi: float, *, digits: int = 3) -> Interval:
+    """Human areas that agree with three published numbers of a classifier.
+
+    Parameters
+    ----------
+    classifier_area, hmri, mrsi : float
+        As printed, rounded to ``digits`` decimals; HMRI above 0.
+    digits : int
+
+    Returns
+    -------
+    tuple of float
+        Smallest and largest human area that such rounding allows.
+
+    Raises
+    ------
+    InvalidInput
+        If HMRI is too small to tell anything.
+
+    Notes
+    -----
+    ``A_h = A_m (1 - MRSI) / HMRI``. Published rows for one corruption must share a human area: that of VCR Table 3.
+    """
+    half = 0.5 * 10.0**-digits
+    if hmri <= half:
+        raise InvalidInput("Without any HMRI the human area cannot be told.")
+    smallest = (classifier_area - half) * (1.0 - mrsi - half) / (hmri + half)
+    largest = (classifier_area + half) * (1.0 - max(mrsi - half, 0.0)) / (hmri - half)
+    return smallest, largest
 
 
 def leads(first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0)) -> Interval:

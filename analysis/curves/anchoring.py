@@ -96,18 +96,18 @@ def read_sample(
 
 def _end(table: TrialColumns, given: CleanTrials | None, place: float) -> tuple[TrialColumns, TrialColumns]:
     """Trials of the curve, and those at one end: given, or else found among the trials by their visual change."""
-    what = "clean trial" if place == 0.0 else "trial on noise"
+    what, many = ("clean trial", "clean trials") if place == 0.0 else ("trial on noise", "trials on noise")
     if given is None:
         rows = table.visual_change == place
         if not rows.any():
-            raise InvalidInput(f"A soft anchor needs {what}s: pass them, or trials whose visual change is {place:.0f}.")
+            raise InvalidInput(f"A soft anchor needs {many}: pass them, or trials whose visual change is {place:.0f}.")
         return table.select(~rows), table.select(rows)
     places: ArrayLike = np.full(np.asarray(given.correct).shape, place)
     ids: tuple[Ids | None, Ids | None] = given.participants, given.images
     trials = TrialColumns.read(places, given.correct, *ids, what)
     for name in ("participants", "images"):
         if (getattr(table, name) is None) != (getattr(trials, name) is None):
-            raise InvalidInput(f"Ids of {name} are given for only one of the trials and the {what}s.")
+            raise InvalidInput(f"Ids of {name} are given for only one of the trials and the {many}.")
     return table, trials
 
 

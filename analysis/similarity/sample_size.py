@@ -12,7 +12,7 @@ from analysis.errors import InvalidInput
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
-_MOST = 400_000
+_MOST = 1 << 17
 
 
 def trials_to_detect(
@@ -41,7 +41,7 @@ def trials_to_detect(
     Raises
     ------
     InvalidInput
-        If a value is out of range, or more than 200,000 trials were needed.
+        If a value is out of range, or more than 65,536 trials were needed.
     """
     if not 0.5 < accuracy <= 1.0:
         raise InvalidInput(f"An accuracy above guessing lies between 1/2 and 1, not at {accuracy}.")
@@ -85,7 +85,7 @@ def trials_for_equivalence(
     Raises
     ------
     InvalidInput
-        If a value is out of range, or more than 200,000 trials were needed.
+        If a value is out of range, or more than 65,536 trials were needed.
 
     Notes
     -----

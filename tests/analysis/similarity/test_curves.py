@@ -116,7 +116,9 @@ def test_permutations_keep_the_number_of_originals_in_every_stratum() -> None:
 def test_permutation_p_equals_that_of_a_plain_loop() -> None:
     """Labels of originals shuffled one permutation at a time, refitted with the ordinary fit."""
     curves, trials = two_samples(11, shifted(0.05), people=30, each=20, answers_an_image=2)
-    found = permutation_test(*curves, trials, span=(0.0, 1.0), rng=np.random.default_rng(0), most=1999, exceedances=2000)
+    found = permutation_test(
+        *curves, trials, span=(0.0, 1.0), rng=np.random.default_rng(0), most=1999, exceedances=2000
+    )
     v, y, images = (
         np.concatenate([np.asarray(getattr(part, name)) for part in trials])
         for name in ("visual_change", "correct", "images")
