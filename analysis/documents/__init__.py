@@ -6,6 +6,7 @@ page, paper and report show the same numbers.
 
 from __future__ import annotations
 
+from analysis.documents.drawing import draw_figures
 from analysis.documents.value import Block, Document, Facts, FigureBlock, Items, Paragraph, Section, TableBlock
 
-__all__ = ["Block", "Document", "Facts", "FigureBlock", "Items", "Paragraph", "Section", "TableBlock"]
+__all__ = ["Block", "Document", "Facts", "FigureBlock", "Items", "Paragraph", "Section", "TableBlock", "draw_figures"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
-from pathlib import Path
 
+from analysis.documents.drawing import draw_figures
 from analysis.documents.value import Block, Document, Facts, FigureBlock, Items, Paragraph, TableBlock
-from analysis.figures import Figure, Table
+from analysis.figures import Table
 
 _STYLE = """
 :root{color-scheme:light}*{box-sizing:border-box}
@@ -30,14 +29,14 @@ tr{break-inside:avoid}h2{break-after:avoid}}
 """
 
 
-def to_html(document: Document, *, report: Callable[[int], None] = lambda done: None) -> str:
+def to_html(document: Document, drawings: Sequence[str] | None = None) -> str:
     """The document as one HTML file.
 
     Parameters
     ----------
     document : Document
-    report : callable
-        Called with the number of figures drawn so far.
+    drawings : sequence of str, optional
+        From `draw_figures`, where they exist already.
 
     Returns
     -------
@@ -53,19 +52,21 @@ def to_html(document: Document, *, report: Callable[[int], None] = lambda done: 
         *(f'<li><a href="#s{number}">{escape(s.title)}</a></li>' for number, s in enumerate(document.sections, 1)),
         "</ol></nav>\n",
     ]
+    waiting = iter(draw_figures(document) if drawings is None else drawings)
     drawn = 0
     for number, section in enumerate(document.sections, 1):
         parts.append(f'<section id="s{number}">\n<h2>{number}. {escape(section.title)}</h2>\n')
         for block in section.blocks:
-            parts += _block(block, drawn + 1)
             if isinstance(block, FigureBlock):
                 drawn += 1
-                report(drawn)
+                parts += _figure(block, next(waiting), drawn)
+            else:
+                parts += _block(block)
         parts.append("</section>\n")
     return "".join([*parts, "</main>\n</body>\n</html>\n"])
 
 
-def _block(block: Block, figure_number: int) -> Iterator[str]:
+def _block(block: Block) -> Iterator[str]:
     match block:
         case Paragraph():
             yield f'<p class="note">{escape(block.text)}</p>\n' if block.is_note else f"<p>{escape(block.text)}</p>\n"
@@ -74,9 +75,6 @@ def _block(block: Block, figure_number: int) -> Iterator[str]:
         case Facts():
             pairs = (f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in block.pairs)
             yield "<dl>" + "".join(pairs) + "</dl>\n"
-        case FigureBlock():
-            yield f'<figure role="group" aria-label="{escape(block.figure.title)}">{_svg(block.figure, figure_number)}'
-            yield f"<figcaption><b>Figure {figure_number}.</b> {escape(block.caption)}</figcaption></figure>\n"
         case TableBlock():
             yield from _table(block.table)
 
@@ -92,16 +90,10 @@ def _table(table: Table) -> Iterator[str]:
     yield "</tbody></table></div>\n"
 
 
-def _svg(figure: Figure, number: int) -> str:
-    """The drawing alone, with names of its own: ids of several figures would meet in one file."""
-    with tempfile.TemporaryDirectory() as folder:
-        drawn = figure.to_file(Path(folder) / "figure.svg").read_text(encoding="utf-8")
-    drawn = drawn[drawn.index("<svg") :]
-    for before, after in (
-        ('id="', f'id="f{number}-'),
-        ('href="#', f'href="#f{number}-'),
-        ("url(#", f"url(#f{number}-"),
-    ):
-        drawn = drawn.replace(before, after)
-    label = escape(figure.description, quote=True)
-    return drawn.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+def _figure(block: FigureBlock, drawing: str, number: int) -> Iterator[str]:
+    """The drawing with names of its own: ids of several figures would meet in one file."""
+    for reference in ('id="', 'href="#', "url(#"):
+        drawing = drawing.replace(reference, f"{reference}f{number}-")
+    drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{escape(block.figure.description)}"', 1)
+    yield f'<figure role="group" aria-label="{escape(block.figure.title)}">{drawing}'
+    yield f"<figcaption><b>Figure {number}.</b> {escape(block.caption)}</figcaption></figure>\n"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.documents.drawing import draw_figures
 from analysis.documents.value import Block, Document, Facts, FigureBlock, Items, Paragraph, TableBlock
 from analysis.figures import Table
 
@@ -28,14 +28,21 @@ _SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 _UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
 
 
-def to_pdf(document: Document, *, report: Callable[[int], None] = lambda done: None) -> bytes:
+def to_pdf(
+    document: Document,
+    drawings: Sequence[str] | None = None,
+    *,
+    report: Callable[[int], None] = lambda done: None,
+) -> bytes:
     """The document as a PDF file of A4 pages; the same document gives the same bytes.
 
     Parameters
     ----------
     document : Document
+    drawings : sequence of str, optional
+        From `draw_figures`, where they exist already.
     report : callable
-        Called with the number of figures drawn so far.
+        Called with the number of figures that stand in the file so far.
 
     Returns
     -------
@@ -48,14 +55,17 @@ def to_pdf(document: Document, *, report: Callable[[int], None] = lambda done: N
     for paragraph in document.abstract:
         _text(pdf, paragraph, 11)
         pdf.ln(2)
+    waiting = iter(draw_figures(document) if drawings is None else drawings)
     drawn = 0
     for number, section in enumerate(document.sections, 1):
         _heading(pdf, f"{number}. {section.title}")
         for block in section.blocks:
-            _block(pdf, block, drawn + 1)
             if isinstance(block, FigureBlock):
                 drawn += 1
+                _figure(pdf, block, next(waiting), drawn)
                 report(drawn)
+            else:
+                _block(pdf, block)
     return bytes(pdf.output())
 
 
@@ -102,7 +112,7 @@ def _heading(pdf: FPDF, text: str) -> None:
     pdf.ln(2)
 
 
-def _block(pdf: FPDF, block: Block, figure_number: int) -> None:
+def _block(pdf: FPDF, block: Block) -> None:
     match block:
         case Paragraph():
             _text(pdf, block.text, 8.5 if block.is_note else 9.5, soft=block.is_note, indent=4 if block.is_note else 0)
@@ -114,8 +124,6 @@ def _block(pdf: FPDF, block: Block, figure_number: int) -> None:
             pdf.ln(1.5)
         case Facts():
             _facts(pdf, block)
-        case FigureBlock():
-            _figure(pdf, block, figure_number)
         case TableBlock():
             _table(pdf, block.table)
 
@@ -132,9 +140,7 @@ def _facts(pdf: FPDF, facts: Facts) -> None:
     pdf.ln(2)
 
 
-def _figure(pdf: FPDF, block: FigureBlock, number: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        drawing = block.figure.to_file(Path(folder) / "figure.svg").read_text(encoding="utf-8")
+def _figure(pdf: FPDF, block: FigureBlock, drawing: str, number: int) -> None:
     # What is said about a drawing is no part of it, and the reader of drawings does not know it.
     drawing = _WORDS.sub("", drawing)
     size = _SIZE.search(drawing)

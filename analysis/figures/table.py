@@ -89,6 +89,16 @@ class Table:
                 raise InvalidInput(f"{self.key}: row {number} has {len(row)} cells for {len(self.columns)} columns.")
 
     @property
+    def is_small(self) -> bool:
+        """Whether a page can carry it along without a thought."""
+        return len(self.rows) * len(self.columns) <= 200
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether people would read it on a page at all."""
+        return len(self.rows) <= 100 and len(self.columns) <= 30
+
+    @property
     def texts(self) -> list[list[str]]:
         """Cells as they are printed."""
         return [[_text(column, cell) for column, cell in zip(self.columns, row, strict=True)] for row in self.rows]

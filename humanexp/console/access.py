@@ -67,6 +67,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "results:freeze": (Action.ANALYSE, Action.ANALYSE),
     "results:write_report": (Action.ANALYSE, Action.ANALYSE),
     "results:report_file": (Action.SEE, Action.SEE),
+    "results:table": (Action.SEE, Action.SEE),
     "results:table_file": (Action.SEE, Action.SEE),
     "results:figure_json": (Action.SEE, Action.SEE),
     "results:figure_file": (Action.SEE, Action.SEE),

@@ -1,19 +1,20 @@
-"""The dashboard's rows, made from stored findings: what is printed and nothing else."""
+"""The findings room's rows, made from stored findings: what is printed and nothing else."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from analysis.figures import Style, style_of
 from humanexp.results.charts import HUMANS, FigureName, conditions_of, figure_names, is_over_conditions, observers_of
+from humanexp.results.charts.indices import shown
+from humanexp.results.charts.names import curves_of
 from humanexp.results.headline import Headline, headline_of
 
 Findings = Mapping[str, Any]
 Interval = tuple[float, float]
-#: Pairs of observers with fewer pictures in common are left to the JSON, and so are those beyond the first so many.
-LEAST_COMMON, MOST_PAIRS = 20, 120
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,14 @@ class ModelRow:
     """A classifier beside people on one corruption."""
 
     swatch: Swatch
-    corruption: str
-    measure: str
     human_curve: str
     borrowed: bool
-    withheld: bool
-    common: Mapping[str, Any] | None
-    same_stimuli: bool
+    #: the range that both measured, where too much of the whole axis is extrapolated
+    span: Interval | None
     hmri: float
     hmri_interval: Interval | None
     mrsi: float
     mrsi_interval: Interval | None
-    human_area: float
-    classifier_area: float
-    human_lead: float
-    classifier_lead: float
     #: ranges of visual change in which it exceeds people beyond doubt
     exceeds: tuple[Interval, ...]
 
@@ -71,33 +65,19 @@ class CurveRow:
     swatch: Swatch
     area: float
     interval: Interval | None
-    level: float
     extrapolated: float
     withheld: bool
-    #: {"range", "mean", "interval"} on the measured range
-    measured: Mapping[str, Any] | None
     answers: int
-    thresholds: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True)
-class BinRow:
-    """One bin of visual change; one cell ({"v", "n", "rate"} or None) an observer, people first."""
-
-    low: float
-    high: float
-    cells: tuple[Mapping[str, Any] | None, ...]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """All that is said about one figure."""
+    """All that is said about one figure of performance."""
 
     name: FigureName
     swatches: tuple[Swatch, ...]
     curves: tuple[CurveRow, ...]
     models: tuple[ModelRow, ...]
-    bins: tuple[BinRow, ...]
     over_conditions: bool
     #: people's curve as found; None where only classifiers have one
     people: Mapping[str, Any] | None
@@ -118,52 +98,28 @@ class AccuracyRow:
 
 
 @dataclass(frozen=True)
-class PanelGroup:
-    """Panels of one property, which stand together in the switch."""
+class FigureGroup:
+    """Figures of one property, which stand together in the switch."""
 
     measure: str
-    panels: tuple[Panel, ...]
-
-
-@dataclass(frozen=True)
-class ConsistencyRow:
-    """Error consistency of two observers in one condition."""
-
-    first: str
-    second: str
-    condition: str
-    n: int
-    kappa: float
+    names: tuple[FigureName, ...]
 
 
 @dataclass(frozen=True)
 class Dashboard:
     headline: Headline
-    panels: tuple[Panel, ...]
+    #: how many pairs of corruptions people find equivalent, different, undecided; empty where none was tested
+    alike: Mapping[str, int]
+    groups: tuple[FigureGroup, ...]
     observers: tuple[str, ...]
     accuracy: tuple[AccuracyRow, ...]
-    models: tuple[ModelRow, ...]
-    #: property -> pairs of corruptions
-    similarity: Mapping[str, tuple[Mapping[str, Any], ...]]
-    discrimination: tuple[Mapping[str, Any], ...]
-    consistency_pairs: tuple[ConsistencyRow, ...]
     sessions: Mapping[str, Any]
-    notes: tuple[str, ...]
     #: how many rows went in, by kind
     trials: Mapping[str, int]
 
     @property
-    def margin(self) -> float | None:
-        """Margin of equivalence of areas."""
-        return next((entry.get("margin") for entries in self.similarity.values() for entry in entries), None)
-
-    @property
-    def panel_groups(self) -> list[PanelGroup]:
-        measures = dict.fromkeys(panel.name.measure for panel in self.panels)
-        return [
-            PanelGroup(measure, tuple(panel for panel in self.panels if panel.name.measure == measure))
-            for measure in measures
-        ]
+    def figures(self) -> int:
+        return sum(len(group.names) for group in self.groups)
 
     @property
     def excluded(self) -> int:
@@ -171,45 +127,55 @@ class Dashboard:
 
 
 def dashboard_of(findings: Findings, *, imported: bool = False) -> Dashboard:
-    """Everything that the page prints; published trials also show every observer's accuracy by condition."""
-    swatches = {
-        name: Swatch.of(observer.name, style_of(observer), is_human=name == HUMANS)
-        for name, observer in observers_of(findings).items()
-    }
-    models = tuple(_model_row(entry, swatches) for entry in findings.get("comparisons", ()))
+    """What the page prints of all figures; published trials also show every observer's accuracy by condition."""
+    names = figure_names(findings)
     return Dashboard(
         headline=headline_of(findings),
-        panels=tuple(_panel(name, findings, swatches, models) for name in figure_names(findings)),
+        alike=Counter(one["verdict"] for one in findings.get("similarity", ()) if one["property"] == "accuracy"),
+        groups=tuple(
+            FigureGroup(measure, tuple(name for name in names if name.measure == measure))
+            for measure in dict.fromkeys(name.measure for name in names)
+        ),
         observers=tuple(entry["name"] for entry in findings.get("observers", ())),
         accuracy=tuple(_accuracy(findings)) if imported else (),
-        models=models,
-        similarity=_similarity(findings),
-        discrimination=tuple(findings.get("discrimination", ())),
-        consistency_pairs=tuple(_consistency_rows(findings)),
         sessions=findings.get("sessions", {}),
-        notes=tuple(findings.get("notes", ())),
         trials=findings.get("trials", {}),
     )
 
 
+def panel_of(findings: Findings, name: FigureName) -> Panel:
+    swatches = {
+        population: Swatch.of(observer.name, style_of(observer), is_human=population == HUMANS)
+        for population, observer in observers_of(findings).items()
+    }
+    curves = curves_of(findings, name)
+    populations = [curve["population"] for curve in curves] if curves else list(swatches)
+    models = [
+        _model_row(entry, swatches)
+        for entry in findings.get("comparisons", ())
+        if (entry["property"], entry["corruption"]) == (name.measure, name.corruption)
+    ]
+    return Panel(
+        name=name,
+        swatches=tuple(swatches[population] for population in populations),
+        curves=tuple(_curve_row(curve, swatches) for curve in curves),
+        models=tuple(sorted(models, key=lambda row: -row.hmri)),
+        over_conditions=is_over_conditions(findings, name.corruption),
+        people=next((curve for curve in curves if curve["population"] == HUMANS), None),
+    )
+
+
 def _model_row(entry: Mapping[str, Any], swatches: Mapping[str, Swatch]) -> ModelRow:
+    used = shown(entry)
     return ModelRow(
         swatch=swatches[entry["classifier"]],
-        corruption=entry["corruption"],
-        measure=entry["property"],
         human_curve=entry.get("human_curve", entry["corruption"]),
         borrowed=bool(entry.get("borrowed", False)),
-        withheld=bool(entry.get("withheld", False)),
-        common=entry.get("common_range"),
-        same_stimuli=bool(entry.get("same_stimuli", True)),
-        hmri=entry["hmri"],
-        hmri_interval=_interval(entry.get("hmri_interval")),
-        mrsi=entry["mrsi"],
-        mrsi_interval=_interval(entry.get("mrsi_interval")),
-        human_area=entry["human_area"],
-        classifier_area=entry["classifier_area"],
-        human_lead=entry["human_lead"],
-        classifier_lead=entry["classifier_lead"],
+        span=None if used is entry else _interval(used["range"]),
+        hmri=used["hmri"],
+        hmri_interval=_interval(used.get("hmri_interval")),
+        mrsi=used["mrsi"],
+        mrsi_interval=_interval(used.get("mrsi_interval")),
         exceeds=tuple((span[0], span[1]) for span in entry.get("exceeds") or ()),
     )
 
@@ -218,54 +184,15 @@ def _interval(values: Sequence[float] | None) -> Interval | None:
     return None if values is None else (values[0], values[1])
 
 
-def _panel(name: FigureName, findings: Findings, swatches: Mapping[str, Swatch], models: Sequence[ModelRow]) -> Panel:
-    curves = [
-        curve
-        for curve in findings.get("curves", ())
-        if (curve["property"], curve["corruption"]) == (name.measure, name.corruption)
-    ]
-    curves.sort(key=lambda curve: curve["population"] != HUMANS)
-    people = next((curve for curve in curves if curve["population"] == HUMANS), None)
-    shown = [curve["population"] for curve in curves] if curves else list(swatches)
-    return Panel(
-        name=name,
-        swatches=tuple(swatches[population] for population in shown),
-        curves=tuple(_curve_row(curve, swatches) for curve in curves),
-        models=tuple(row for row in models if (row.measure, row.corruption) == (name.measure, name.corruption)),
-        bins=tuple(_bin_rows(curves)),
-        over_conditions=is_over_conditions(findings, name.corruption),
-        people=people,
-    )
-
-
 def _curve_row(curve: Mapping[str, Any], swatches: Mapping[str, Swatch]) -> CurveRow:
     return CurveRow(
         swatch=swatches[curve["population"]],
         area=curve["area"],
         interval=_interval(curve.get("interval")),
-        level=curve.get("level", 0.95),
         extrapolated=curve["extrapolated"],
         withheld=bool(curve.get("withheld", False)),
-        measured=curve.get("measured"),
         answers=curve.get("n", sum(one["n"] for one in curve["bins"])),
-        thresholds=tuple(curve.get("thresholds", ())),
     )
-
-
-def _bin_rows(curves: Sequence[Mapping[str, Any]], n_bins: int = 40) -> list[BinRow]:
-    """Bins of all populations side by side; people come first."""
-    if not curves:
-        return []
-    placed = [{min(n_bins - 1, int(one["v"] * n_bins)): one for one in curve["bins"]} for curve in curves]
-    occupied = sorted(set().union(*placed))
-    return [
-        BinRow(
-            low=number / n_bins,
-            high=(number + 1) / n_bins,
-            cells=tuple(bins.get(number) for bins in placed),
-        )
-        for number in occupied
-    ]
 
 
 def _accuracy(findings: Findings) -> list[AccuracyRow]:
@@ -279,18 +206,24 @@ def _accuracy(findings: Findings) -> list[AccuracyRow]:
     ]
 
 
-def _similarity(findings: Findings) -> dict[str, tuple[Mapping[str, Any], ...]]:
-    """Pairs by property, accuracy first."""
-    entries = findings.get("similarity", ())
-    measures = sorted({entry["property"] for entry in entries}, key=lambda measure: measure != "accuracy")
-    return {measure: tuple(entry for entry in entries if entry["property"] == measure) for measure in measures}
+@dataclass(frozen=True)
+class Reading:
+    """A curve at one place: estimate, and band where there is one."""
+
+    swatch: Swatch
+    estimate: float | None
+    band: Interval | None
 
 
-def _consistency_rows(findings: Findings) -> list[ConsistencyRow]:
-    """The pairs with the most pictures in common first, at most as many as a page can hold; the JSON has them all."""
-    entries = [entry for entry in findings.get("error_consistency", ()) if entry["n"] >= LEAST_COMMON]
-    entries.sort(key=lambda entry: -entry["n"])
-    return [
-        ConsistencyRow(entry["pair"][0], entry["pair"][1], entry["condition"], entry["n"], entry["kappa"])
-        for entry in entries[:MOST_PAIRS]
-    ]
+def readings_of(findings: Findings, panel: Panel, v: float) -> list[Reading]:
+    """Every curve of a panel at the grid point nearest to `v`, with its pointwise band."""
+    curves = curves_of(findings, panel.name)
+    if not curves:
+        return [Reading(swatch, None, None) for swatch in panel.swatches]
+    readings = []
+    for swatch, curve in zip(panel.swatches, curves, strict=True):
+        band = curve["band"]
+        place = min(range(len(band["v"])), key=lambda number: abs(band["v"][number] - v))
+        ends = (band["lower"][place], band["upper"][place]) if "lower" in band else None
+        readings.append(Reading(swatch, band["estimate"][place], ends))
+    return readings

@@ -1,20 +1,35 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from humanexp.core.errors import NotFound
 from humanexp.experiments.models import Study
 from humanexp.jobs.registry import Progress, handler
-from humanexp.results.selectors import ANALYSE
-from humanexp.results.services import run_analysis
+from humanexp.results.models import AnalysisRun
+from humanexp.results.selection import Selection
+from humanexp.results.selectors import ANALYSE, REPORT
+from humanexp.results.services import run_analysis, write_report
 
 
 @handler(ANALYSE)
-def analyse(progress: Progress, *, study_id: int, n_bootstrap: int = 1000) -> dict[str, Any]:
+def analyse(
+    progress: Progress, *, study_id: int, n_bootstrap: int = 1000, selection: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Analyse a study and say which run it became."""
     study = Study.objects.select_related("stimulus_set").filter(pk=study_id).first()
     if study is None:
         raise NotFound("The study was deleted before its analysis began.")
-    run = run_analysis(study=study, n_bootstrap=n_bootstrap, report=progress)
-    progress(3, 3, "done")
+    chosen = Selection.from_dict(selection or {})
+    run = run_analysis(study=study, n_bootstrap=n_bootstrap, selection=chosen, report=progress)
     return {"analysis_run_id": run.pk}
+
+
+@handler(REPORT)
+def report(progress: Progress, *, analysis_run_id: int) -> dict[str, Any]:
+    """Write a report on a run and say which one it became."""
+    run = AnalysisRun.objects.select_related("study__stimulus_set").filter(pk=analysis_run_id).first()
+    if run is None:
+        raise NotFound("The analysis was deleted before its report was written.")
+    written = write_report(run=run, report=progress)
+    return {"report_id": written.pk}

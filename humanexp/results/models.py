@@ -20,6 +20,8 @@ class AnalysisRun(models.Model):
     #: refits per resampled unit
     n_bootstrap = models.PositiveIntegerField(default=1000)
     trials = models.PositiveIntegerField(default=0)
+    #: which sessions and trials were chosen (`results.selection.Selection`); empty = as planned
+    selection = models.JSONField(default=dict, blank=True)
     seconds = models.FloatField(default=0.0)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
@@ -32,6 +34,50 @@ class AnalysisRun(models.Model):
 
     def __str__(self) -> str:
         return f"analysis {self.pk} of {self.study}"
+
+    @property
+    def is_as_planned(self) -> bool:
+        """Whether nothing was chosen beyond what the study's rules say."""
+        return not self.selection
+
+
+class AnalysisPlan(models.Model):
+    """What was decided before looking: frozen once a study, with the digest of its content. Never changed."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="analysis_plan")
+    #: as `analysis.reporting.FrozenPlan` wrote it
+    content = models.JSONField()
+    digest = models.CharField(max_length=64)
+    #: answers of people that were stored at that moment
+    answers_before = models.PositiveIntegerField(default=0)
+    frozen_at = models.DateTimeField()
+    frozen_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    def __str__(self) -> str:
+        return f"plan {self.digest[:12]} of {self.study}"
+
+
+class Report(models.Model):
+    """A report on an analysis: an HTML and a PDF file."""
+
+    run = models.ForeignKey(AnalysisRun, on_delete=models.CASCADE, related_name="reports")
+    #: relative to MEDIA_ROOT
+    html_file = models.CharField(max_length=300)
+    pdf_file = models.CharField(max_length=300)
+    #: of the two files
+    html_digest = models.CharField(max_length=64)
+    pdf_digest = models.CharField(max_length=64)
+    figures = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"report {self.pk} on {self.run}"
 
 
 class TrialImport(models.Model):

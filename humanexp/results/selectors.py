@@ -8,13 +8,14 @@ from django.db.models import QuerySet
 
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Session, Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
-from humanexp.results.models import AnalysisRun, TrialImport
+from humanexp.results.models import AnalysisPlan, AnalysisRun, Report, TrialImport
+from humanexp.results.selection import Selection
 
-#: Job kind of an analysis.
-ANALYSE = "results.analyse"
+#: Job kinds of an analysis and of a report.
+ANALYSE, REPORT = "results.analyse", "results.report"
 
 
 def runs(study: Study) -> QuerySet[AnalysisRun]:
@@ -22,7 +23,54 @@ def runs(study: Study) -> QuerySet[AnalysisRun]:
 
 
 def latest_run(study: Study) -> AnalysisRun | None:
-    return runs(study).first()
+    """The newest analysis as planned: runs with another choice of sessions or trials stand beside it."""
+    return runs(study).filter(selection={}).first()
+
+
+def run_of(study: Study, pk: str) -> AnalysisRun:
+    """One of the study's runs, by its number as it stands in an address."""
+    run = runs(study).filter(pk=pk).first() if pk.isdecimal() else None
+    if run is None:
+        raise NotFound(f"This study has no analysis {pk!r}.")
+    return run
+
+
+def run_with(study: Study, selection: Selection) -> AnalysisRun | None:
+    """The newest run with this choice, if it is no older than the newest planned one."""
+    planned = latest_run(study)
+    found = runs(study).filter(selection=selection.to_dict()).first()
+    return found if found and (planned is None or found.created_at >= planned.created_at) else None
+
+
+def other_choices(study: Study) -> list[AnalysisRun]:
+    """The newest run of every choice that is not the planned one, the newest first."""
+    newest: dict[Selection, AnalysisRun] = {}
+    for run in runs(study).exclude(selection={}):
+        newest.setdefault(Selection.from_dict(run.selection), run)
+    return list(newest.values())
+
+
+def self_reports(study: Study) -> dict[str, dict[str, Any]]:
+    """What participants said of their sight and knowledge, by session."""
+    reported = Session.objects.filter(study=study).values_list("code", "environment")
+    return {code: environment.get("self_report") or {} for code, environment in reported}
+
+
+def plan_of(study: Study) -> AnalysisPlan | None:
+    return AnalysisPlan.objects.filter(study=study).select_related("frozen_by").first()
+
+
+def latest_report(run: AnalysisRun) -> Report | None:
+    return Report.objects.filter(run=run).first()
+
+
+def report_job(study: Study) -> Job | None:
+    """The newest job that writes a report on this study."""
+    return jobs.latest_for(subject_of(study), REPORT)
+
+
+def analyses_under_way(study: Study) -> list[Job]:
+    return list(jobs.unfinished().filter(subject=subject_of(study), kind=ANALYSE))
 
 
 def findings(run: AnalysisRun) -> dict[str, Any]:

@@ -5,6 +5,8 @@ import secrets
 import time
 from collections.abc import Callable
 
+from django.conf import settings
+
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
@@ -13,10 +15,10 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.results import tables
 from humanexp.results.models import AnalysisRun
-from humanexp.results.selectors import ANALYSE, analysis_job, subject_of
+from humanexp.results.selection import Selection
+from humanexp.results.selectors import ANALYSE, analyses_under_way, self_reports, subject_of
 from humanexp.screening import services as screening
 
-STEPS = 3
 #: Refits per resampled unit.
 N_BOOTSTRAP = 1000
 Report = Callable[[int, int, str], None]
@@ -31,23 +33,37 @@ def run_analysis(
     study: Study,
     seed: int | None = None,
     n_bootstrap: int = N_BOOTSTRAP,
+    selection: Selection | None = None,
     by: User | None = None,
     report: Report = _silent,
 ) -> AnalysisRun:
-    """Judge the sessions, compute every finding, store the JSON and one row. The row appears when all is there."""
+    """Judge the sessions, compute every finding, store the JSON and one row. The row appears when all is there.
+
+    A `selection` other than the planned one stands in the JSON, and the run beside the planned ones.
+    """
+    from analysis.compute import executor
     from analysis.findings import analyse
 
     started = time.perf_counter()
-    report(0, STEPS, "judging sessions and gathering answers")
+    report(0, 0, "judging sessions and gathering answers")
     if study.origin == Origin.COLLECTED:
         screening.judge_study(study)
     inputs = tables.analysis_tables(study)
+    selection = selection or Selection()
+    if not selection.is_as_planned:
+        inputs["trials"] = selection.of_trials(inputs["trials"], self_reports(study))
+        inputs["predictions"] = selection.of_predictions(inputs["predictions"])
     if inputs["trials"].empty and inputs["predictions"].empty:
+        if not selection.is_as_planned:
+            raise StudyRefused(
+                "Nothing is left to analyse with this choice of sessions and trials. Choose fewer limits."
+            )
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")
-    report(1, STEPS, "fitting curves, bands and comparisons")
     seed = study.seed if seed is None else seed
-    found = analyse(**inputs, study=study.slug, seed=seed, n_bootstrap=n_bootstrap)
-    report(2, STEPS, "storing the findings")
+    with executor(settings.COMPUTE) as pool:
+        found = analyse(**inputs, study=study.slug, seed=seed, n_bootstrap=n_bootstrap, executor=pool, report=report)
+    if not selection.is_as_planned:
+        found["selection"] = selection.to_dict()
     relative = f"results/{study.slug}/findings-{secrets.token_hex(6)}.json"
     path = media_path(relative)
     write_whole(path, json.dumps(found, allow_nan=False).encode())
@@ -60,6 +76,7 @@ def run_analysis(
             data_digest=found["data_digest"],
             findings_file=relative,
             trials=len(inputs["trials"]),
+            selection=selection.to_dict(),
             seconds=time.perf_counter() - started,
             created_by=by,
         )
@@ -68,9 +85,13 @@ def run_analysis(
         raise
 
 
-def request_analysis(*, study: Study, n_bootstrap: int = N_BOOTSTRAP, by: User | None = None) -> Job:
-    """Queue an analysis; while one waits or runs, that one is the answer."""
-    job = analysis_job(study)
-    if job is not None and not job.is_finished:
-        return job
-    return jobs.submit(ANALYSE, subject=subject_of(study), by=by, study_id=study.pk, n_bootstrap=n_bootstrap)
+def request_analysis(
+    *, study: Study, n_bootstrap: int = N_BOOTSTRAP, selection: Selection | None = None, by: User | None = None
+) -> Job:
+    """Queue an analysis; while one with the same choice waits or runs, that one is the answer."""
+    chosen = (selection or Selection()).to_dict()
+    for job in analyses_under_way(study):
+        if job.parameters.get("selection", {}) == chosen:
+            return job
+    subject = subject_of(study)
+    return jobs.submit(ANALYSE, subject=subject, by=by, study_id=study.pk, n_bootstrap=n_bootstrap, selection=chosen)

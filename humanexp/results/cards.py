@@ -1,0 +1,67 @@
+"""The charts of a room: in each card one chart of its family, chosen by the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from humanexp.results.charts import Chart, Choice, chart_of, choices_of, family_of
+
+Findings = Mapping[str, Any]
+#: Families of the charts in each room, from top to bottom.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "models": ("leaderboard", "indices", "agreement"),
+    "corruptions": ("similarity",),
+    "people": ("coverage", "confusion", "times", "sensitivity"),
+}
+
+
+@dataclass(frozen=True)
+class ChoiceGroup:
+    label: Any
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """One chart, and what else could stand in its place."""
+
+    family: str
+    chart: Chart
+    choices: Sequence[Choice]
+
+    @property
+    def groups(self) -> list[ChoiceGroup]:
+        labels = dict.fromkeys(choice.group for choice in self.choices)
+        return [ChoiceGroup(label, tuple(one for one in self.choices if one.group == label)) for label in labels]
+
+    @property
+    def figure(self) -> dict[str, Any] | None:
+        """The figure as the page draws it."""
+        figure = self.chart.figure
+        return None if figure is None else figure_value(self.chart.key, figure)
+
+
+def figure_value(key: str, figure: Any) -> dict[str, Any]:
+    """A figure as plotly's JSON, with what the page's scripts and screen readers need."""
+    described = {"key": key, "description": figure.description, "bands": list(figure.band_meanings)}
+    return dict(figure.to_plotly()) | described
+
+
+def cards_of(findings: Findings, room: str, chosen: Mapping[str, str]) -> list[Card]:
+    """The room's cards; `chosen` holds keys of charts by family. Families without a chart are left out."""
+    cards = []
+    for family in ROOMS[room]:
+        choices = choices_of(findings, family)
+        if choices:
+            keys = [choice.key for choice in choices]
+            key = chosen.get(family, "")
+            cards.append(Card(family, chart_of(findings, key if key in keys else keys[0]), choices))
+    return cards
+
+
+def card_of(findings: Findings, key: str) -> Card:
+    """The card that shows this chart."""
+    family = family_of(findings, key)
+    return Card(family.name, family.build(findings, key), family.choices(findings))

@@ -1,0 +1,89 @@
+"""Do observers err on the same pictures? Means by observer, and pairs."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from analysis.figures import Column, Table
+from humanexp.results.charts import words
+from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.names import Findings, population_label
+
+KEY = "agreement"
+#: Pairs of observers with fewer pictures in common are left to the JSON, and so are those beyond the first so many.
+LEAST_COMMON, MOST_PAIRS = 20, 120
+
+
+def _means(findings: Findings) -> Table:
+    return Table(
+        "agreement",
+        "Accuracy and error consistency with people",
+        (
+            Column("observer", "Observer"),
+            Column("ood_accuracy", "Accuracy", "number"),
+            Column("accuracy_difference", "Difference from people", "number"),
+            Column("observed_consistency", "Observed consistency", "number"),
+            Column("error_consistency", "Error consistency κ", "estimate"),
+            Column("pairs", "Pairs", "count"),
+            Column("n", "Pictures in common", "count"),
+        ),
+        tuple(
+            (
+                population_label(entry["observer"]),
+                entry.get("ood_accuracy"),
+                entry.get("accuracy_difference"),
+                entry.get("observed_consistency"),
+                (entry.get("error_consistency"), *(entry.get("interval") or (None, None))),
+                entry.get("pairs"),
+                entry.get("n"),
+            )
+            for entry in findings.get("agreement", ())
+        ),
+        ("The row of people is the human ceiling.",),
+    )
+
+
+def _pairs(findings: Findings) -> Table:
+    """The pairs with the most pictures in common first, at most as many as a page can hold; the JSON has them all."""
+    entries = [entry for entry in findings.get("error_consistency", ()) if entry["n"] >= LEAST_COMMON]
+    entries.sort(key=lambda entry: -entry["n"])
+    return Table(
+        "error-consistency",
+        "Error consistency of pairs of observers",
+        (
+            Column("first", "First"),
+            Column("second", "Second"),
+            Column("condition", "Condition"),
+            Column("n", "Pictures in common", "count"),
+            Column("kappa", "κ", "estimate", 2),
+        ),
+        tuple(
+            (
+                *entry["pair"],
+                entry["condition"],
+                entry["n"],
+                (entry["kappa"] if entry.get("shown", True) else None, *(entry.get("interval") or (None, None))),
+            )
+            for entry in entries[:MOST_PAIRS]
+        ),
+        (f"Pairs with at least {LEAST_COMMON} pictures in common, the first {MOST_PAIRS}.",),
+    )
+
+
+def _choices(findings: Findings) -> list[Choice]:
+    has_pairs = any(entry["n"] >= LEAST_COMMON for entry in findings.get("error_consistency", ()))
+    return [Choice(KEY, _("all observers"))] if has_pairs or findings.get("agreement") else []
+
+
+def _build(findings: Findings, key: str) -> Chart:
+    return Chart(
+        key=key,
+        title=_("Do observers err on the same pictures?"),
+        figure=None,
+        tables=tuple(table for table in (_means(findings), _pairs(findings)) if table.rows),
+        definition=words.AGREEMENT,
+        caveats=words.AGREEMENT_CAVEATS,
+    )
+
+
+FAMILY = Family("agreement", _choices, _build)

@@ -1,0 +1,54 @@
+"""`Chart`: a figure with its tables, its definition and its caveats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+
+from analysis.figures import Figure, Table
+from humanexp.core.errors import NotFound
+from humanexp.results.charts.names import Findings
+
+Text = str | Promise
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Everything that stands around one picture."""
+
+    key: str
+    title: Text
+    #: None where the table is all there is
+    figure: Figure | None
+    tables: tuple[Table, ...]
+    #: what is drawn and how it is computed
+    definition: tuple[Text, ...]
+    #: what a reader must not conclude
+    caveats: tuple[Text, ...] = ()
+
+    def table(self, key: str) -> Table:
+        found = next((table for table in self.tables if table.key == key), None)
+        if found is None:
+            raise NotFound(f"The figure {self.key!r} has no table {key!r}.")
+        return found
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A chart that can be chosen in its family's card."""
+
+    key: str
+    label: Text
+    #: heading under which it stands in a long list
+    group: Text = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Charts of one kind: which of them a study has, and how one is built."""
+
+    name: str
+    choices: Callable[[Findings], list[Choice]]
+    build: Callable[[Findings, str], Chart]

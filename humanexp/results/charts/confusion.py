@@ -1,0 +1,88 @@
+"""What is answered instead: confusion matrices by population, corruption and range of visual change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.utils.translation import gettext_lazy as _
+
+from analysis.figures import Column, Table, matrix_figure
+from humanexp.results.charts import words
+from humanexp.results.charts.chart import Chart, Choice, Family, Text
+from humanexp.results.charts.names import HUMANS, Entry, Findings, population_keys, population_label, readable
+
+
+def _range(entry: Entry) -> str:
+    return "all" if entry.get("low") is None else f"{entry['low']:.2f}-{entry['high']:.2f}"
+
+
+def _key(keys: Mapping[str, str], entry: Entry) -> str:
+    where = entry.get("corruption") or "all"
+    return f"confusion--{keys[entry['population']]}--{where}--{_range(entry)}"
+
+
+def _label(entry: Entry) -> str:
+    corruption = readable(entry["corruption"]) if entry.get("corruption") else "all corruptions"
+    span = "" if entry.get("low") is None else f", Δv {entry['low']:.2f} to {entry['high']:.2f}"
+    return corruption + span
+
+
+def _choices(findings: Findings) -> list[Choice]:
+    entries = sorted(findings.get("confusion", ()), key=lambda entry: entry["population"] != HUMANS)
+    keys = population_keys(findings)
+    return [Choice(_key(keys, one), _label(one), population_label(one["population"])) for one in entries]
+
+
+def _build(findings: Findings, key: str) -> Chart:
+    keys = population_keys(findings)
+    entry = next(one for one in findings["confusion"] if _key(keys, one) == key)
+    rows, columns, counts = list(entry["categories"]), list(entry["responses"]), entry["counts"]
+    shares = [[count / max(sum(row), 1) for count in row] for row in counts]
+    title = f"Answers of {population_label(entry['population'])}, {_label(entry)}"
+    right = sum(row[columns.index(name)] for name, row in zip(rows, counts, strict=True) if name in columns)
+    total = sum(map(sum, counts))
+    favourite = entry.get("favourite")
+    caveats: list[Text] = list(words.CONFUSION_CAVEATS)
+    if favourite:
+        caveats.insert(
+            0,
+            _("The favourite wrong answer is %(name)s, with %(share).1f %% of the wrong answers.")
+            % {"name": favourite["response"], "share": 100 * favourite["share"]},
+        )
+    return Chart(
+        key=key,
+        title=_("What is answered instead"),
+        figure=matrix_figure(
+            rows,
+            columns,
+            shares,
+            title=title,
+            name="share",
+            x_label="answer",
+            y_label="picture",
+            description=f"{title}: {right} of {total} answers lie on the diagonal.",
+            largest=1.0,
+            details=[
+                [
+                    f"{name} answered as {answer}: {count} of {sum(row)}"
+                    for answer, count in zip(columns, row, strict=True)
+                ]
+                for name, row in zip(rows, counts, strict=True)
+            ],
+            texts=[[f"{100 * share:.0f}" if share >= 0.005 else "" for share in row] for row in shares],
+        ),
+        tables=(
+            Table(
+                "confusion",
+                title,
+                (Column("category", "Picture"), *(Column(answer, answer, "count") for answer in columns)),
+                tuple((name, *row) for name, row in zip(rows, counts, strict=True)),
+                ("Numbers of answers.",),
+            ),
+        ),
+        definition=words.CONFUSION,
+        caveats=tuple(caveats),
+    )
+
+
+FAMILY = Family("confusion", _choices, _build)

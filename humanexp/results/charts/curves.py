@@ -1,0 +1,237 @@
+"""Performance over visual change (or over published conditions), with the tables behind it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from django.utils.translation import gettext_lazy
+
+from analysis.figures import (
+    Column,
+    Figure,
+    Observer,
+    PlottedCurve,
+    Table,
+    condition_figure,
+    curve_figure,
+)
+from analysis.figures.table import Cell, Estimate
+from humanexp.core.errors import NotFound
+from humanexp.results.charts import words
+from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.names import (
+    HUMANS,
+    Entry,
+    FigureName,
+    Findings,
+    conditions_of,
+    curves_of,
+    figure_names,
+    is_over_conditions,
+    observers_of,
+    population_label,
+)
+
+N_BINS = 40
+
+
+def name_of(findings: Findings, key: str) -> FigureName:
+    for name in figure_names(findings):
+        if name.key == key:
+            return name
+    raise NotFound(f"This study has no figure called {key!r}.")
+
+
+def figure_of(findings: Findings, name: FigureName) -> Figure:
+    if name.is_conditions:
+        return _conditions(findings)
+    observers = observers_of(findings)
+    curves = curves_of(findings, name)
+    label_space = min((curve.get("label_space", 16) for curve in curves), default=16)
+    drawn = curve_figure(
+        [_plotted(curve, observers[curve["population"]]) for curve in curves],
+        title=name.label.capitalize(),
+        measure=name.measure,
+        chance=1 / label_space if name.measure == "accuracy" else None,
+        x_label="condition" if is_over_conditions(findings, name.corruption) else "visual change Δv",
+    )
+    bands = " or ".join(drawn.band_meanings)
+    return replace(drawn, notes=(*drawn.notes, *([f"Bands: {bands}."] if bands else [])))
+
+
+def _build(findings: Findings, key: str) -> Chart:
+    name = name_of(findings, key)
+    if name.is_conditions:
+        return Chart(
+            key=key,
+            title=gettext_lazy("Accuracy by condition"),
+            figure=figure_of(findings, name),
+            tables=(_condition_table(findings),),
+            definition=(gettext_lazy("Share of right answers by condition; people: mean over people."),),
+        )
+    curves = curves_of(findings, name)
+    is_consistency = name.measure == "consistency"
+    return Chart(
+        key=key,
+        title=f"{name.label.capitalize()}: {name.measure}",
+        figure=figure_of(findings, name),
+        tables=(areas_table(name, curves), bins_table(name, curves), grid_table(name, curves)),
+        definition=(*words.CURVES, *([words.CONSISTENCY] if is_consistency else [])),
+        caveats=(*words.CURVE_CAVEATS, *([words.CONSISTENCY_CAVEAT] if is_consistency else [])),
+    )
+
+
+def areas_table(name: FigureName, curves: list[Entry]) -> Table:
+    """One row a population: area, thresholds, counts."""
+    level = curves[0].get("level", 0.95) if curves else 0.95
+    return Table(
+        "areas",
+        f"Area under the curve, {name.measure}, {name.label}",
+        (
+            Column("observer", "Observer"),
+            Column("answers", "Answers", "count"),
+            Column("area", "R̂", "estimate"),
+            Column("v75", "Δv at 75 %", "estimate"),
+            Column("v50", "Δv at 50 %", "estimate"),
+            Column("extrapolated", "Extrapolated share", "number"),
+            Column("mean_measured", "Mean on the measured range", "estimate"),
+        ),
+        tuple(
+            (
+                population_label(curve["population"]),
+                curve.get("n", sum(one["n"] for one in curve["bins"])),
+                _estimate(curve["area"], curve.get("interval")),
+                *_thresholds(curve),
+                curve["extrapolated"],
+                _estimate(curve["measured"]["mean"], curve["measured"].get("interval")),
+            )
+            for curve in curves
+        ),
+        (f"{100 * level:g} % intervals.",),
+    )
+
+
+def bins_table(name: FigureName, curves: list[Entry]) -> Table:
+    """Rates and counts in bins of visual change, populations side by side."""
+    labels = [population_label(curve["population"]) for curve in curves]
+    placed = [{min(N_BINS - 1, int(one["v"] * N_BINS)): one for one in curve["bins"]} for curve in curves]
+    columns = [Column("low", "from"), Column("high", "to")]
+    for label in labels:
+        columns += [Column(f"{label}_rate", label, "number", 2), Column(f"{label}_n", "n", "count")]
+    rows: list[tuple[Cell, ...]] = []
+    for number in sorted(set().union(*placed)):
+        cells: list[Cell] = []
+        for bins in placed:
+            one = bins.get(number)
+            cells += [one["rate"], one["n"]] if one else [None, None]
+        rows.append((f"{number / N_BINS:.3f}", f"{(number + 1) / N_BINS:.3f}", *cells))
+    return Table(
+        "bins",
+        f"Rates in bins of visual change, {name.measure}, {name.label}",
+        tuple(columns),
+        tuple(rows),
+        ("Rate and number of answers of each observer in the bin.",),
+    )
+
+
+def grid_table(name: FigureName, curves: list[Entry]) -> Table:
+    """The curves and their bands as they are drawn."""
+    rows: list[tuple[Cell, ...]] = []
+    for curve in curves:
+        band = curve["band"]
+        lower, upper = band.get("lower"), band.get("upper")
+        wide = (band.get("simultaneous_lower"), band.get("simultaneous_upper"))
+        for place, v in enumerate(band["v"]):
+            rows.append(
+                (
+                    population_label(curve["population"]),
+                    v,
+                    (band["estimate"][place], lower[place] if lower else None, upper[place] if upper else None),
+                    wide[0][place] if wide[0] else None,
+                    wide[1][place] if wide[1] else None,
+                )
+            )
+    return Table(
+        "curve",
+        f"Curves and bands, {name.measure}, {name.label}",
+        (
+            Column("observer", "Observer"),
+            Column("visual_change", "Δv", "number", 2),
+            Column("estimate", "Estimate (pointwise band)", "estimate"),
+            Column("simultaneous_lower", "Simultaneous, lower", "number"),
+            Column("simultaneous_upper", "Simultaneous, upper", "number"),
+        ),
+        tuple(rows),
+    )
+
+
+def _estimate(value: float | None, interval: list[float] | None) -> Estimate:
+    return (value, None, None) if interval is None else (value, interval[0], interval[1])
+
+
+def _thresholds(curve: Entry) -> tuple[Estimate, Estimate]:
+    found = {one["rate"]: _estimate(one["v"], one["interval"]) for one in curve.get("thresholds", ())}
+    nothing: Estimate = (None, None, None)
+    return found.get(0.75, nothing), found.get(0.5, nothing)
+
+
+def _plotted(curve: Entry, observer: Observer) -> PlottedCurve:
+    band = curve["band"]
+    bands: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
+    if "lower" in band:
+        bands[f"{100 * band['level']:g} % pointwise"] = (tuple(band["lower"]), tuple(band["upper"]))
+        meaning = f"{100 * band['simultaneous_level']:.1f} % simultaneous"
+        bands[meaning] = (tuple(band["simultaneous_lower"]), tuple(band["simultaneous_upper"]))
+    return PlottedCurve(
+        observer=observer,
+        v=tuple(band["v"]),
+        estimate=tuple(band["estimate"]),
+        bands=bands,
+        bins=tuple((one["v"], one["n"], one["rate"]) for one in curve["bins"]),
+        measured=tuple(curve["measured"]["range"]),
+        area=curve["area"],
+    )
+
+
+def _conditions(findings: Findings) -> Figure:
+    observers = observers_of(findings)
+    means = {cell["condition"]: cell["mean_over_observers"] for cell in findings.get("human_accuracy", ())}
+    people = {entry["name"] for entry in findings["observers"] if entry["kind"] == "human"}
+    answers: dict[str, int] = dict.fromkeys(means, 0)
+    rates: dict[str, dict[str, tuple[float, int]]] = {}
+    for cell in findings["accuracy"]:
+        if cell["observer"] in people:
+            answers[cell["condition"]] += cell["trials"]
+        else:
+            rates.setdefault(cell["observer"], {})[cell["condition"]] = (cell["accuracy"], cell["trials"])
+    series: list[tuple[Observer, dict[str, tuple[float, int]]]] = [
+        (observers[name], by_condition) for name, by_condition in rates.items()
+    ]
+    if means:
+        series.insert(0, (observers[HUMANS], {name: (rate, answers[name]) for name, rate in means.items()}))
+    return condition_figure(series, conditions=conditions_of(findings), title="Accuracy by condition", chance=1 / 16)
+
+
+def _condition_table(findings: Findings) -> Table:
+    return Table(
+        "accuracy",
+        "Accuracy by condition",
+        (
+            Column("observer", "Observer"),
+            Column("condition", "Condition"),
+            Column("trials", "Trials", "count"),
+            Column("correct", "Right", "count"),
+            Column("accuracy", "Accuracy", "number"),
+        ),
+        tuple(
+            (cell["observer"], cell["condition"], cell["trials"], cell["correct"], cell["accuracy"])
+            for cell in findings["accuracy"]
+        ),
+    )
+
+
+def _choices(findings: Findings) -> list[Choice]:
+    return [Choice(name.key, name.label, name.measure) for name in figure_names(findings)]
+
+
+FAMILY = Family("curves", _choices, _build)

@@ -1,0 +1,99 @@
+"""Who and what stands in the figures: populations with their looks, figures of curves with their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.figures import Observer
+
+Findings = Mapping[str, Any]
+Entry = Mapping[str, Any]
+HUMANS = "humans"
+CONDITIONS = "conditions"
+#: Label of people in figures and tables.
+PEOPLE = "people"
+
+
+@dataclass(frozen=True)
+class FigureName:
+    """A figure of performance that can be shown. Its key is `<property>--<corruption>`, or `conditions` for imported
+    trials without a visual change."""
+
+    key: str
+    corruption: str
+    measure: str
+
+    @property
+    def label(self) -> str:
+        return readable(self.corruption)
+
+    @property
+    def is_conditions(self) -> bool:
+        """Rates by named condition instead of curves."""
+        return self.key == CONDITIONS
+
+
+def observers_of(findings: Findings) -> dict[str, Observer]:
+    """Every population with its place in the palette: the same classifier looks the same in every figure."""
+    names = list(dict.fromkeys(curve["population"] for curve in findings.get("curves", ())))
+    names += [entry["name"] for entry in findings.get("observers", ()) if entry["kind"] == "classifier"]
+    classifiers = [name for name in dict.fromkeys(names) if name != HUMANS]
+    observers = {name: Observer(name, "classifier", place) for place, name in enumerate(classifiers)}
+    return {HUMANS: Observer(PEOPLE, "human"), **observers}
+
+
+def population_keys(findings: Findings) -> dict[str, str]:
+    """Names of populations in addresses: `humans`, or `m` and the classifier's place in the palette."""
+    return {
+        population: HUMANS if population == HUMANS else f"m{observer.index}"
+        for population, observer in observers_of(findings).items()
+    }
+
+
+def population_label(population: str) -> str:
+    return PEOPLE if population == HUMANS else population
+
+
+def figure_names(findings: Findings) -> list[FigureName]:
+    """In the order in which they are offered: accuracy before consistency, corruptions as they come."""
+    pairs = dict.fromkeys((curve["property"], curve["corruption"]) for curve in findings.get("curves", ()))
+    names = [FigureName(f"{measure}--{corruption}", corruption, measure) for measure, corruption in pairs]
+    names.sort(key=lambda name: name.measure != "accuracy")
+    if not names and findings.get("accuracy"):
+        names.append(FigureName(CONDITIONS, CONDITIONS, "accuracy"))
+    return names
+
+
+def curves_of(findings: Findings, name: FigureName) -> list[Entry]:
+    """The curves of one figure, people's first."""
+    curves = [
+        curve
+        for curve in findings.get("curves", ())
+        if (curve["property"], curve["corruption"]) == (name.measure, name.corruption)
+    ]
+    return sorted(curves, key=lambda curve: curve["population"] != HUMANS)
+
+
+def corruptions_of(findings: Findings) -> list[str]:
+    """Corruptions with a curve, in the findings' order."""
+    return list(dict.fromkeys(curve["corruption"] for curve in findings.get("curves", ())))
+
+
+def is_over_conditions(findings: Findings, corruption: str) -> bool:
+    """Whether a corruption's curves stand over published conditions instead of visual change."""
+    return any(
+        curve.get("abscissa") == "condition"
+        for curve in findings.get("curves", ())
+        if curve["corruption"] == corruption
+    )
+
+
+def conditions_of(findings: Findings) -> list[str]:
+    """Conditions in the findings' own order."""
+    return list(dict.fromkeys(cell["condition"] for cell in findings.get("accuracy", ())))
+
+
+def readable(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,39 @@
+"""What can be charted. A new kind of chart is a module with a `FAMILY` and one line here."""
+
+from __future__ import annotations
+
+from humanexp.core.errors import NotFound
+from humanexp.results.charts import agreement, confusion, coverage, curves, indices, sensitivity, similarity, times
+from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.names import Findings
+
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        curves.FAMILY,
+        indices.LEADERBOARD,
+        indices.FAMILY,
+        agreement.FAMILY,
+        similarity.FAMILY,
+        coverage.FAMILY,
+        confusion.FAMILY,
+        times.FAMILY,
+        sensitivity.FAMILY,
+    )
+}
+
+
+def choices_of(findings: Findings, family: str) -> list[Choice]:
+    return FAMILIES[family].choices(findings)
+
+
+def family_of(findings: Findings, key: str) -> Family:
+    """The family that has a chart of this key; keys that the findings do not have are refused."""
+    for family in FAMILIES.values():
+        if any(choice.key == key for choice in family.choices(findings)):
+            return family
+    raise NotFound(f"This study has no figure called {key!r}.")
+
+
+def chart_of(findings: Findings, key: str) -> Chart:
+    return family_of(findings, key).build(findings, key)

@@ -1,0 +1,65 @@
+"""How far the headline numbers move under other choices of sessions and trials."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from django.utils.translation import gettext_lazy as _
+
+from analysis.figures import Column, Table
+from analysis.figures.table import Cell
+from humanexp.results.charts import words
+from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.names import HUMANS, Entry, Findings
+
+KEY = "sensitivity"
+
+
+def _choices(findings: Findings) -> list[Choice]:
+    return [Choice(KEY, _("all choices"))] if len(findings.get("sensitivity", ())) > 1 else []
+
+
+def _build(findings: Findings, key: str) -> Chart:
+    entries = findings["sensitivity"]
+    models = list(dict.fromkeys(one["classifier"] for entry in entries for one in entry["comparisons"]))
+    return Chart(
+        key=key,
+        title=_("What the choices change"),
+        figure=None,
+        tables=(
+            Table(
+                "sensitivity",
+                "Headline numbers under other choices, accuracy, means over corruptions",
+                (
+                    Column("choice", "Choice"),
+                    Column("sessions", "Sessions", "count"),
+                    Column("answers", "Answers", "count"),
+                    Column("human_area", "R̂ people", "number"),
+                    *(Column(f"hmri_{name}", f"HMRI {name}", "number") for name in models),
+                ),
+                tuple(_row(entry, models) for entry in entries),
+            ),
+        ),
+        definition=words.SENSITIVITY,
+        caveats=words.SENSITIVITY_CAVEATS,
+    )
+
+
+def _row(entry: Entry, models: list[str]) -> tuple[Cell, ...]:
+    areas = [
+        one["area"]
+        for one in entry["curves"]
+        if (one["population"], one["property"]) == (HUMANS, "accuracy") and one["area"] is not None
+    ]
+    cells: list[Cell] = [entry["choice"], entry.get("sessions"), entry["answers"], fmean(areas) if areas else None]
+    for name in models:
+        found = [
+            one["hmri"]
+            for one in entry["comparisons"]
+            if (one["classifier"], one["property"]) == (name, "accuracy") and one["hmri"] is not None
+        ]
+        cells.append(fmean(found) if found else None)
+    return tuple(cells)
+
+
+FAMILY = Family("sensitivity", _choices, _build)

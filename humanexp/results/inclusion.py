@@ -1,0 +1,87 @@
+"""Who counts and who does not: the flow from opened sessions to answers on the curves, as boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+Findings = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Leaving:
+    """Sessions that leave the flow at a step."""
+
+    label: str
+    count: int
+    #: reason by which the sessions can be listed; empty where they cannot
+    shown: str = ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A box of the flow: how many, of what, and who left before it."""
+
+    label: str
+    count: int
+    unit: str
+    left: tuple[Leaving, ...] = field(default=())
+
+    @property
+    def left_total(self) -> int:
+        return sum(one.count for one in self.left)
+
+
+def flow_of(findings: Findings, *, all_count: bool = False) -> list[Step]:
+    """Steps from sessions that were opened to answers that stand in the curves; empty for imported trials.
+
+    `all_count`: the analysis counts excluded sessions, too; they are told, and nobody leaves.
+    """
+    flow = findings.get("flow") or _of_counts(findings.get("sessions", {}))
+    if not flow:
+        return []
+    trials = findings.get("trials", {})
+    sessions = _("sessions")
+    excluded = tuple(Leaving(one["reason"], one["n"], one["reason"]) for one in flow["excluded"])
+    steps = [
+        Step(_("opened"), flow["opened"], sessions),
+        Step(
+            _("finished"),
+            flow["finished"],
+            sessions,
+            _some(Leaving(_("under way or left"), flow["unfinished"]), Leaving(_("withdrawn"), flow["withdrawn"])),
+        ),
+        Step(
+            _("count"),
+            flow["finished"] - flow.get("unjudged", 0) if all_count else flow["accepted"],
+            sessions,
+            (*_some(Leaving(_("not judged yet"), flow.get("unjudged", 0))), *(() if all_count else excluded)),
+        ),
+    ]
+    if "in_accepted_sessions" in trials:
+        steps.append(Step(_("stand in the curves"), trials["in_accepted_sessions"], _("answers")))
+    return steps
+
+
+def _some(*leaving: Leaving) -> tuple[Leaving, ...]:
+    return tuple(one for one in leaving if one.count)
+
+
+def _of_counts(sessions: Mapping[str, Any]) -> dict[str, Any]:
+    """The flow from the counts alone, as older analyses stored them."""
+    if "under_way" not in sessions:
+        return {}
+    excluded = [{"reason": reason, "n": count} for reason, count in sessions.get("excluded", {}).items()]
+    judged = sessions["accepted"] + sum(one["n"] for one in excluded)
+    return {
+        "opened": sessions["opened"],
+        "finished": sessions["completed"],
+        "unfinished": sessions["under_way"],
+        "withdrawn": sessions["withdrawn"],
+        "unjudged": max(0, sessions["completed"] - judged),
+        "accepted": sessions["accepted"],
+        "excluded": excluded,
+    }

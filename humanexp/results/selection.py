@@ -1,0 +1,99 @@
+"""Which sessions and trials an analysis counts, when an analyst asks for others than planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext as _
+
+from analysis.categories import NO_ANSWER
+from humanexp.core.errors import InputRefused
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Self-report -> the answer that keeps a session. None of them ever excludes anybody by itself.
+SELF_REPORTS = {"sight": "yes", "colour_sight": "yes", "corruption_knowledge": "no"}
+CLEAN = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """A choice of sessions and trials; without arguments it is the planned one."""
+
+    #: count sessions that the rules excluded, too
+    all_sessions: bool = False
+    #: only trials whose timing record is in order
+    timing_ok: bool = False
+    #: leave out answers that did not come in time, instead of counting them as wrong
+    drop_misses: bool = False
+    #: only people who reported so: names of `SELF_REPORTS`
+    self_reports: tuple[str, ...] = ()
+    #: only these corruptions; empty = all
+    corruptions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.self_reports if name not in SELF_REPORTS]
+        if unknown:
+            raise InputRefused(f"There is no self-report called {unknown[0]!r}; there are {', '.join(SELF_REPORTS)}.")
+
+    @property
+    def is_as_planned(self) -> bool:
+        return self == Selection()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs from the plan, as JSON; `from_dict` is the inverse."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items() if value
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Selection:
+        chosen: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in values.items()}
+        return cls(**chosen)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was chosen, in words; empty for the plan."""
+        reports = {
+            "sight": _("people who report normal or corrected sight"),
+            "colour_sight": _("people who report normal colour sight"),
+            "corruption_knowledge": _("people who report no knowledge of image corruptions"),
+        }
+        said = []
+        if self.all_sessions:
+            said.append(_("excluded sessions count too"))
+        if self.timing_ok:
+            said.append(_("only trials whose timing is in order"))
+        if self.drop_misses:
+            said.append(_("misses are left out"))
+        said += [_("only %(who)s") % {"who": reports[name]} for name in self.self_reports]
+        if self.corruptions:
+            names = ", ".join(name.replace("_", " ") for name in self.corruptions)
+            said.append(_("only %(corruptions)s") % {"corruptions": names})
+        return said
+
+    def of_trials(self, trials: pd.DataFrame, reports: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+        """The chosen rows of a table of trials; `reports` are the self-reports by session."""
+        keep = trials["session"].notna()
+        for name in self.self_reports:
+            wanted = SELF_REPORTS[name]
+            chosen = {session for session, report in reports.items() if report.get(name) == wanted}
+            keep &= trials["session"].isin(chosen)
+        if self.timing_ok:
+            keep &= trials["timing_ok"].fillna(False).astype(bool)
+        if self.drop_misses:
+            keep &= trials["response"] != NO_ANSWER
+        trials = trials.loc[keep & self._of_corruptions(trials)].reset_index(drop=True)
+        return trials.assign(accepted=True) if self.all_sessions else trials
+
+    def of_predictions(self, predictions: pd.DataFrame) -> pd.DataFrame:
+        """The chosen rows of a table of predictions."""
+        return predictions.loc[self._of_corruptions(predictions)].reset_index(drop=True)
+
+    def _of_corruptions(self, table: pd.DataFrame) -> Any:
+        if not self.corruptions:
+            return table["corruption"].notna()
+        return table["corruption"].isin([*self.corruptions, CLEAN])

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+
+from humanexp.core import clock
+from humanexp.core.errors import Conflict, StudyRefused
+from humanexp.core.models import User
+from humanexp.experiments.models import Origin, Response, Study
+from humanexp.results.models import AnalysisPlan
+from humanexp.results.services.analysing import N_BOOTSTRAP
+
+if TYPE_CHECKING:
+    from analysis.reporting import FrozenPlan
+
+
+def freeze_analysis_plan(*, study: Study, by: User | None = None) -> AnalysisPlan:
+    """Freeze what is asked and how it is analysed. Once a study; it says how many answers there were already."""
+    if study.origin == Origin.IMPORTED:
+        raise StudyRefused("The trials of this study were published before: there is nothing left to plan.")
+    plan = plan_as_it_stands(study)
+    answers = Response.objects.filter(session__study=study).count()
+    try:
+        with transaction.atomic():
+            return AnalysisPlan.objects.create(
+                study=study,
+                content=plan.content,
+                digest=plan.digest,
+                answers_before=answers,
+                frozen_at=clock.now(),
+                frozen_by=by,
+            )
+    except IntegrityError:
+        raise Conflict(
+            "This study's analysis plan is frozen already, and a frozen plan never changes. What is done otherwise is "
+            "listed as a deviation."
+        ) from None
+
+
+def plan_as_it_stands(study: Study) -> FrozenPlan:
+    """The plan that would be frozen now."""
+    from analysis.reporting import freeze_plan
+    from analysis.similarity import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
+
+    settings = {
+        "n_bootstrap": N_BOOTSTRAP,
+        "level": 0.95,
+        "margin": MARGIN,
+        "band_margin": BAND_MARGIN,
+        "discrimination_margin": DISCRIMINATION_MARGIN,
+        "selection": None,
+    }
+    return freeze_plan(study_snapshot(study), settings | dict(study.configuration.get("analysis") or {}))
+
+
+def study_snapshot(study: Study) -> Mapping[str, Any]:
+    """What the study is: its configuration, its rules, its stimuli."""
+    return {
+        "title": study.title,
+        "configuration": study.configuration,
+        "digest": study.digest,
+        "rules": study.rule_set,
+        "stimuli": None if study.stimulus_set is None else study.stimulus_set.name,
+        "sessions": study.planned_sessions,
+        "plan_digest": study.plan_digest,
+    }

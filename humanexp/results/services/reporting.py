@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import hashlib
+import platform
+import secrets
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+from django.conf import settings
+
+from humanexp.core.models import User
+from humanexp.core.storage import media_path, write_whole
+from humanexp.experiments.models import Study
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job
+from humanexp.results import selectors
+from humanexp.results.inclusion import flow_of
+from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
+from humanexp.results.report import ReportFacts, document_of
+from humanexp.results.selection import Selection
+from humanexp.results.selectors import REPORT, subject_of
+from humanexp.results.services.planning import study_snapshot
+
+Progress = Callable[[int, int, str], None]
+#: Packages whose versions decide the numbers.
+_PACKAGES = ("numpy", "scipy", "pandas", "torch", "opencv-python-headless", "matplotlib")
+
+
+def write_report(*, run: AnalysisRun, by: User | None = None, report: Progress) -> Report:
+    """Write the HTML and the PDF report on a run. The row appears when both files are there."""
+    from analysis.documents import draw_figures
+    from analysis.documents.html import to_html
+    from analysis.documents.pdf import to_pdf
+
+    document = document_of(selectors.findings(run), report_facts(run))
+    total = 2 * document.figures + 1
+    report(0, total, "drawing figures")
+    drawings = draw_figures(document, report=lambda done: report(done, total, "drawing figures"))
+    pages = to_pdf(
+        document, drawings, report=lambda done: report(document.figures + done, total, "setting the PDF pages")
+    )
+    contents = {"html": to_html(document, drawings).encode(), "pdf": pages}
+    name = f"results/{run.study.slug}/report-{run.pk}-{secrets.token_hex(6)}"
+    try:
+        for suffix, content in contents.items():
+            write_whole(media_path(f"{name}.{suffix}"), content)
+        return Report.objects.create(
+            run=run,
+            html_file=f"{name}.html",
+            pdf_file=f"{name}.pdf",
+            html_digest=hashlib.sha256(contents["html"]).hexdigest(),
+            pdf_digest=hashlib.sha256(contents["pdf"]).hexdigest(),
+            figures=document.figures,
+            created_by=by,
+        )
+    except BaseException:
+        for suffix in contents:
+            media_path(f"{name}.{suffix}").unlink(missing_ok=True)
+        raise
+
+
+def request_report(*, run: AnalysisRun, by: User | None = None) -> Job:
+    """Queue a report on this run; while one on the study waits or runs, that one is the answer."""
+    job = selectors.report_job(run.study)
+    if job is not None and not job.is_finished and job.parameters.get("analysis_run_id") == run.pk:
+        return job
+    return jobs.submit(REPORT, subject=subject_of(run.study), by=by, analysis_run_id=run.pk)
+
+
+def report_facts(run: AnalysisRun) -> ReportFacts:
+    """What a report says beside the findings: the study, its flow, its methods, its plan, all versions."""
+    from analysis.reporting import methods_paragraphs
+
+    study, found = run.study, selectors.findings(run)
+    selection = Selection.from_dict(run.selection)
+    plan = selectors.plan_of(study)
+    chosen = f"Not as planned: {', '.join(selection.sentences)}." if run.selection else "As planned."
+    return ReportFacts(
+        title=study.title,
+        subtitle=f"Analysis {run.pk} of {run.created_at:%Y-%m-%d %H:%M} UTC. {chosen}",
+        flow=flow_of(found, all_count=selection.all_sessions),
+        methods=[(one.title, one.text) for one in methods_paragraphs(found, study_snapshot(study), frozen_plan(plan))],
+        plan=plan_sentences(plan),
+        deviations=deviations_of(study, plan, found),
+        versions=versions_of(run, plan),
+    )
+
+
+def frozen_plan(plan: AnalysisPlan | None) -> Any:
+    """The plan as the science reads it; refuses one that was changed after it was frozen."""
+    from analysis.reporting import FrozenPlan
+
+    return None if plan is None else FrozenPlan.from_dict({"content": plan.content, "digest": plan.digest})
+
+
+def deviations_of(study: Study, plan: AnalysisPlan | None, found: dict[str, Any]) -> list[Any]:
+    from analysis.reporting import deviations
+
+    return [] if plan is None else deviations(frozen_plan(plan), found, snapshot=study_snapshot(study))
+
+
+def plan_sentences(plan: AnalysisPlan | None) -> list[str]:
+    if plan is None:
+        return []
+    when = "before the first answer" if not plan.answers_before else f"when {plan.answers_before} answers were stored"
+    return [f"The plan was frozen on {plan.frozen_at:%Y-%m-%d %H:%M} UTC, {when}. Its SHA-256 is {plan.digest}."]
+
+
+def versions_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[tuple[str, str]]:
+    study: Study = run.study
+    facts = [
+        ("HumanExp", settings.VERSION),
+        ("Analysis", run.version),
+        ("Analysed", f"{run.created_at:%Y-%m-%d %H:%M} UTC"),
+        ("Seed, refits", f"{run.seed}, {run.n_bootstrap}"),
+        ("Digest of the data", run.data_digest),
+        ("Digest of the study", study.digest),
+        ("Digest of the analysis plan", plan.digest if plan else ""),
+        ("Python", platform.python_version()),
+        *((name, version(name)) for name in _PACKAGES),
+        ("Again", f"python manage.py analyse {study.slug} --seed {run.seed} --bootstrap {run.n_bootstrap}"),
+    ]
+    return [(name, value) for name, value in facts if value]

@@ -1,0 +1,117 @@
+"""Downloads: figures, tables, findings, answers, reports."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.views.decorators.http import require_GET
+
+from analysis.figures import Figure
+from humanexp.core.errors import NotFound
+from humanexp.core.storage import media_path
+from humanexp.results import charts, exports, selectors
+from humanexp.results.cards import figure_value
+from humanexp.results.views.lookup import run_of, study_of
+
+_CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+#: As in `analysis.figures.paper.WIDTHS`.
+_WIDTHS = ("text", "column", "page")
+
+
+@login_required
+@require_GET
+def figure_json(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """A figure as the page draws it."""
+    return JsonResponse(figure_value(key, _figure(_chart(request, slug, key))))
+
+
+@login_required
+@require_GET
+def figure_file(request: HttpRequest, slug: str, key: str, suffix: str) -> HttpResponse:
+    """A figure as a file for a paper; ?band=, ?observer= and ?width= choose what is drawn, and how wide."""
+    if suffix not in _CONTENT_TYPES:
+        raise NotFound("Figures come as .svg, .pdf and .png.")
+    width = request.GET.get("width", "text")
+    if width not in _WIDTHS:
+        raise NotFound(f"Figures come in the widths {', '.join(_WIDTHS)}.")
+    figure = _figure(_chart(request, slug, key))
+    if "band" in request.GET:
+        figure = figure.with_band(request.GET["band"])
+    if "observer" in request.GET:
+        figure = figure.only(request.GET.getlist("observer"))
+    with tempfile.TemporaryDirectory() as folder:
+        content = figure.to_file(Path(folder) / f"figure.{suffix}", width=width).read_bytes()
+    name = f"{slug}-{key}.{suffix}"
+    return _attached(content, _CONTENT_TYPES[suffix], name, inline="inline" in request.GET)
+
+
+@login_required
+@require_GET
+def table_file(request: HttpRequest, slug: str, key: str, table: str, suffix: str) -> HttpResponse:
+    """A chart's table: CSV unrounded, LaTeX rounded."""
+    found = _chart(request, slug, key).table(table)
+    if suffix not in ("csv", "tex"):
+        raise NotFound("Tables come as .csv and .tex.")
+    content, kind = (found.to_csv(), "text/csv") if suffix == "csv" else (found.to_latex(), "application/x-tex")
+    # Two charts of one study may have tables of one name.
+    name = table if table == key else f"{key}-{table}"
+    return _attached(content.encode(), f"{kind}; charset=utf-8", f"{slug}-{name}.{suffix}")
+
+
+@login_required
+@require_GET
+def findings_file(request: HttpRequest, slug: str) -> FileResponse:
+    """Every number of the pages, unrounded."""
+    run = run_of(request, slug)
+    return _file(run.findings_file, f"{slug}-findings.json", "application/json")
+
+
+@login_required
+@require_GET
+def responses_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Every answer, pseudonymous."""
+    study = study_of(request, slug)
+    response = StreamingHttpResponse(exports.response_lines(study), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-responses.csv"'
+    return response
+
+
+@login_required
+@require_GET
+def report_file(request: HttpRequest, slug: str, suffix: str) -> FileResponse:
+    """The newest report on the run."""
+    found = selectors.latest_report(run_of(request, slug))
+    files = {} if found is None else {"html": found.html_file, "pdf": found.pdf_file}
+    if suffix not in files:
+        raise NotFound("There is no such report yet: write one in the room Methods.")
+    kind = "text/html; charset=utf-8" if suffix == "html" else "application/pdf"
+    # The HTML file has its style inside, which the pages' own policy forbids: it is read where it was saved.
+    return _file(files[suffix], f"{slug}-report.{suffix}", kind)
+
+
+def _chart(request: HttpRequest, slug: str, key: str) -> charts.Chart:
+    return charts.chart_of(selectors.findings(run_of(request, slug)), key)
+
+
+def _figure(chart: charts.Chart) -> Figure:
+    if chart.figure is None:
+        raise NotFound(f"{chart.key!r} is a table; there is no figure of it.")
+    return chart.figure
+
+
+def _attached(content: bytes, kind: str, name: str, *, inline: bool = False) -> HttpResponse:
+    response = HttpResponse(content, content_type=kind)
+    response["Content-Disposition"] = f'{"inline" if inline else "attachment"}; filename="{name}"'
+    return response
+
+
+def _file(relative: str, name: str, kind: str) -> FileResponse:
+    try:
+        opened: Any = media_path(relative).open("rb")
+    except FileNotFoundError:
+        raise NotFound(f"{name} is gone from the server's files. Make it again.") from None
+    return FileResponse(opened, as_attachment=True, filename=name, content_type=kind)

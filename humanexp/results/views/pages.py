@@ -1,0 +1,196 @@
+"""The rooms of the results: findings, models, corruptions, people, methods; all from stored results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from humanexp.core import clock, navigation
+from humanexp.core.errors import NotFound
+from humanexp.experiments.models import Origin, Study
+from humanexp.jobs import selectors as jobs
+from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.pace import partial_context
+from humanexp.results import charts, selectors, services
+from humanexp.results.cards import ROOMS, card_of, cards_of, figure_value
+from humanexp.results.charts.names import corruptions_of
+from humanexp.results.dashboard import dashboard_of, panel_of, readings_of
+from humanexp.results.forms import SelectionForm
+from humanexp.results.inclusion import flow_of
+from humanexp.results.models import AnalysisRun
+from humanexp.results.question import question_of
+from humanexp.results.selection import Selection
+from humanexp.results.services import reporting
+from humanexp.results.templatetags.results import printed_table
+from humanexp.results.views.lookup import chosen_run, run_of, study_of
+
+#: Visual change at which curves are read out at first.
+READ_AT = 0.8
+
+
+@login_required
+@require_GET
+def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the study found, in one screen."""
+    study = study_of(request, slug)
+    if "job" in request.GET:
+        return redirect(_page_of_job(study, request.GET["job"]))
+    context = _frame(request, study, "findings")
+    run = context["run"]
+    if run is not None:
+        found = selectors.findings(run)
+        context["dashboard"] = board = dashboard_of(found, imported=study.origin == Origin.IMPORTED)
+        context["question"] = question_of(study, found)
+        names = [name for group in board.groups for name in group.names]
+        if names:
+            wanted = request.GET.get("figure")
+            name = next((name for name in names if name.key == wanted), names[0])
+            context |= _panel_context(found, name)
+            figure = context["chart"].figure
+            context["figure"] = None if figure is None else figure_value(name.key, figure)
+    return render(request, "results/dashboard.html", context)
+
+
+@login_required
+@require_GET
+def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """All that is said about one figure of performance: replaces what stands beside the chart."""
+    study = study_of(request, slug)
+    context = _frame(request, study, "findings")
+    if context["run"] is None:
+        raise NotFound("This study has not been analysed yet.")
+    found = selectors.findings(context["run"])
+    context |= {"dashboard": dashboard_of(found), **_panel_context(found, charts.name_of(found, key))}
+    return render(request, "results/_panel.html", context)
+
+
+@login_required
+@require_GET
+def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse:
+    """A table that is too large to come with its page; asked for when it is opened."""
+    found = charts.chart_of(selectors.findings(run_of(request, slug)), key)
+    return render(request, "results/_table.html", printed_table(found.table(table)))
+
+
+@login_required
+@require_GET
+def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
+    """Models, corruptions, or people: cards with a chart each."""
+    study = study_of(request, slug)
+    if room not in ROOMS:
+        raise NotFound("There is no such page of results.")
+    context = _frame(request, study, room)
+    run = context["run"]
+    if run is None:
+        return redirect("results:dashboard", slug=slug)
+    found = selectors.findings(run)
+    context["cards"] = cards_of(found, room, request.GET.dict())
+    context["found"] = found
+    if room == "people":
+        context["flow"] = flow_of(found, all_count=context["selection"].all_sessions)
+    return render(request, f"results/{room}.html", context)
+
+
+@login_required
+@require_GET
+def card(request: HttpRequest, slug: str) -> HttpResponse:
+    """One card, with another chart of its family chosen in it."""
+    run = run_of(request, slug)
+    chosen = next((value for name, value in request.GET.dict().items() if name != "run"), "")
+    context = {"study": run.study, "run": run, "run_chosen": "run" in request.GET}
+    return render(request, "results/_card.html", context | {"card": card_of(selectors.findings(run), chosen)})
+
+
+@login_required
+@require_GET
+def methods(request: HttpRequest, slug: str) -> HttpResponse:
+    """How it was computed, in words that a paper can take; plan, versions, report."""
+    study = study_of(request, slug)
+    context = _frame(request, study, "methods")
+    run = context["run"]
+    if run is None:
+        return redirect("results:dashboard", slug=slug)
+    job = selectors.report_job(study)
+    context |= {
+        "plan": selectors.plan_of(study),
+        "facts": reporting.report_facts(run),
+        "report": selectors.latest_report(run),
+        "report_job": partial_context(job, now=clock.now()) if job and _is_shown(job, run) else None,
+        "notes": selectors.findings(run).get("notes", ()),
+    }
+    if context["plan"] is None and study.origin == Origin.COLLECTED:
+        context["plan_to_freeze"] = services.plan_as_it_stands(study)
+    return render(request, "results/methods.html", context)
+
+
+def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, Any] | None = None) -> SelectionForm:
+    """The form of choices, with the corruptions of the planned analysis."""
+    corruptions = corruptions_of(selectors.findings(run)) if run else []
+    return SelectionForm(given, corruptions=corruptions, imported=study.origin == Origin.IMPORTED)
+
+
+def _panel_context(found: Mapping[str, Any], name: charts.FigureName) -> dict[str, Any]:
+    panel = panel_of(found, name)
+    return {
+        "panel": panel,
+        "chart": charts.chart_of(found, name.key),
+        "read_at": READ_AT,
+        "readings": readings_of(found, panel, READ_AT),
+    }
+
+
+def _frame(request: HttpRequest, study: Study, room: str) -> dict[str, Any]:
+    """What every room shows: which analysis this is, what else could be chosen, what is being computed."""
+    run, planned = chosen_run(request, study), selectors.latest_run(study)
+    selection = Selection.from_dict(run.selection) if run else Selection()
+    form = selection_form(study, planned)
+    form.initial = run.selection if run else {}
+    under_way = selectors.analyses_under_way(study)
+    failed = selectors.analysis_job(study)
+    if failed is not None and (failed.is_finished and _is_shown(failed, run)):
+        under_way.append(failed)
+    return {
+        "study": study,
+        "room": room,
+        "run": run,
+        "run_chosen": "run" in request.GET,
+        "selection": selection,
+        "selection_form": form,
+        "other_choices": [
+            (other, Selection.from_dict(other.selection).sentences) for other in selectors.other_choices(study)
+        ],
+        "analysis_jobs": [partial_context(job, now=clock.now()) for job in under_way],
+        "review_url": _tab_url("review", study),
+        "trial_import": selectors.trial_import_of(study),
+    }
+
+
+def _page_of_job(study: Study, pk: str) -> str:
+    """The page that shows what a job of this study has made."""
+    page = reverse("results:dashboard", args=[study.slug])
+    job = jobs.by_pk(int(pk)) if pk.isdecimal() else None
+    if job is None or job.subject != selectors.subject_of(study):
+        return page
+    run = (job.result or {}).get("analysis_run_id")
+    if job.kind == selectors.REPORT:
+        return f"{reverse('results:methods', args=[study.slug])}?run={job.parameters['analysis_run_id']}#report"
+    return f"{page}?run={run}" if run and job.parameters.get("selection") else page
+
+
+def _tab_url(key: str, study: Study) -> str:
+    """Address of another room of the study; empty when there is no such room."""
+    tabs = {tab.key: tab for tab in navigation.study_tabs(imported=study.origin == Origin.IMPORTED)}
+    return reverse(tabs[key].url_name, args=[study.slug]) if key in tabs else ""
+
+
+def _is_shown(job: Job, run: AnalysisRun | None) -> bool:
+    """A job is shown while it runs, and when it ended badly after the run that is looked at."""
+    if not job.is_finished:
+        return True
+    return job.state != JobState.DONE and (run is None or job.created_at > run.created_at)

@@ -1,0 +1,138 @@
+"""The rooms of the results on a large study: what they show, and how fast they come from stored findings."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from humanexp.core.models import User
+from humanexp.experiments.models import Study
+from humanexp.results import charts, selectors
+from humanexp.results.models import AnalysisRun
+from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study
+
+pytestmark = pytest.mark.django_db
+
+ROOMS = ("dashboard", "models", "corruptions", "people", "methods")
+
+
+@pytest.fixture
+def large(user: User) -> Study:
+    return make_large_study(user)
+
+
+def address(study: Study, room: str) -> str:
+    if room in ("dashboard", "methods"):
+        return reverse(f"results:{room}", args=[study.slug])
+    return reverse("results:room", args=[study.slug, room])
+
+
+def page(client: Client, study: Study, room: str, **query: str) -> str:
+    response = client.get(address(study, room), query)
+    assert response.status_code == 200, room
+    return " ".join(response.content.decode().split())
+
+
+def test_the_overview_says_what_was_asked_of_how_many_and_who_does_not_count(researcher: Client, large: Study) -> None:
+    body = page(researcher, large, "dashboard")
+    assert "Which of 16 categories? 200 ms." in body
+    assert "14 corruptions, 10 models" in body
+    assert "<b>48</b> of 60 finished" in body
+    review = reverse("screening:review", args=[large.slug])
+    for reason, n in EXCLUDED.items():
+        assert f'href="{review}?show={reason.replace(" ", "%20")}">{n} {reason}</a>' in body
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_comes_from_stored_results_within_its_budget(researcher: Client, large: Study, room: str) -> None:
+    page(researcher, large, room)
+    times = []
+    for _ in range(5):
+        start = time.process_time()
+        page(researcher, large, room)
+        times.append(time.process_time() - start)
+    # The budget is 100 ms; other work on the same cores is let pass by taking the best of five, in time of the core.
+    assert min(times) <= 0.1
+
+
+def test_every_chart_has_figure_tables_definition_and_caveats(researcher: Client, large: Study) -> None:
+    found = selectors.findings(selectors.latest_run(large))
+    keys = [choice.key for family in charts.FAMILIES for choice in charts.choices_of(found, family)]
+    assert len(keys) == len(set(keys)) > 80
+    for key in keys[::7]:
+        chart = charts.chart_of(found, key)
+        assert chart.tables and all(table.rows for table in chart.tables) and chart.definition
+        if chart.figure is not None:
+            json.dumps(chart.figure.to_plotly(), allow_nan=False)
+            assert chart.figure.description
+
+
+def test_another_chart_is_swapped_into_its_card(researcher: Client, large: Study) -> None:
+    key = f"indices--consistency--{NAMES[3]}"
+    response = researcher.get(reverse("results:card", args=[large.slug]), {"indices": key})
+    body = response.content.decode()
+    assert 'id="card-indices"' in body and f'value="{key}" selected' in body
+    assert researcher.get(reverse("results:card", args=[large.slug]), {"indices": "nothing"}).status_code == 404
+
+
+def test_what_is_said_beside_a_curve_is_swapped_with_it(researcher: Client, large: Study) -> None:
+    body = researcher.get(reverse("results:panel", args=[large.slug, f"accuracy--{NAMES[2]}"])).content.decode()
+    for part in ("legend", "below", "side"):
+        assert f'data-part="{part}"' in body
+    assert f'data-panel="accuracy--{NAMES[2]}"' in body
+
+
+def test_the_leaderboard_is_ordered_and_names_the_weakest_corruption(large: Study) -> None:
+    found = selectors.findings(selectors.latest_run(large))
+    (table,) = charts.chart_of(found, "leaderboard--accuracy").tables
+    means = [row[1][0] for row in table.rows]
+    assert means == sorted(means, reverse=True) and len(means) == len(MODELS)
+    name, _hmri, *_rest, lowest, on, _highest, _on, corruptions = table.rows[0]
+    own = {
+        one["corruption"].replace("_", " "): one["hmri"]
+        for one in found["comparisons"]
+        if one["classifier"] == name and one["property"] == "accuracy"
+    }
+    assert (lowest, on) == min((value, corruption) for corruption, value in own.items())
+    assert corruptions == len(own) == 14
+    assert means[0] == pytest.approx(sum(own.values()) / 14)
+
+
+def test_tables_come_as_csv_unrounded_and_as_latex(researcher: Client, large: Study) -> None:
+    found = selectors.findings(selectors.latest_run(large))
+    key = f"accuracy--{NAMES[0]}"
+    args = [large.slug, key, "areas"]
+    csv = researcher.get(reverse("results:table_file", args=[*args, "csv"])).content.decode()
+    people = next(one for one in found["curves"] if (one["corruption"], one["property"]) == (NAMES[0], "accuracy"))
+    assert csv.splitlines()[0].startswith("observer,answers,area,area_lower,area_upper")
+    assert csv.splitlines()[1].split(",")[2] == repr(people["area"])
+    tex = researcher.get(reverse("results:table_file", args=[*args, "tex"])).content.decode()
+    assert r"\toprule" in tex and f"{people['area']:.3f} [" in tex
+    for missing in ([large.slug, key, "nothing", "csv"], [large.slug, key, "areas", "doc"]):
+        assert researcher.get(reverse("results:table_file", args=missing)).status_code == 404
+
+
+def test_a_figure_is_downloaded_with_the_series_that_are_shown(researcher: Client, large: Study) -> None:
+    args = [large.slug, f"accuracy--{NAMES[0]}", "pdf"]
+    both = researcher.get(reverse("results:figure_file", args=args), {"observer": ["people", MODELS[0]], "band": ""})
+    assert both.content.startswith(b"%PDF")
+    alone = researcher.get(
+        reverse("results:figure_file", args=args), {"observer": "people", "band": "", "width": "column"}
+    )
+    assert len(alone.content) < len(both.content)
+    assert researcher.get(reverse("results:figure_file", args=args), {"width": "poster"}).status_code == 404
+
+
+def test_a_run_of_another_study_is_not_shown(researcher: Client, large: Study, analysed: AnalysisRun) -> None:
+    assert researcher.get(address(large, "dashboard"), {"run": str(analysed.pk)}).status_code == 404
+    assert researcher.get(address(large, "dashboard"), {"run": "x"}).status_code == 404
+
+
+def test_another_researcher_sees_no_room(client: Client, large: Study) -> None:
+    client.force_login(User.objects.create_user("other"))
+    for room in ROOMS:
+        assert client.get(address(large, room)).status_code == 404
