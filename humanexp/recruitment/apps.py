@@ -12,6 +12,9 @@ class RecruitmentConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.recruitment import handlers  # noqa: F401  (registers)
+        from humanexp.recruitment.review_panel import PANEL
+        from humanexp.screening.panels import register_panel
 
         register_study_tab(StudyTab(key="recruit", label=_("Recruit"), url_name="recruitment:recruit", order=30))
         register_study_tab(StudyTab(key="monitor", label=_("Monitor"), url_name="recruitment:monitor", order=40))
+        register_panel(PANEL)

@@ -1,3 +1,5 @@
+"""What researchers fill in about people and money; each form turns into the arguments of one service."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -9,6 +11,12 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.models.campaigns import DAY_S
+from humanexp.recruitment.requirements import (
+    NO_REQUIREMENTS,
+    USUAL_APPROVAL_PERCENT,
+    USUAL_HITS_APPROVED,
+    WorkerRequirements,
+)
 from humanexp.recruitment.services.publishing import SMALL_HIT
 
 
@@ -32,23 +40,25 @@ class DollarField(forms.CharField):
 class TermsForm(forms.Form):
     """What fixes the price of a launch."""
 
+    SMALL, ONE = "small", "one"
+
     to = forms.ChoiceField(label=_("Where people are found"), choices=Environment.choices, widget=forms.RadioSelect)
     assignments = forms.IntegerField(label=_("Places"), min_value=1, max_value=100_000)
-    reward = DollarField(label=_("Reward"), help_text=_("Dollars for one person."))
-    assignments_per_hit = forms.IntegerField(
-        label=_("Places in one HIT"),
-        min_value=1,
-        max_value=100_000,
+    reward = DollarField(label=_("Reward"), required=False, help_text=_("Dollars for one person."))
+    hits = forms.ChoiceField(
+        label=_("How the places are offered"),
         required=False,
-        help_text=_("Up to %(small)s the fee is half as high; nobody can take part twice either way.")
-        % {"small": SMALL_HIT},
+        choices=[(SMALL, _("In HITs of %(small)s") % {"small": SMALL_HIT}), (ONE, _("In one HIT"))],
+        widget=forms.RadioSelect,
     )
+    masters = forms.BooleanField(label=_("Masters only"), required=False)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if cleaned.get("to") == Environment.LINK:
-            cleaned["reward"] = 0
-            cleaned["assignments_per_hit"] = None
+            cleaned |= {"reward": 0, "hits": self.ONE, "masters": False}
+        elif cleaned.get("reward") is None and "reward" not in self.errors:
+            self.add_error("reward", _("Say what one person gets."))
         return cleaned
 
     @property
@@ -59,7 +69,8 @@ class TermsForm(forms.Form):
             "to": given["to"],
             "assignments": given["assignments"],
             "reward_cents": given["reward"],
-            "assignments_per_hit": given["assignments_per_hit"],
+            "assignments_per_hit": given["assignments"] if given["hits"] == self.ONE else SMALL_HIT,
+            "masters": given["masters"],
         }
 
 
@@ -70,40 +81,164 @@ class LaunchForm(TermsForm):
     description = forms.CharField(label=_("Description"), max_length=2_000, widget=forms.Textarea(attrs={"rows": 3}))
     keywords = forms.CharField(label=_("Keywords"), max_length=1_000, required=False)
     estimated_minutes = forms.IntegerField(label=_("Minutes it takes"), min_value=1, max_value=600)
+    contact = forms.CharField(
+        label=_("Contact"), max_length=200, required=False, help_text=_("An address that participants can write to.")
+    )
     approval_days = forms.IntegerField(
         label=_("Days until everyone is paid automatically"),
         min_value=1,
         max_value=30,
         help_text=_("The safety net: if this machine dies, people are paid all the same."),
     )
-    contact = forms.CharField(
-        label=_("Contact"), max_length=200, required=False, help_text=_("An address that participants can write to.")
+    cap = DollarField(
+        label=_("Never spend more than"),
+        required=False,
+        help_text=_("Dollars for this campaign, bonuses and fees included. Empty: the cost shown, and no bonuses."),
     )
+
+    approval_percent = forms.IntegerField(
+        label=_("Approved work, at least %"),
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text=_("%(usual)s is usual. Empty: not asked.") % {"usual": USUAL_APPROVAL_PERCENT},
+    )
+    hits_approved = forms.IntegerField(
+        label=_("Approved HITs, at least"),
+        required=False,
+        min_value=0,
+        max_value=1_000_000,
+        help_text=_("%(usual)s is usual; thousands shut good newcomers out.") % {"usual": USUAL_HITS_APPROVED},
+    )
+    countries = forms.CharField(
+        label=_("Countries"), required=False, max_length=200, help_text=_("Codes like US, DE. Empty: everywhere.")
+    )
+    needs_qualification = forms.BooleanField(
+        label=_("Only people who passed the qualification of this study's family"), required=False
+    )
+
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
     confirm_total = DollarField(label=_("Type the total to confirm"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        codes = cleaned.get("countries", "").replace(",", " ").upper().split()
+        try:
+            self.requirements = WorkerRequirements(
+                approval_percent=cleaned.get("approval_percent"),
+                hits_approved=cleaned.get("hits_approved"),
+                countries=tuple(codes),
+                masters=cleaned.get("masters", False),
+            )
+        except InvalidRequest as error:
+            for name in error.fields or {"countries": ""}:
+                self.add_error(name if name in self.fields else None, error.message)
+        return cleaned
 
     @property
     def campaign(self) -> dict[str, Any]:
         """Arguments of `services.publish` beside the study."""
         given = self.cleaned_data
-        is_real = given["to"] == Environment.PRODUCTION
+        terms = {name: value for name, value in self.terms.items() if name != "masters"}
+        is_link, is_real = given["to"] == Environment.LINK, given["to"] == Environment.PRODUCTION
         return {
-            **self.terms,
+            **terms,
             "title": given["title"],
             "description": given["description"],
             "keywords": given["keywords"],
             "estimated_minutes": given["estimated_minutes"],
             "auto_approval_s": given["approval_days"] * DAY_S,
             "contact": given["contact"],
+            "cap_cents": None if is_link else given["cap"],
+            "requirements": NO_REQUIREMENTS if is_link else self.requirements,
+            "needs_qualification": not is_link and given["needs_qualification"],
             # where money is real it is typed; elsewhere the price that was seen has to be the price
             "confirm_total_cents": given["confirm_total"] if is_real else given["shown_total"],
         }
 
 
+class ExtensionForm(forms.Form):
+    """More places of a campaign that runs."""
+
+    places = forms.IntegerField(label=_("Places to add"), min_value=1, max_value=100_000)
+    confirm_total = DollarField(label=_("Type the cost to confirm"), required=False)
+    shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
+
+
+class LimitsForm(forms.Form):
+    """What may be spent; empty = no limit."""
+
+    study_cap = DollarField(label=_("This study, over all its campaigns"), required=False)
+
+
+class MonthForm(forms.Form):
+    """What may be promised through one account in a calendar month."""
+
+    environment = forms.ChoiceField(choices=Environment.choices)
+    month_cap = DollarField(label=_("This account, in a calendar month"), required=False)
+
+
+class MessageForm(forms.Form):
+    """A few words to people who took part."""
+
+    EVERYBODY, UNDER_WAY, SUBMITTED = "everybody", "opened", "listed"
+
+    to = forms.ChoiceField(
+        label=_("To"),
+        choices=[
+            (EVERYBODY, _("Everybody who began")),
+            (UNDER_WAY, _("Who is under way")),
+            (SUBMITTED, _("Who has submitted")),
+        ],
+        widget=forms.RadioSelect,
+    )
+    subject = forms.CharField(label=_("Subject"), max_length=200)
+    text = forms.CharField(label=_("Message"), max_length=4_000, widget=forms.Textarea(attrs={"rows": 6}))
+
+
 class RejectionForm(forms.Form):
+    """A refusal to pay: what the worker reads, and what speaks for it."""
+
     reason = forms.CharField(
         label=_("Reason, as the worker will read it"),
         min_length=20,
         max_length=900,
-        widget=forms.Textarea(attrs={"rows": 4}),
+        widget=forms.Textarea(attrs={"rows": 3}),
     )
+    evidence = forms.CharField(
+        label=_("Your evidence, for the record"),
+        required=False,
+        max_length=4_000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("What you saw beside the signs above. Where fewer than two signs stand there, this is needed."),
+    )
+
+
+class ExclusionForm(forms.Form):
+    """Why a session does not count, though its person is paid: one of the usual sentences, or one's own."""
+
+    USUAL = (
+        ("Several checks were missed and the answers look random.", _("Several checks missed, answers look random")),
+        ("The answers do not depend on the pictures.", _("The answers do not depend on the pictures")),
+        ("The pictures were not shown as planned on this screen.", _("Pictures not shown as planned on this screen")),
+        ("The person told us that something went wrong.", _("The person told us that something went wrong")),
+        ("", _("Another reason:")),
+    )
+
+    usual = forms.ChoiceField(label=_("Why it does not count"), choices=USUAL, required=False)
+    own = forms.CharField(
+        label=_("In your own words"),
+        required=False,
+        max_length=2_000,
+        help_text=_("Only where no sentence of the list fits; it is stored with the verdict."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("usual") and len(cleaned.get("own", "").strip()) < 10:
+            self.add_error("own", _("Say why in a few words, or choose a sentence."))
+        return cleaned
+
+    @property
+    def written_reason(self) -> str:
+        return str(self.cleaned_data.get("own", "").strip() or self.cleaned_data["usual"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.views import monitor, recruit, review, take
+from humanexp.recruitment.views import campaigns, ledger, monitor, recruit, review, take
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -16,10 +16,19 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/recruit/", recruit.recruit, name="recruit"),
     path("studies/<slug:slug>/recruit/price/", recruit.price, name="price"),
     path("studies/<slug:slug>/recruit/stop/", recruit.stop, name="stop"),
+    path("studies/<slug:slug>/recruit/limits/", recruit.limits, name="limits"),
+    path("studies/<slug:slug>/recruit/<int:pk>/extend/", campaigns.extend, name="extend"),
+    path("studies/<slug:slug>/recruit/notify/", campaigns.notify, name="notify"),
     path("studies/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
-    path("studies/<slug:slug>/monitor/ledger/", monitor.ledger, name="ledger"),
+    path("studies/<slug:slug>/monitor/answers/", monitor.answers, name="answers"),
+    path("studies/<slug:slug>/monitor/resolve/", monitor.resolve, name="resolve"),
+    path("studies/<slug:slug>/monitor/compensate/<int:pk>/", monitor.compensate, name="compensate"),
+    path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
+    path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
+    path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
     path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
     path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),
     path("studies/<slug:slug>/monitor/payments/<int:pk>/again/", monitor.try_again, name="try-again"),
+    path("studies/<slug:slug>/review/<slug:code>/decide/", review.decide, name="decide"),
     path("studies/<slug:slug>/assignments/<int:pk>/", review.assignment, name="assignment"),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django import template
 from django.utils.formats import number_format
 
@@ -24,14 +26,29 @@ _TONES = {
 
 @register.filter
 def dollars(cents: int | None) -> str:
-    """Integer cents as dollars with the sign of the currency."""
-    return "–" if cents is None else f"${money.dollars(cents)}"
+    """Integer cents as dollars with the sign of the currency and a comma between thousands."""
+    if cents is None:
+        return "–"
+    sign = "−" if cents < 0 else ""
+    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
 
 
 @register.filter
 def amount(cents: int) -> str:
     """Integer cents as a plain number, with the decimal sign of the page's language."""
     return number_format(money.dollars(cents), decimal_pos=2)
+
+
+@register.filter
+def typed(cents: int | None) -> str:
+    """Integer cents as somebody would type them into a field; nothing where there are none."""
+    return "" if cents is None else money.dollars(cents)
+
+
+@register.filter
+def at(counts: Mapping[str, int], name: str) -> int | None:
+    """The entry of that name."""
+    return counts.get(str(name))
 
 
 @register.filter

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from humanexp.core.errors import ApplicationError, CostNotConfirmed
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
-from humanexp.recruitment import money, pricing, selectors, services
-from humanexp.recruitment.forms import LaunchForm, TermsForm
+from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
+from humanexp.recruitment.launch_page import PAID, campaign_rows, price_of
 from humanexp.recruitment.models import Environment
-from humanexp.recruitment.services.deliveries import entry_url
-from humanexp.recruitment.services.publishing import SMALL_HIT
+from humanexp.recruitment.requirements import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.recruitment.states import CampaignState
 from humanexp.recruitment.views.studies import study_of
 
@@ -28,7 +28,9 @@ def recruit(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_of(request, slug)
     if request.method == "POST":
         return _launch(request, study)
-    return _page(request, study, LaunchForm(initial=_initial(study)))
+    to = request.GET.get("to", "")
+    initial = _initial(study, to if to in Environment.values else Environment.MARKETPLACE)
+    return _page(request, study, LaunchForm(initial=initial))
 
 
 @login_required
@@ -36,7 +38,8 @@ def recruit(request: HttpRequest, slug: str) -> HttpResponse:
 def price(request: HttpRequest, slug: str) -> HttpResponse:
     """The exact cost of what the form holds now."""
     study = study_of(request, slug)
-    return render(request, "recruitment/_price.html", _price(study, TermsForm(request.GET)))
+    context = {"study": study, "price": price_of(study, TermsForm(request.GET))}
+    return render(request, "recruitment/_price.html", context)
 
 
 @login_required
@@ -46,6 +49,27 @@ def stop(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_of(request, slug)
     services.stop(study=study, by=_user(request))
     messages.success(request, _("Recruiting is being stopped. Who has begun may finish, and is paid."))
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
+@login_required
+@require_POST
+def limits(request: HttpRequest, slug: str) -> HttpResponse:
+    """Caps: of the study over all its campaigns, and of an account in a month."""
+    study = study_of(request, slug)
+    monthly, overall = MonthForm(request.POST), LimitsForm(request.POST)
+    try:
+        if "month_cap" in request.POST and monthly.is_valid():
+            given = monthly.cleaned_data
+            services.set_month_cap(environment=given["environment"], cap_cents=given["month_cap"], by=_user(request))
+            messages.success(request, _("The limit is stored."))
+        elif "study_cap" in request.POST and overall.is_valid():
+            services.set_study_cap(study=study, cap_cents=overall.cleaned_data["study_cap"], by=_user(request))
+            messages.success(request, _("The limit is stored."))
+        else:
+            messages.error(request, _("Write dollars and cents like 123.45, or nothing for no limit."))
+    except ApplicationError as error:
+        messages.error(request, error.message)
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -69,74 +93,47 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 200) -> HttpResponse:
-    campaigns = [
-        {
-            "campaign": campaign,
-            "entry_url": entry_url(campaign),
-            "places_left": selectors.places_left(campaign),
-            "hits": campaign.hits.all(),
-        }
-        for campaign in selectors.campaigns_of(study)
-    ]
-    terms = TermsForm(form.data if form.is_bound else {**form.initial})
+    budget = selectors.budget_of(study)
     context: dict[str, Any] = {
         "study": study,
         "form": form,
-        "campaigns": campaigns,
+        "campaigns": campaign_rows(study),
         "is_live": study.campaigns.filter(state=CampaignState.LIVE).exists(),
         "free_sessions": selectors.free_sessions(study),
         "attention": selectors.attention(study),
-        **_price(study, terms),
+        "paid": " ".join(PAID),
+        "budget": budget,
+        "liability": selectors.liability(study),
+        "limits": LimitsForm(initial={"study_cap": _typed(budget.cap_cents)}),
+        "price": price_of(study, TermsForm(form.data if form.is_bound else {**form.initial})),
     }
     return render(request, "recruitment/recruit.html", context, status=status)
 
 
-def _price(study: Study, form: TermsForm) -> dict[str, Any]:
-    """Context of the price partial: the quote, what it is made of, and what the other HIT size would cost."""
-    if not form.is_valid():
-        return {"study": study, "price": None, "terms": form}
-    terms = form.terms
-    quoted = services.quote(**terms)
-    minutes = _minutes(form)
-    hourly = pricing.hourly_cents(reward_cents=quoted.reward_cents, minutes=minutes)
-    large = services.quote(**{**terms, "assignments_per_hit": terms["assignments"]})
-    return {
-        "study": study,
-        "terms": form,
-        "price": quoted,
-        "total": money.dollars(quoted.total_cents),
-        "hits": len(quoted.hit_sizes),
-        "saved_cents": max(0, large.total_cents - quoted.total_cents),
-        "account": selectors.account_of(terms["to"]),
-        "hourly_cents": hourly,
-        "underpaid": hourly is not None and hourly < pricing.WAGE_FLOOR_CENTS,
-        "minutes": minutes,
-        "is_link": terms["to"] == Environment.LINK,
-        "is_real_money": terms["to"] == Environment.PRODUCTION,
-        "too_many": terms["assignments"] > selectors.free_sessions(study),
-        "free_sessions": selectors.free_sessions(study),
-    }
+def _typed(cents: int | None) -> str:
+    return "" if cents is None else money.dollars(cents)
 
 
-def _minutes(form: TermsForm) -> int:
-    stated = str(form.data.get("estimated_minutes", ""))
-    return int(stated) if stated.isdigit() else 0
-
-
-def _initial(study: Study) -> dict[str, Any]:
+def _initial(study: Study, to: str) -> dict[str, Any]:
     suggested = selectors.suggested_terms(study)
     return {
-        "to": Environment.MARKETPLACE,
+        "to": to,
         "assignments": max(1, suggested.assignments),
         "reward": money.dollars(suggested.reward_cents),
-        "assignments_per_hit": SMALL_HIT,
+        "hits": TermsForm.SMALL,
         "title": suggested.title,
         "description": suggested.description,
         "keywords": suggested.keywords,
         "estimated_minutes": suggested.estimated_minutes,
         "approval_days": 3,
         "contact": suggested.contact,
+        # our own marketplace is small and new: what its people have done elsewhere, it cannot know
+        **(_usual_requirements() if to in (Environment.SANDBOX, Environment.PRODUCTION) else {}),
     }
+
+
+def _usual_requirements() -> dict[str, int]:
+    return {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
 
 
 def _user(request: HttpRequest) -> User | None:

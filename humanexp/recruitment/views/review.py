@@ -4,15 +4,63 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
-from humanexp.core.errors import ApplicationError, NotAllowed
+from humanexp.core import clock
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed
 from humanexp.core.models import User
+from humanexp.experiments.members import may
+from humanexp.experiments.models import Session, Study
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.forms import RejectionForm
+from humanexp.recruitment.forms import ExclusionForm, RejectionForm
 from humanexp.recruitment.models import Assignment
+from humanexp.recruitment.services.reviewing import exclude_but_pay
 from humanexp.recruitment.views.studies import study_of
+from humanexp.screening import services as screening
+from humanexp.screening.review import place_of
+
+
+@login_required
+@require_POST
+def decide(request: HttpRequest, slug: str, code: str) -> HttpResponse:
+    """Pay a session's person, counting or not, and go on to the next session of the list that is looked through."""
+    study = study_of(request, slug)
+    session = get_object_or_404(study.sessions, code=code)
+    shown = request.POST.get("show", "")[:80]
+    # before the decision: what is decided may leave the list
+    following = place_of(session, shown).following
+    try:
+        done = _pay(request, session)
+    except ApplicationError as error:
+        messages.error(request, error.message)
+        following = code
+    else:
+        messages.success(request, f"{session.participant.code}: {done}")
+    query = f"?{urlencode({'show': shown})}" if shown else ""
+    if following:
+        return redirect(reverse("screening:session", args=[slug, following]) + query)
+    return redirect(reverse("screening:review", args=[slug]) + query)
+
+
+def _pay(request: HttpRequest, session: Session) -> str:
+    study, user = session.study, _user(request)
+    if request.POST.get("decision") == "exclude":
+        _check(user, Action.REVIEW, study)
+        form = ExclusionForm(request.POST)
+        if not form.is_valid():
+            raise InvalidRequest(_("Say why the session does not count: choose a sentence, or write one."))
+        if not may(user, Action.PAY, study):
+            screening.decide(session=session, accepted=False, written_reason=form.written_reason, by=user)
+            return _("The session does not count. It is paid like the others, by who pays in this study.")
+        exclude_but_pay(session=session, written_reason=form.written_reason, by=user)
+        return _("The session does not count; the payment is on its way.")
+    _check(user, Action.PAY, study)
+    services.clear(assignment=get_object_or_404(Assignment, session=session), by=user)
+    return _("The payment is on its way.")
 
 
 @login_required
@@ -22,33 +70,59 @@ def assignment(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     study = study_of(request, slug)
     row = get_object_or_404(selectors.assignments_of(study), pk=pk)
     form = RejectionForm(request.POST if request.POST.get("decision") == "reject" else None)
-    status = 200
+    status, is_read = 200, False
     if request.method == "POST":
         try:
             if (done := _decide(request, row, form)) is not None:
                 messages.success(request, done)
                 return redirect("recruitment:assignment", slug=study.slug, pk=row.pk)
-            status = 422
+            # A rejection is shown once more, with what it does, before it is one.
+            is_read = form.is_valid()
+            status = 200 if is_read else 422
         except ApplicationError as error:
             messages.error(request, error.message)
             status = error.status_code
-    context = {"study": study, "assignment": row, "form": form, "payments": row.payments.all()}
+    context = {
+        "study": study,
+        "assignment": row,
+        "form": form,
+        "is_read": is_read,
+        "signs": selectors.signs_against(row),
+        "can_compensate": selectors.finished_not_submitted(study).filter(pk=row.pk).exists(),
+        "can_override": row.override_until is not None and clock.now() < row.override_until,
+        "payments": row.payments.all(),
+        "cost_cents": row.campaign.reward_cents + services.reward_fee_cents(row),
+    }
     return render(request, "recruitment/assignment.html", context, status=status)
 
 
 def _decide(request: HttpRequest, row: Assignment, form: RejectionForm) -> str | None:
-    """Carry out what the button says; None when the form needs correction."""
-    user = request.user
-    if not isinstance(user, User):
-        raise NotAllowed
+    """Carry out what the button says; None when the form needs correction, or another look."""
+    user, study = _user(request), row.campaign.study
     match request.POST.get("decision"):
         case "pay":
+            _check(user, Action.PAY, study)
             services.clear(assignment=row, by=user)
             return _("The payment is on its way.")
         case "override":
+            _check(user, Action.PAY, study)
             services.override_rejection(assignment=row, by=user)
             return _("The rejection is being overridden; the payment is on its way.")
         case "reject" if form.is_valid():
-            services.reject(assignment=row, reason=form.cleaned_data["reason"], by=user)
-            return _("The rejection is on its way, with your reason.")
+            _check(user, Action.REJECT, study)
+            if request.POST.get("confirmed"):
+                services.reject(assignment=row, by=user, **form.cleaned_data)
+                return _("The rejection is on its way, with your reason.")
     return None
+
+
+def _check(user: User, action: Action, study: Study) -> None:
+    """One form holds the decisions of several roles."""
+    if not may(user, action, study):
+        raise NotAllowed(_("Your role in this study does not allow this: ask one of its owners."))
+
+
+def _user(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise NotAllowed
+    return request.user

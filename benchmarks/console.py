@@ -1,0 +1,293 @@
+"""Do the pages of a large crowd study stay quick? Server times of recruit, monitor, review and ledger.
+
+    python -m benchmarks.console [--sessions 10000] [--repeats 5]
+
+A study of so many finished sessions is written into a database of this run's own: each with a listed assignment, a
+reward in the ledger, a verdict with evidence, eight golds and forty corrupted pictures, all answered. Medians of the
+whole request as Django's test client sees it, template included. Wanted: no page above 200 ms, on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+LIMIT_MS = 200
+GOLDS, MAIN, BATCH = 8, 40, 500
+SESSIONS = "/studies/large/"
+PAGES = (
+    "recruit/",
+    "recruit/price/?to=marketplace&assignments=100&reward=1.20&assignments_per_hit=9",
+    "monitor/",
+    "monitor/answers/",
+    "monitor/ledger/",
+    "monitor/ledger/?state=confirmed&page=50",
+    "review/",
+    "review/?show=excluded",
+    "review/?show=flagged&page=20",
+    "review/?show=gold trials failed",
+    "review/?page=200",
+    "review/S-005000/",
+    "review/golds/",
+)
+#: Shown after the page they belong to, by a request of their own.
+AFTERWARDS = ("review/golds/", "monitor/answers/")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=10_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="hx-console-"))
+    os.environ |= {
+        "MEDIA_ROOT": str(folder),
+        "DJANGO_SETTINGS_MODULE": "tests.settings",
+        "DEBUG": "0",
+        "DATABASE_URL": f"sqlite:///{folder / 'console.sqlite3'}",
+    }
+    try:
+        return measure(options)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def measure(options: argparse.Namespace) -> int:
+    import django
+
+    django.setup()
+    from django.conf import settings
+    from django.core.cache import cache
+    from django.core.management import call_command
+    from django.test import Client
+
+    from humanexp.core.models import User
+
+    settings.ALLOWED_HOSTS = ["testserver"]
+    call_command("migrate", verbosity=0)
+    client, user = Client(), User.objects.create_user("benchmark")
+    client.force_login(user)
+    fill(options.sessions, user)
+    write(f"{options.sessions:,} sessions, median of {options.repeats}; first = with an empty cache")
+    write(f"{'page':<86}{'first, ms':>10}{'ms':>8}{'kB':>7}")
+    slowest = 0.0
+    for path in PAGES:
+        cache.clear()
+        times = []
+        for _ in range(options.repeats + 1):
+            began = time.perf_counter()
+            reply = client.get(SESSIONS + path)
+            times.append(1000 * (time.perf_counter() - began))
+            if reply.status_code != 200:
+                write(f"{path}: {reply.status_code}")
+                return 1
+        median = statistics.median(times[1:])
+        write(f"{path:<86}{times[0]:>10.0f}{median:>8.0f}{len(reply.content) / 1000:>7.0f}")
+        if path not in AFTERWARDS:
+            slowest = max(slowest, median)
+    write(f"slowest page {slowest:.0f} ms, wanted {LIMIT_MS}")
+    return int(slowest > LIMIT_MS)
+
+
+def fill(count: int, user: Any) -> None:
+    from django.utils import timezone
+
+    from analysis.acceptance import load_rule_set
+    from humanexp.experiments.models import Protocol, Study, StudyFamily, StudyState
+    from humanexp.recruitment.models import Campaign, Hit
+    from humanexp.recruitment.states import HitState
+    from tests.experiments.conftest import configuration, make_stimulus_set
+
+    now = timezone.now()
+    chosen = configuration()
+    stimuli = make_stimulus_set()
+    study = Study.objects.create(
+        family=StudyFamily.objects.create(slug="large"),
+        slug="large",
+        title="A large study",
+        state=StudyState.COLLECTING,
+        protocol=Protocol.objects.create(name="vcr", configuration={}, digest="0"),
+        stimulus_set=stimuli,
+        configuration=chosen.to_dict(),
+        rule_set=load_rule_set("vcr").to_dict(),
+        planned_sessions=2 * count,
+        created_by=user,
+        frozen_at=now,
+    )
+    campaign = Campaign.objects.create(
+        study=study,
+        environment="marketplace",
+        entry="entry",
+        title="Pictures",
+        description="Pictures",
+        reward_cents=120,
+        assignments=count + 100,
+        assignments_per_hit=9,
+        estimated_minutes=8,
+        assignment_duration_s=1800,
+        lifetime_s=86_400,
+        quoted_cents=144 * (count + 100),
+        cap_cents=200 * (count + 100),
+        launched_at=now - timedelta(days=2),
+        synced_at=now,
+    )
+    hits = Hit.objects.bulk_create(
+        Hit(
+            campaign=campaign,
+            number=number + 1,
+            environment="marketplace",
+            hit_id=f"HIT{number}",
+            state=HitState.OPEN,
+            max_assignments=9,
+        )
+        for number in range(-(-(count + 100) // 9))
+    )
+    pictures = list(stimuli.stimuli.order_by("pk").select_related("source_image"))
+    for first in range(0, count, BATCH):
+        _fill_batch(range(first, min(first + BATCH, count)), study, campaign, hits, pictures, now)
+
+
+def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pictures: list[Any], now: Any) -> None:
+    from humanexp.experiments.models import Participant, Response, Session, SessionState, Trial
+    from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson
+    from humanexp.recruitment.states import AssignmentState, WriteState
+    from humanexp.screening.models import Verdict
+
+    people = Participant.objects.bulk_create(
+        Participant(family=study.family, code=f"P-{number:06d}") for number in numbers
+    )
+    recruited = RecruitedPerson.objects.bulk_create(
+        RecruitedPerson(environment="marketplace", worker_id=f"W{person.code}", family=study.family, participant=person)
+        for person in people
+    )
+    begun = [now - timedelta(days=2) + timedelta(seconds=15 * number) for number in numbers]
+    sessions = Session.objects.bulk_create(
+        Session(
+            study=study,
+            participant=person,
+            code=f"S-{number:06d}",
+            slot=number,
+            state=SessionState.SUBMITTED,
+            total=GOLDS + MAIN,
+            cursor=GOLDS + MAIN,
+            token_nonce=str(number),
+            opened_at=at,
+            completed_at=at + timedelta(minutes=6, seconds=number % 240),
+            submitted_at=at + timedelta(minutes=11),
+            last_seen_at=at + timedelta(minutes=10),
+        )
+        for number, person, at in zip(numbers, people, begun, strict=True)
+    )
+    trials = Trial.objects.bulk_create(
+        [
+            Trial(
+                session=session,
+                position=position,
+                block=0,
+                task="categorisation",
+                role="gold" if position < GOLDS else "main",
+                stimulus=pictures[(session.slot * 7 + position * 13) % (96 if position < GOLDS else len(pictures))],
+                correct_response="cat",
+                mask_seed=position,
+            )
+            for session in sessions
+            for position in range(GOLDS + MAIN)
+        ],
+        batch_size=5_000,
+    )
+    Response.objects.bulk_create(
+        [
+            Response(
+                session_id=trial.session_id,
+                trial=trial,
+                position=trial.position,
+                response="cat",
+                correct=(trial.pk % 11) > 0,
+                rt_ms=600.0 + trial.pk % 500,
+                timing={"n_long_frames": 0},
+                timing_ok=True,
+                received_at=now,
+            )
+            for trial in trials
+        ],
+        batch_size=5_000,
+    )
+    Verdict.objects.bulk_create(
+        Verdict(
+            session=session,
+            accepted=bool(session.slot % 8),
+            reasons=[] if session.slot % 8 else ["gold trials failed" if session.slot % 3 else "timing"],
+            flags=[] if session.slot % 5 else ["favourite answer"],
+            evidence=_evidence(bool(session.slot % 8)),
+            rule_set="vcr",
+            rule_version="1",
+            decided_at=now,
+        )
+        for session in sessions
+    )
+    assignments = Assignment.objects.bulk_create(
+        Assignment(
+            environment="marketplace",
+            assignment_id=f"A{session.slot}",
+            campaign=campaign,
+            hit=hits[session.slot // 9],
+            person=person,
+            session=session,
+            state=AssignmentState.APPROVED if session.slot % 10 else AssignmentState.SUBMITTED,
+            evidence="receipt",
+            opened_at=session.opened_at,
+            submitted_at=session.submitted_at,
+            auto_approves_at=now + timedelta(days=1),
+        )
+        for session, person in zip(sessions, recruited, strict=True)
+    )
+    Payment.objects.bulk_create(
+        Payment(
+            environment="marketplace",
+            state=WriteState.CONFIRMED,
+            token=f"token-{assignment.assignment_id}",
+            kind="reward",
+            assignment=assignment,
+            cause="submission",
+            amount_cents=120,
+            fee_cents=24,
+            confirmed_at=now,
+        )
+        for assignment in assignments
+        if assignment.state == AssignmentState.APPROVED
+    )
+
+
+def _evidence(passed: bool) -> list[dict[str, Any]]:
+    kinds = ("sentinels", "timing", "one_key", "fast", "misses", "entropy", "timing_unknown")
+    return [
+        {
+            "reason": "gold trials failed" if kind == "sentinels" else kind,
+            "kind": kind,
+            "severity": "gate",
+            "value": 7.0 if passed else 3.0,
+            "threshold": 6.0,
+            "passed": passed or kind != "sentinels",
+            "trials": GOLDS,
+            "positions": [] if passed else [1, 3, 5],
+            "sessions": 1,
+        }
+        for kind in kinds
+    ]
+
+
+def write(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""What the page of a launch shows: the price of what the form holds, what speaks against it, and what already runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from humanexp.experiments.models import Study
+from humanexp.recruitment import gates, money, pricing, selectors, services
+from humanexp.recruitment.forms import TermsForm
+from humanexp.recruitment.models import Environment, SenderLease
+from humanexp.recruitment.selectors import Budget, Liability, WageEstimate
+from humanexp.recruitment.services.deliveries import entry_url
+from humanexp.recruitment.services.publishing import SMALL_HIT
+
+#: Where a launch costs money.
+PAID = (Environment.MARKETPLACE, Environment.SANDBOX, Environment.PRODUCTION)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wage:
+    """What an hour pays, as far as anybody knows before the launch."""
+
+    #: "active" or "pilot" where people have done it, else what the form says
+    source: str
+    minutes: float
+    hourly_cents: int
+    #: a quarter of the people earn less than this; None where nobody has done it yet
+    slow_cents: int | None
+    floor_cents: int
+
+    @property
+    def is_under_floor(self) -> bool:
+        return min(self.hourly_cents, self.slow_cents or self.hourly_cents) < self.floor_cents
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """A quote with all that somebody should know who agrees to it."""
+
+    to: str
+    quoted: pricing.Quote
+    #: the same places in small HITs, and in one
+    small: pricing.Quote
+    large: pricing.Quote
+    wage: Wage | None
+    account: SenderLease | None
+    budget: Budget
+    month: Budget
+    liability: Liability
+    free_sessions: int
+    #: why the launch would be refused now, in a sentence
+    refusal: str
+    #: whether anything is asked before; not of a rehearsal
+    is_asked: bool
+
+    @property
+    def is_link(self) -> bool:
+        return self.to == Environment.LINK
+
+    @property
+    def is_real_money(self) -> bool:
+        return self.to == Environment.PRODUCTION
+
+    @property
+    def account_name(self) -> str:
+        return str(Environment(self.to).label)
+
+    @property
+    def total(self) -> str:
+        """As it is typed to confirm."""
+        return money.dollars(self.quoted.total_cents)
+
+    @property
+    def saved_cents(self) -> int:
+        return self.large.total_cents - self.small.total_cents
+
+    @property
+    def is_too_many(self) -> bool:
+        return self.quoted.assignments > self.free_sessions
+
+    @property
+    def is_beyond_account(self) -> bool:
+        held = self.account.balance_cents if self.account else None
+        return held is not None and held < self.quoted.total_cents
+
+    @property
+    def can_launch(self) -> bool:
+        return not (self.is_too_many or self.refusal)
+
+
+def price_of(study: Study, form: TermsForm) -> Price | None:
+    """None while the form does not say enough for a price."""
+    if not form.is_valid():
+        return None
+    terms = form.terms
+    quoted = services.quote(**terms)
+    return Price(
+        to=terms["to"],
+        quoted=quoted,
+        small=services.quote(**{**terms, "assignments_per_hit": SMALL_HIT}),
+        large=services.quote(**{**terms, "assignments_per_hit": terms["assignments"]}),
+        wage=_wage(study, quoted.reward_cents, str(form.data.get("estimated_minutes", ""))),
+        account=selectors.account_of(terms["to"]),
+        budget=selectors.budget_of(study),
+        month=selectors.month_budget(terms["to"]),
+        liability=selectors.liability(study),
+        free_sessions=selectors.free_sessions(study),
+        refusal=gates.refusal(study=study, to=terms["to"], price=quoted),
+        is_asked=gates.is_asked(study, terms["to"]),
+    )
+
+
+def _wage(study: Study, reward_cents: int, stated: str) -> Wage | None:
+    """By the time that people took, where some did; else by the minutes on the form."""
+    known: WageEstimate = selectors.wage_estimate(study)
+    is_known = known.sessions > 0 and bool(known.median_minutes)
+    minutes = known.median_minutes if is_known else float(stated if stated.isdigit() else 0)
+    hourly = pricing.hourly_cents(reward_cents=reward_cents, minutes=minutes or 0)
+    if hourly is None or not reward_cents:
+        return None
+    slow = known.slow_minutes if is_known else None
+    return Wage(
+        source=known.source if is_known else "plan",
+        minutes=minutes or 0,
+        hourly_cents=hourly,
+        slow_cents=pricing.hourly_cents(reward_cents=reward_cents, minutes=slow) if slow else None,
+        floor_cents=known.floor_cents,
+    )
+
+
+def campaign_rows(study: Study) -> list[dict[str, Any]]:
+    """Every campaign with its places, its HITs counted by state, and where people enter."""
+    return [
+        {
+            "campaign": campaign,
+            "entry_url": entry_url(campaign),
+            "places_left": selectors.places_left(campaign),
+            "hits": _by_state(campaign),
+            "asks_for": campaign.asks_for,
+        }
+        for campaign in selectors.campaigns_of(study)
+    ]
+
+
+def _by_state(campaign: Any) -> list[tuple[str, str, int]]:
+    counted: dict[tuple[str, str], int] = {}
+    for hit in campaign.hits.all():
+        key = (hit.state, hit.get_state_display())
+        counted[key] = counted.get(key, 0) + 1
+    return [(state, label, count) for (state, label), count in counted.items()]

@@ -1,0 +1,58 @@
+"""How pay stands beside the evidence of a session in the review. Whether it counts is decided without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.models import User
+from humanexp.experiments.models import Session
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.forms import ExclusionForm
+from humanexp.recruitment.models import PaymentKind
+from humanexp.recruitment.selectors import reviewing
+from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.screening.panels import Mark, Narrowing, Panel
+
+UNPAID = "unpaid"
+
+
+def facts_of(session: Session, user: User) -> dict[str, Any]:
+    """What the decision about a session's pay needs; `assignment` is None where nobody recruited the person."""
+    assignment = selectors.assignments_of(session.study).filter(session=session).first()
+    if assignment is None or assignment.campaign.is_link:
+        return {"assignment": assignment}
+    reward = assignment.payments.exclude(state=WriteState.REFUSED).filter(kind=PaymentKind.REWARD).first()
+    fee_cents = services.reward_fee_cents(assignment)
+    return {
+        "assignment": assignment,
+        "reward": reward,
+        "reward_cents": assignment.campaign.reward_cents,
+        "cost_cents": assignment.campaign.reward_cents + fee_cents,
+        "is_open": assignment.state == AssignmentState.SUBMITTED and reward is None,
+        "form": ExclusionForm(),
+    }
+
+
+def marks_of(sessions: Sequence[Session]) -> Mapping[int, Mark]:
+    """The state of pay, for those whom a recruiter pays."""
+    states = reviewing.pay_states(sessions)
+    return {pk: Mark(text=_WORDS[state][0], tone=_WORDS[state][1]) for pk, state in states.items() if state in _WORDS}
+
+
+_WORDS: Mapping[str, tuple[Promise, str]] = {
+    AssignmentState.SUBMITTED: (_("not paid yet"), "warn"),
+    AssignmentState.APPROVED: (_("paid"), "plain"),
+    AssignmentState.REJECTED: (_("rejected"), "bad"),
+}
+
+
+PANEL = Panel(
+    template="recruitment/_pay_panel.html",
+    facts_of=facts_of,
+    marks_of=marks_of,
+    narrowings=(Narrowing(key=UNPAID, label=_("Not paid yet"), narrow=reviewing.unpaid_sessions),),
+)

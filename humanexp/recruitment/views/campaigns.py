@@ -1,0 +1,95 @@
+"""What can be done with a campaign that runs: more places, more days, a higher cap, a few words to its people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from humanexp.core.errors import ApplicationError, NotAllowed
+from humanexp.core.models import User
+from humanexp.experiments.models import Study
+from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment.forms import ExtensionForm, MessageForm
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.selectors.recipients import RECIPIENTS, reachable
+from humanexp.recruitment.views.studies import study_of
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def extend(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """More places in a campaign, at a cost that is shown before."""
+    study = study_of(request, slug)
+    campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
+    form = ExtensionForm(request.POST if request.method == "POST" else request.GET or {"places": 9})
+    context = _extension(study, campaign, form)
+    if request.method == "GET":
+        template = "recruitment/_extension.html" if getattr(request, "htmx", False) else "recruitment/extend.html"
+        return render(request, template, context)
+    if form.is_valid():
+        given = form.cleaned_data
+        is_real = campaign.environment == Environment.PRODUCTION
+        confirmed = given["confirm_total"] if is_real else given["shown_total"]
+        try:
+            services.extend(campaign=campaign, places=given["places"], confirm_total_cents=confirmed, by=_user(request))
+        except ApplicationError as error:
+            form.add_error(None, error.message)
+        else:
+            text = ngettext("%(n)d place is being added.", "%(n)d places are being added.", given["places"])
+            messages.success(request, text % {"n": given["places"]})
+            return redirect("recruitment:recruit", slug=slug)
+    return render(request, "recruitment/extend.html", context, status=422)
+
+
+def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[str, Any]:
+    context: dict[str, Any] = {"study": study, "campaign": campaign, "form": form, "extension": None}
+    if form.is_valid():
+        try:
+            extension = services.quote_extension(campaign=campaign, places=form.cleaned_data["places"])
+        except ApplicationError as error:
+            return {**context, "refusal": error.message}
+        context |= {
+            "extension": extension,
+            "total": money.dollars(extension.total_cents),
+            "free_sessions": selectors.free_sessions(study),
+            "is_real_money": campaign.environment == Environment.PRODUCTION,
+        }
+    return context
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def notify(request: HttpRequest, slug: str) -> HttpResponse:
+    """Write to people who took part, through the recruiter."""
+    study = study_of(request, slug)
+    form = MessageForm(request.POST or None, initial={"to": MessageForm.SUBMITTED})
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        rows = list(reachable(study, given["to"]))
+        try:
+            services.notify(assignments=rows, subject=given["subject"], text=given["text"], by=_user(request))
+        except ApplicationError as error:
+            form.add_error(None, error.message)
+        else:
+            text = ngettext("%(n)d message is on its way.", "%(n)d messages are on their way.", len(rows))
+            messages.success(request, text % {"n": len(rows)})
+            return redirect("recruitment:notify", slug=slug)
+    context = {
+        "study": study,
+        "form": form,
+        "counts": {choice: reachable(study, choice).count() for choice in RECIPIENTS},
+        "notices": selectors.notices(study)[:50],
+    }
+    return render(request, "recruitment/notify.html", context, status=422 if form.is_bound else 200)
+
+
+def _user(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise NotAllowed
+    return request.user

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from humanexp.core.models import User
+from humanexp.experiments.models import Response, Session, Study
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.states import WriteState
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def address(study: Study) -> str:
+    return f"/studies/{study.slug}/monitor/ledger/"
+
+
+def test_an_empty_one_says_what_will_come(address: str, console: Client) -> None:
+    page = console.get(address).content.decode()
+    assert "Nothing has been paid or promised yet" in page and "once there is something to compare" in page
+
+
+def test_every_payment_with_its_state_in_words(
+    address: str, console: Client, submission: Callable[..., Assignment], study: Study
+) -> None:
+    row = submission()
+    services.settle(study=study)
+    page = console.get(address).content.decode()
+    assert str(row.person) in page and "planned" in page
+    assert "$1.44 is on its way." in page and "$0.00 has been paid" in page
+    Payment.objects.update(state=WriteState.CONFIRMED, confirmed_at=timezone.now())
+    assert "$1.44 has been paid, fees included, in 1 payment." in console.get(address).content.decode()
+
+
+def test_it_is_narrowed_by_state_kind_and_person(
+    address: str, console: Client, submission: Callable[..., Assignment], study: Study, researcher: User
+) -> None:
+    row = submission()
+    services.settle(study=study)
+    services.plan_bonus(assignment=row, amount_cents=30, cause="thanks", reason="Clean answers.", by=researcher)
+
+    def amounts(**query: str) -> list[bool]:
+        page = console.get(address, query).content.decode()
+        return ["$1.20" in page, "$0.30" in page]
+
+    assert amounts() == [True, True]
+    assert amounts(kind=PaymentKind.BONUS) == [False, True]
+    assert amounts(state=WriteState.CONFIRMED) == [False, False]
+    assert amounts(query=str(row.person)[:5]) == [True, True]
+    assert amounts(query="P-NOBODY") == [False, False]
+    assert amounts(state="no such state") == [True, True]
+    assert "No payment is like that" in console.get(address, {"query": "P-NOBODY"}).content.decode()
+
+
+def test_the_file_holds_what_the_page_lists(
+    address: str, console: Client, submission: Callable[..., Assignment], study: Study
+) -> None:
+    row = submission()
+    services.settle(study=study)
+    reply: Any = console.get(f"{address}ledger.csv")
+    assert reply["Content-Type"].startswith("text/csv")
+    [line] = csv.DictReader(b"".join(reply.streaming_content).decode().splitlines())
+    assert (line["kind"], line["participant"], line["amount_cents"], line["fee_cents"], line["state"]) == (
+        "reward",
+        str(row.person),
+        "120",
+        "24",
+        "planned",
+    )
+    narrowed: Any = console.get(f"{address}ledger.csv", {"state": "confirmed"})
+    assert len(b"".join(narrowed.streaming_content).decode().splitlines()) == 1, "the head alone"
+
+
+def test_a_refused_payment_has_its_button_here_too(
+    address: str, console: Client, submission: Callable[..., Assignment], study: Study, member: Callable[[str], Client]
+) -> None:
+    submission()
+    services.settle(study=study)
+    Payment.objects.update(state=WriteState.REFUSED, last_error="They said no.")
+    assert "Try again" in console.get(address).content.decode()
+    assert "Try again" not in member("viewer").get(address).content.decode()
+
+
+class TestTopUp:
+    @pytest.fixture
+    def slow(self, launched: Campaign, finished: Callable[..., Assignment]) -> Assignment:
+        """Twelve active minutes for $1.20: six dollars an hour."""
+        row = finished()
+        session = Session.objects.get(pk=row.session_id)
+        begun = timezone.now() - timedelta(hours=1)
+        Session.objects.filter(pk=session.pk).update(opened_at=begun, completed_at=begun + timedelta(minutes=12))
+        answers = list(Response.objects.filter(session=session).order_by("position"))
+        for answer, minutes in zip(answers, (10, 11, 12), strict=True):
+            Response.objects.filter(pk=answer.pk).update(received_at=begun + timedelta(minutes=minutes))
+        return row
+
+    def test_one_click_at_the_sum_that_was_shown(self, slow: Assignment, console: Client, settings: Any) -> None:
+        settings.WAGE_FLOOR_CENTS = 725
+        address = f"/studies/{slow.campaign.study.slug}/monitor/top-up/"
+        page = console.get(address).content.decode()
+        assert "1 person worked for less than $7.25 an hour; the difference costs $0.30" in page
+        assert "$6.00" in page and "$0.25" in page
+        changed = console.post(address, {"shown_total": "1"})
+        assert changed.status_code == 200 and not Payment.objects.exists()
+        assert console.post(address, {"shown_total": "30"}).status_code == 302
+        bonus = Payment.objects.get()
+        assert (bonus.kind, bonus.amount_cents, bonus.fee_cents) == (PaymentKind.BONUS, 25, 5)
+        assert "Nobody worked for less than $7.25" in console.get(address).content.decode()
+
+    def test_it_is_for_who_pays(self, study: Study, member: Callable[[str], Client]) -> None:
+        assert member("researcher").get(f"/studies/{study.slug}/monitor/top-up/").status_code == 403

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from humanexp.core.models import User
+from humanexp.experiments.answer_counts import BinCount
+from humanexp.experiments.models import Study
+from humanexp.jobs.models import Job
+from humanexp.recruitment import monitor_page, services
+from humanexp.recruitment.charts import columns
+from humanexp.recruitment.models import Assignment, Campaign, Payment, SenderLease
+from humanexp.recruitment.selectors import OpenedBin
+from humanexp.recruitment.states import WriteState
+from tests.recruitment.pages.conftest import WORKER
+from tests.recruitment.studies import Visitor, make_study
+
+pytestmark = pytest.mark.django_db
+
+
+def test_pages_are_for_those_who_may_see_the_study(study: Study, console: Client, client: Client) -> None:
+    other = Client()
+    other.force_login(User.objects.create_user("grace", password="x"))
+    for page in ("recruit", "monitor", "monitor/answers", "monitor/ledger", "monitor/top-up"):
+        path = f"/studies/{study.slug}/{page}/"
+        assert console.get(path).status_code == 200
+        assert other.get(path).status_code == 404
+        assert client.get(path).status_code == 302
+    for action in ("recruit/stop", "monitor/sync", "monitor/resolve"):
+        path = f"/studies/{study.slug}/{action}/"
+        assert other.post(path).status_code == 404
+        assert console.get(path).status_code == 405
+
+
+def test_before_anything_it_says_what_to_do(study: Study, console: Client) -> None:
+    page = console.get(f"/studies/{study.slug}/monitor/")
+    assert b"Nobody has been invited yet" in page.content
+
+
+def test_the_figures(launched: Campaign, submission: Callable[..., Assignment], console: Client, settings: Any) -> None:
+    settings.MARKETPLACE_URL = "http://localhost:8001"
+    someone = Visitor(launched, worker_id="ASOMEONE", assignment_id="A2", submit_to="http://localhost:8001")
+    assert someone.open().status_code == 201
+    submission()
+    page = console.get(f"/studies/{launched.study.slug}/monitor/").content
+    assert b"1 person has submitted, of 4 places." in page
+    assert b"1 is not paid yet: $1.44 with fees." in page
+    assert b"1 under way, 0 returned or given up" in page
+    assert b"Sessions over time" in page
+    assert b"HITs are being published" in page and b"0 of 1" in page
+    assert b"<style" not in page
+    assert b"style=" not in page
+
+
+def test_htmx_gets_the_figures_alone(launched: Campaign, console: Client) -> None:
+    partial = console.get(f"/studies/{launched.study.slug}/monitor/", headers={"HX-Request": "true"})
+    assert b"<html" not in partial.content
+    assert b"From the first click to the money" in partial.content
+
+
+def test_answers_come_after_the_page(launched: Campaign, console: Client, finished: Callable[..., Assignment]) -> None:
+    address = f"/studies/{launched.study.slug}/monitor/answers/"
+    assert b"No picture has an answer yet" in console.get(address).content
+    finished()
+    part = console.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+    assert "pictures with 2 answers" in part, "two main trials; the clean one enters no curve"
+    assert "Thinnest: gaussian noise" in part
+
+
+def test_paying_everyone(
+    launched: Campaign, submission: Callable[..., Assignment], console: Client, researcher: User
+) -> None:
+    submission()
+    path = f"/studies/{launched.study.slug}/monitor/"
+    assert b"Pay 1 person: $1.44 with fees" in console.get(f"{path}settle/").content
+    assert not Payment.objects.exists()
+    for _ in range(2):
+        assert console.post(f"{path}settle/").status_code == 302
+    payment = Payment.objects.get()
+    assert (payment.cost_cents, payment.created_by) == (144, researcher)
+    page = console.get(path).content
+    assert b"Nobody waits for money from you." in page
+    assert b"Nobody waits for money" in console.get(f"{path}settle/").content
+    assert payment.assignment.person.participant.code.encode() in page
+
+
+def test_no_worker_id_on_any_page_but_the_submissions_own(
+    launched: Campaign, submission: Callable[..., Assignment], console: Client
+) -> None:
+    row = submission("unknown")
+    study = f"/studies/{launched.study.slug}"
+    assert b"no session of ours" in console.get(f"{study}/monitor/").content
+    services.clear(assignment=row, by=User.objects.get())
+    pages = [
+        f"{study}/{page}/" for page in ("monitor", "monitor/ledger", "monitor/top-up", "recruit", "recruit/notify")
+    ]
+    for path in [*pages, f"{study}/monitor/ledger/ledger.csv"]:
+        reply = console.get(path)
+        content = b"".join(reply.streaming_content) if reply.streaming else reply.content
+        assert WORKER.encode() not in content, path
+    assert WORKER.encode() in console.get(f"{study}/assignments/{row.pk}/").content
+
+
+def test_another_studys_submission_is_not_here(
+    study: Study, submission: Callable[..., Assignment], console: Client, researcher: User
+) -> None:
+    row = submission()
+    make_study("blur").memberships.create(user=researcher, role="owner")
+    assert console.get(f"/studies/blur/assignments/{row.pk}/").status_code == 404
+
+
+def test_asking_the_recruiter_is_a_job(launched: Campaign, console: Client) -> None:
+    console.post(f"/studies/{launched.study.slug}/monitor/sync/")
+    assert Job.objects.filter(kind="recruitment.sync").count() == 1
+
+
+class TestResolutions:
+    """Everything that waits for a person has a button that helps."""
+
+    def test_a_refused_payment_is_sent_again(
+        self, launched: Campaign, submission: Callable[..., Assignment], console: Client
+    ) -> None:
+        submission()
+        services.settle(study=launched.study)
+        payment = Payment.objects.get()
+        Payment.objects.update(state=WriteState.REFUSED, last_error="They said no.")
+        path = f"/studies/{launched.study.slug}/monitor/"
+        again = f"{path}payments/{payment.pk}/again/"
+        page = console.get(path).content.decode()
+        assert "A reward was refused: They said no." in page and again in page
+        assert console.post(again).status_code == 302
+        payment.refresh_from_db()
+        assert (payment.state, payment.last_error) == (WriteState.PLANNED, "")
+
+    def test_refused_keys_are_tried_again(self, launched: Campaign, console: Client) -> None:
+        account, _ = SenderLease.objects.update_or_create(
+            environment="marketplace", defaults={"pause": "keys", "pause_detail": "Expired."}
+        )
+        path = f"/studies/{launched.study.slug}/monitor/"
+        page = console.get(path).content.decode()
+        assert "Expired." in page and "Try the keys again" in page
+        before = Job.objects.filter(kind="recruitment.send").count()
+        reply = console.post(f"{path}resolve/", {"kind": "keys", "subject": str(account.pk)}, follow=True)
+        assert b"The keys are being tried" in reply.content
+        assert Job.objects.filter(kind="recruitment.send").count() >= before
+        elsewhere = SenderLease.objects.create(environment="production", pause="keys")
+        assert console.post(f"{path}resolve/", {"kind": "keys", "subject": str(elsewhere.pk)}).status_code == 404
+
+    def test_books_that_differ_lead_to_the_ledger(self, launched: Campaign, console: Client) -> None:
+        SenderLease.objects.update_or_create(
+            environment="marketplace", defaults={"pause": "ledger", "pause_detail": "One cent is missing."}
+        )
+        page = console.get(f"/studies/{launched.study.slug}/monitor/").content.decode()
+        assert "One cent is missing." in page and "Compare the books" in page
+
+    def test_a_hit_that_was_cut_is_published_again(self, launched: Campaign, console: Client) -> None:
+        hit = launched.hits.get()
+        hit.writes.update(state=WriteState.REFUSED, last_error="Throttled for ever.")
+        path = f"/studies/{launched.study.slug}/monitor/"
+        page = console.get(path).content.decode()
+        assert "Throttled for ever." in page and "Publish again" in page
+        assert console.post(f"{path}resolve/", {"kind": "hit", "subject": str(hit.pk)}).status_code == 302
+        assert hit.writes.get().state == WriteState.PLANNED
+
+    def test_a_submission_without_a_session_is_decided_on(
+        self, launched: Campaign, submission: Callable[..., Assignment], console: Client
+    ) -> None:
+        row = submission("unknown")
+        decide = f"/studies/{launched.study.slug}/assignments/{row.pk}/"
+        page = console.get(f"/studies/{launched.study.slug}/monitor/").content.decode()
+        assert "fits no finished session of ours" in page and decide in page
+        assert console.post(decide, {"decision": "pay"}).status_code == 302
+        assert Payment.objects.get().state == WriteState.PLANNED
+        late = console.post(
+            decide,
+            {"decision": "reject", "reason": "There was no work at all.", "evidence": "x" * 30, "confirmed": "1"},
+        )
+        assert late.status_code == 409 and b"about to be paid" in late.content
+
+    def test_who_finished_and_could_not_submit_is_compensated(
+        self, launched: Campaign, finished: Callable[..., Assignment], console: Client
+    ) -> None:
+        row = finished(submitted=False)
+        Assignment.objects.filter(pk=row.pk).update(opened_at=timezone.now() - timedelta(days=2))
+        path = f"/studies/{launched.study.slug}/monitor/"
+        page = console.get(path).content.decode()
+        assert "Finished here, never submitted there" in page and str(row.person) in page
+        assert console.post(f"{path}compensate/{row.pk}/").status_code == 302
+        offered = Campaign.objects.get(compensates=row)
+        assert (offered.assignments, offered.reward_cents) == (1, 120)
+        assert b"never submitted there" not in console.get(path).content
+        assert console.post(f"{path}compensate/{row.pk}/").status_code == 404
+
+    def test_nothing_else_can_be_resolved(self, launched: Campaign, console: Client) -> None:
+        reply = console.post(f"/studies/{launched.study.slug}/monitor/resolve/", {"kind": "magic"}, follow=True)
+        assert b"There is nothing of this kind to resolve." in reply.content
+
+
+def test_columns_fill_the_box() -> None:
+    start = timezone.now()
+    bins = [OpenedBin(start=start, opened=4, completed=1), OpenedBin(start=start, opened=0, completed=2)]
+    chart = columns(bins)
+    assert chart is not None
+    first, second = chart.columns
+    assert (first.opened_y, first.opened_height, first.completed_height) == (0.0, 120.0, 30.0)
+    assert (second.completed_y, second.completed_height) == (60.0, 60.0)
+    assert columns([]) is None
+
+
+def test_bars_add_corruptions_up_and_the_thinnest_comes_first() -> None:
+    def found(corruption: str, low: float, planned: int, answered: int) -> BinCount:
+        return BinCount(corruption=corruption, low=low, high=low + 0.5, planned=planned, answered=answered)
+
+    bins = [found("blur", 0.0, 10, 10), found("noise", 0.0, 10, 1), found("noise", 0.5, 40, 20)]
+    first, second = monitor_page.bars(bins)
+    assert (first.planned, first.answered, second.planned_height, second.answered_height) == (20, 11, 100.0, 50.0)
+    assert [(one.corruption, one.low) for one in monitor_page.thinnest(bins)] == [("noise", 0.0), ("noise", 0.5)]

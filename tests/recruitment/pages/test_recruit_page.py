@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from humanexp.core.models import AuditEvent, User
+from humanexp.experiments.models import Study
+from humanexp.jobs.models import Job
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.models import Assignment, Campaign, Message, SenderLease
+from humanexp.recruitment.services.publishing import SMALL_HIT
+
+pytestmark = pytest.mark.django_db
+
+
+def terms(**changes: Any) -> dict[str, Any]:
+    return {
+        "to": "marketplace",
+        "assignments": "5",
+        "reward": "1.20",
+        "hits": "small",
+        "title": "Pictures",
+        "description": "Say what you see.",
+        "keywords": "pictures",
+        "estimated_minutes": "8",
+        "approval_days": "3",
+        "contact": "lab@example.org",
+        "shown_total": "720",
+        **changes,
+    }
+
+
+def price(console: Client, study: Study, **changes: Any) -> str:
+    return console.get(f"/studies/{study.slug}/recruit/price/", terms(**changes)).content.decode()
+
+
+class TestPrice:
+    def test_the_exact_cost_stands_beside_the_launch(self, study: Study, console: Client) -> None:
+        page = price(console, study)
+        assert "$7.20" in page and 'name="shown_total" value="720"' in page
+        assert "$9.00 an hour, if it takes 8 minutes" in page
+        assert "no money goes through a plain link" in price(console, study, to="link")
+
+    def test_large_hits_and_small_ones_side_by_side_with_what_follows(self, study: Study, console: Client) -> None:
+        small, one = price(console, study, assignments="20"), price(console, study, assignments="20", hits="one")
+        assert 'value="2880"' in small and 'value="3360"' in one  # 40 % from ten assignments on
+        for page in (small, one):
+            assert "In HITs of 9: $28.80. In one HIT: $33.60, $4.80 more" in page
+            assert "Nobody takes part twice either way." in page
+        assert "In HITs of 9" not in price(console, study, assignments=str(SMALL_HIT)), "no difference, no word"
+
+    def test_masters_cost_more(self, study: Study, console: Client) -> None:
+        assert 'value="750"' in price(console, study, masters="on")  # 25 % instead of 20 %
+
+    def test_pay_under_the_floor_is_said(self, study: Study, console: Client) -> None:
+        assert "the floor that is set for this house" in price(console, study, reward="0.50")
+        assert "the floor that is set for this house" not in price(console, study)
+
+    def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
+        SenderLease.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())
+        page = price(console, study)
+        assert "$5.00, 0\xa0minutes ago" in page and "does not hold enough" in page
+
+    def test_what_is_left_of_the_limits(self, study: Study, console: Client, researcher: User) -> None:
+        services.set_study_cap(study=study, cap_cents=1_000, by=researcher)
+        services.set_month_cap(environment="marketplace", cap_cents=5_000, by=researcher)
+        page = price(console, study)
+        assert "$10.00 of $10.00" in page and "$50.00 of $50.00" in page
+
+    @pytest.mark.parametrize("changes", [{"reward": "free"}, {"reward": ""}, {"assignments": "0"}, {"to": "nowhere"}])
+    def test_what_has_no_price_has_no_button(self, study: Study, console: Client, changes: dict[str, str]) -> None:
+        page = price(console, study, **changes)
+        assert "Launch for" not in page and "the exact cost appears here" in page
+
+
+class TestLaunch:
+    def test_at_the_price_that_was_shown(self, study: Study, console: Client, researcher: User) -> None:
+        reply = console.post(f"/studies/{study.slug}/recruit/", terms())
+        assert reply.status_code == 302
+        campaign = Campaign.objects.get()
+        assert (campaign.quoted_cents, campaign.assignments, campaign.reward_cents) == (720, 5, 120)
+        assert (campaign.created_by, campaign.contact) == (researcher, "lab@example.org")
+        assert Job.objects.filter(kind="recruitment.send").count() == 1
+        page = console.get(f"/studies/{study.slug}/recruit/")
+        assert f'data-copy="http://127.0.0.1:8000/take/{campaign.entry}/"'.encode() in page.content
+        assert b"This study is recruiting" in page.content
+        assert b"at most $7.20 more can become due" in page.content
+
+    def test_with_what_is_asked_of_workers(self, study: Study, console: Client) -> None:
+        asked = {"approval_percent": "95", "hits_approved": "100", "countries": "us, DE", "masters": "on"}
+        console.post(f"/studies/{study.slug}/recruit/", terms(**asked, shown_total="750", cap="20"))
+        campaign = Campaign.objects.get()
+        assert campaign.asks_for.countries == ("US", "DE") and campaign.asks_for.masters
+        assert (campaign.asks_for.approval_percent, campaign.asks_for.hits_approved) == (95, 100)
+        assert campaign.cap_cents == 2_000
+        page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
+        assert "95 % of their work approved" in page and "US, DE" in page and "Masters" in page
+
+    def test_a_country_that_is_none_is_refused_with_what_was_typed(self, study: Study, console: Client) -> None:
+        refused = console.post(f"/studies/{study.slug}/recruit/", terms(countries="Germany"))
+        assert refused.status_code == 422 and b"write two capitals" in refused.content
+        assert b'value="Germany"' in refused.content and not Campaign.objects.exists()
+
+    def test_where_to_comes_with_the_address(self, study: Study, console: Client) -> None:
+        page = console.get(f"/studies/{study.slug}/recruit/?to=link").content.decode()
+        assert "no money goes through a plain link" in page
+        console.post(f"/studies/{study.slug}/recruit/", terms(to="link", shown_total="0"))
+        assert Campaign.objects.get().is_link
+
+    def test_a_price_that_has_changed_is_shown_before_anything_is_launched(self, study: Study, console: Client) -> None:
+        reply = console.post(f"/studies/{study.slug}/recruit/", terms(assignments="6"))
+        assert reply.status_code == 409
+        assert b"The cost is 8.64 dollars, not 7.20" in reply.content
+        assert b'name="shown_total" value="864"' in reply.content
+        assert not Campaign.objects.exists()
+
+    def test_real_money_is_typed(self, study: Study, console: Client, settings: Any) -> None:
+        settings.PUBLIC_URL = "https://lab.example"
+        path = f"/studies/{study.slug}/recruit/"
+        assert "This is real money. Type 7.20 to confirm." in price(console, study, to="production")
+        assert console.post(path, terms(to="production")).status_code == 409
+        assert console.post(path, terms(to="production", confirm_total="7.21")).status_code == 409
+        assert not Campaign.objects.exists()
+        assert console.post(path, terms(to="production", confirm_total="7.20")).status_code == 302
+
+    def test_a_refusal_is_shown_with_what_was_typed(self, study: Study, console: Client) -> None:
+        too_many = console.post(f"/studies/{study.slug}/recruit/", terms(assignments="99", shown_total="14256"))
+        assert too_many.status_code == 409
+        assert b"24 free sessions, fewer than the 99" in too_many.content
+        nameless = console.post(f"/studies/{study.slug}/recruit/", terms(title=""))
+        assert nameless.status_code == 422
+        assert b"This field is required" in nameless.content
+        assert not Campaign.objects.exists()
+
+    def test_who_may_not_launch_sees_no_form(self, study: Study, member: Callable[[str], Client]) -> None:
+        payer = member("payer")
+        assert b'id="launch"' not in payer.get(f"/studies/{study.slug}/recruit/").content
+        assert payer.post(f"/studies/{study.slug}/recruit/", terms()).status_code == 403
+
+
+class TestRunning:
+    def test_stopping(self, launched: Campaign, console: Client, researcher: User) -> None:
+        assert console.post(f"/studies/{launched.study.slug}/recruit/stop/").status_code == 302
+        launched.refresh_from_db()
+        assert launched.state == "stopped"  # nothing had been sent
+        assert AuditEvent.objects.get(action="stop").by == researcher
+
+    def test_limits_are_stored_and_taken_away(self, study: Study, console: Client) -> None:
+        address = f"/studies/{study.slug}/recruit/limits/"
+        console.post(address, {"study_cap": "300"})
+        console.post(address, {"month_cap": "1000.50", "environment": "marketplace"})
+        assert selectors.budget_of(study).cap_cents == 30_000
+        assert selectors.month_budget("marketplace").cap_cents == 100_050
+        console.post(address, {"study_cap": ""})
+        assert selectors.budget_of(study).cap_cents is None
+        refused = console.post(address, {"study_cap": "a lot"}, follow=True)
+        assert b"Write dollars and cents like 123.45" in refused.content
+
+    def test_more_places_at_the_cost_that_was_shown(self, launched: Campaign, console: Client) -> None:
+        address = f"/studies/{launched.study.slug}/recruit/{launched.pk}/extend/"
+        shown = console.get(address, {"places": "3"}, headers={"HX-Request": "true"}).content.decode()
+        assert "$4.32" in shown and "<html" not in shown and 'name="shown_total" value="432"' in shown
+        assert console.post(address, {"places": "3", "shown_total": "100"}).status_code == 422
+        assert console.post(address, {"places": "3", "shown_total": "432"}).status_code == 302
+        launched.refresh_from_db()
+        assert (launched.assignments, launched.quoted_cents) == (7, 576 + 432)
+        assert b"fewer than 99 more places" in console.post(address, {"places": "99", "shown_total": "14256"}).content
+
+    def test_writing_to_people(
+        self, launched: Campaign, console: Client, submission: Callable[..., Assignment]
+    ) -> None:
+        address = f"/studies/{launched.study.slug}/recruit/notify/"
+        words = {"to": "listed", "subject": "A second part", "text": "It opens tomorrow."}
+        nobody = console.post(address, words)
+        assert nobody.status_code == 422 and not Message.objects.exists()
+        row = submission()
+        assert console.post(address, words).status_code == 302
+        assert Message.objects.get().assignment == row
+        page = console.get(address).content.decode()
+        assert "A second part" in page and str(row.person) in page
