@@ -17,6 +17,7 @@ from analysis.findings.curve_entries import curve_entries
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.fits import HUMANS, FitSettings, Report, StudyCurves, fit_study
+from analysis.findings.leaderboard import leaderboard_entries
 from analysis.findings.levels import level_entries
 from analysis.findings.observations import (
     accepted_answers,
@@ -146,6 +147,7 @@ def analyse(
         classes.extend(groups)
     steps.then("people beside classifiers")
     comparisons = comparison_entries(curves, dict(borrow or {}), executor=executor)
+    leaderboard = leaderboard_entries(curves, executor=executor)
     steps.then("agreement of observers")
     consistency, consistency_notes = error_consistency_entries(
         people, classifiers, n_bootstrap=n_bootstrap, seed=seed, level=level
@@ -184,6 +186,7 @@ def analyse(
         "human_accuracy": human_accuracy_entries(people),
         "curves": curve_entries(curves, settings),
         "comparisons": comparisons,
+        "leaderboard": leaderboard,
         "similarity": similarity.pop(HUMANS),
         "classifier_similarity": [entry for own in similarity.values() for entry in own],
         "classes": classes,

@@ -149,3 +149,25 @@ def test_the_manifest_of_another_table_is_refused(tmp_path: Path) -> None:
     STIMULI.write_rows(_rows(2), tmp_path / "manifest.parquet")
     with pytest.raises(TableRefused, match="not those of the table predictions"):
         list(PREDICTIONS.read_rows(tmp_path / "manifest.parquet"))
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+cmd", "-x", "@SUM(A1)", "'=1", "''-x", "'quoted'", "-0.5", "+3", "1e-5", "a=b"]
+)
+def test_no_cell_of_csv_is_a_formula_and_every_cell_comes_back(cell: str, tmp_path: Path) -> None:
+    table = PREDICTIONS.validate(predictions({"original": cell}), source="here")
+    PREDICTIONS.write(table, tmp_path / "table.csv")
+    pd.testing.assert_frame_equal(PREDICTIONS.read(tmp_path / "table.csv"), table)
+    written = (tmp_path / "table.csv").read_text().splitlines()[1].split(",")[2]
+    assert not written.startswith(("=", "@")) and (written[0] not in "+-" or float(written) == float(cell))
+
+
+def test_tables_of_any_size_are_written_a_chunk_at_a_time(tmp_path: Path) -> None:
+    table = PREDICTIONS.validate(predictions({}, {"correct": "true"}, {"confidence": "0.1"}), source="here")
+    paths = (tmp_path / "table.csv", tmp_path / "table.parquet")
+    assert PREDICTIONS.write_chunks((table.iloc[k : k + 1] for k in range(3)), *paths) == 3
+    for path in paths:
+        pd.testing.assert_frame_equal(PREDICTIONS.read(path), table)
+    assert PREDICTIONS.write_chunks([], *paths) == 0
+    for path in paths:
+        assert list(PREDICTIONS.read(path).columns) == PREDICTIONS.names

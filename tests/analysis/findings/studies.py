@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.categories import CATEGORIES
+from analysis.tables import SESSIONS
 from tests.analysis.curves.truths import gradual
 
 WRONG_CLASSIFIER = "near-sighted"
@@ -68,6 +69,24 @@ def study(
         )
     trials = pd.DataFrame(rows)
     return trials, predictions_for(rng, trials)
+
+
+def sessions_of(trials: pd.DataFrame, reasons: dict[str, str], *, flags: dict[str, str]) -> pd.DataFrame:
+    """The table of sessions behind some trials; those with a reason do not count."""
+    return SESSIONS.frame(
+        {
+            "session": code,
+            "participant": code.replace("S", "P"),
+            "state": "submitted",
+            "answered": 1,
+            "trials": 1,
+            "accepted": code not in reasons,
+            "reasons": reasons.get(code),
+            "flags": flags.get(code),
+            "by_hand": False,
+        }
+        for code in sorted(trials["session"].unique())
+    )
 
 
 def answer(rng: np.random.Generator, person: int, position: int, *, right: float, **columns: Any) -> dict[str, Any]:

@@ -20,16 +20,6 @@ from tests.analysis.curves.truths import gradual
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, imported, study
 
 
-@pytest.fixture(scope="module")
-def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
-    return study(1)
-
-
-@pytest.fixture(scope="module")
-def findings(tables: tuple[pd.DataFrame, pd.DataFrame]) -> dict[str, Any]:
-    return analyse(*tables, study="simulated", seed=3, n_bootstrap=60)
-
-
 def find(entries: list[dict[str, Any]], **wanted: str) -> dict[str, Any]:
     found = [entry for entry in entries if all(entry[name] == value for name, value in wanted.items())]
     assert len(found) == 1

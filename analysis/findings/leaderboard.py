@@ -1,0 +1,131 @@
+"""One row a classifier: how it compares with people on average over corruptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.curves import Bootstrap, CurveFit, pair_spread
+from analysis.findings.fits import HUMANS, CurveKey, StudyCurves
+from analysis.findings.outcomes import PROPERTIES, Property
+from analysis.findings.pipeline import run_in_order
+from analysis.metrics import compare
+
+FloatArray = NDArray[np.float64]
+#: Cells of the sums over visual change behind the intervals; exact to about 1e-5.
+_CELLS = 200
+_NAMES = ("hmri", "mrsi", "human_area", "classifier_area", "corruption_error")
+
+
+def leaderboard_entries(study: StudyCurves, *, executor: Executor | None = None) -> list[dict[str, Any]]:
+    """Means over corruptions with their intervals, resampled jointly over all of them.
+
+    Parameters
+    ----------
+    study : StudyCurves
+    executor : Executor, optional
+        Where the intervals are computed; here, without one.
+
+    Returns
+    -------
+    list of dict
+        ``classifier``, ``property``, ``corruptions`` (number, those with own human curves in one label space),
+        ``withheld`` (how many of them are extrapolated too far), and ``hmri``, ``mrsi``, ``human_area``,
+        ``classifier_area``, ``corruption_error`` (mean error over that of people), each with its ``_interval`` (None
+        without refits); ordered by property, then HMRI, the highest first.
+    """
+    entries = []
+    for (name, subject), row in run_in_order(executor, _row, _calls(study)):
+        entries.append({"classifier": name, "property": subject, **row})
+    return sorted(entries, key=lambda one: (PROPERTIES.index(one["property"]), -one["hmri"], one["classifier"]))
+
+
+def _calls(
+    study: StudyCurves,
+) -> Iterator[tuple[tuple[str, Property], tuple[list[CurveFit], list[CurveFit]]]]:
+    """Human curves and classifier's curves, corruption by corruption, for each classifier and property."""
+    names = sorted({key.population for key in study.curves} - {HUMANS})
+    for subject in PROPERTIES:
+        for name in names:
+            people, network = [], []
+            for key, curve in study.curves.items():
+                human = study.curves.get(CurveKey(HUMANS, key.corruption, subject))
+                if (key.population, key.property) != (name, subject) or human is None:
+                    continue
+                if human.fit.config.label_space == curve.fit.config.label_space:
+                    people.append(human.fit)
+                    network.append(curve.fit)
+            if people:
+                yield (name, subject), (people, network)
+
+
+def _row(people: Sequence[CurveFit], network: Sequence[CurveFit]) -> dict[str, Any]:
+    """Means and intervals of one classifier, in whatever process."""
+    found = [compare(replace(human, bootstrap=None), other) for human, other in zip(people, network, strict=True)]
+    human_area = float(np.mean([one.human_area for one in found]))
+    classifier_area = float(np.mean([one.classifier_area for one in found]))
+    values = (
+        float(np.mean([one.hmri for one in found])),
+        float(np.mean([one.mrsi for one in found])),
+        human_area,
+        classifier_area,
+        (1.0 - classifier_area) / (1.0 - human_area) if human_area < 1.0 else None,
+    )
+    intervals = _intervals(people, network)
+    row: dict[str, Any] = {
+        "corruptions": len(found),
+        "withheld": sum(human.is_withheld or other.is_withheld for human, other in zip(people, network, strict=True)),
+    }
+    for place, (name, value) in enumerate(zip(_NAMES, values, strict=True)):
+        row[name] = value
+        row[f"{name}_interval"] = None if intervals is None or value is None else intervals[place]
+    return row
+
+
+def _intervals(people: Sequence[CurveFit], network: Sequence[CurveFit]) -> list[list[float]] | None:
+    """Percentile intervals of the means; the curves of one analysis share their draws, refit by refit."""
+    first, second = _joined(people), _joined(network)
+    if first is None or second is None:
+        return None
+    count = len(people)
+    basis = people[0].basis
+    edges = np.linspace(0.0, 1.0, _CELLS + 1)
+    design = basis.design((edges[1:] + edges[:-1]) / 2.0)
+
+    def means(human: FloatArray, classifier: FloatArray) -> FloatArray:
+        heights = human.reshape(len(human), count, -1) @ design.T
+        others = classifier.reshape(len(classifier), count, -1) @ design.T
+        gap = heights - others
+        areas, other_areas = heights.mean(axis=2), others.mean(axis=2)
+        human_lead, classifier_lead = np.maximum(gap, 0.0).mean(axis=2), np.maximum(-gap, 0.0).mean(axis=2)
+        hmri = 1.0 - np.divide(human_lead, areas, out=np.zeros_like(areas), where=areas > 0.0)
+        mrsi = np.divide(classifier_lead, other_areas, out=np.zeros_like(areas), where=other_areas > 0.0)
+        area, other_area = areas.mean(axis=1), other_areas.mean(axis=1)
+        error = (1.0 - other_area) / np.maximum(1.0 - area, 1e-9)
+        return np.stack([hmri.mean(axis=1), mrsi.mean(axis=1), area, other_area, error], axis=1)
+
+    estimates = [np.concatenate([curve.coefficients for curve in curves]) for curves in (people, network)]
+    spread = pair_spread(first, second, estimates[0], estimates[1], means)
+    lower, upper = spread.percentile_interval(people[0].config.level)
+    highest = (1.0, 1.0, 1.0, 1.0, np.inf)
+    return [
+        [max(float(low), 0.0), min(float(high), most)] for low, high, most in zip(lower, upper, highest, strict=True)
+    ]
+
+
+def _joined(curves: Sequence[CurveFit]) -> Bootstrap | None:
+    """Draws of all curves side by side; None where they were not resampled alike."""
+    draws = [curve.bootstrap for curve in curves]
+    known = [one for one in draws if one is not None]
+    if len(known) < len(draws) or len({(one.scheme, one.key, one.n_replicates) for one in known}) > 1:
+        return None
+    return Bootstrap(
+        known[0].scheme,
+        known[0].key,
+        {unit: np.concatenate([one.draws[unit] for one in known], axis=1) for unit in known[0].draws},
+    )

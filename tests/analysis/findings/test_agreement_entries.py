@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.agreement import error_consistency
+from analysis.findings import analyse
+from analysis.findings.agreement import conditions_of
+from analysis.findings.observations import read_trials
+from tests.analysis.findings.studies import WRONG_CLASSIFIER, imported
+
+
+def published(people: pd.DataFrame, networks: pd.DataFrame | None = None) -> dict[str, Any]:
+    return analyse(people, networks, study="s", seed=1, n_bootstrap=100, sensitivity=False)
+
+
+def row_of(found: dict[str, Any], observer: str) -> dict[str, Any]:
+    return next(row for row in found["agreement"] if row["observer"] == observer)
+
+
+def test_rows_are_means_over_conditions_then_pairs_without_controls_and_lost_conditions() -> None:
+    trials = imported({"0.0": 0.95, "0.1": 0.8, "0.3": 0.5, "0.9": 0.06}, people=3, each=80, seed=3)
+    found = published(trials)
+    row = row_of(found, "humans")
+    assert row["conditions"] == ["0.1", "0.3"] and row["pairs"] == 3
+    assert any("leaves out 0.9" in note for note in found["notes"])
+    kappas, differences = [], []
+    for a, b in (("P-0", "P-1"), ("P-0", "P-2"), ("P-1", "P-2")):
+        per_condition, squared = [], []
+        for condition in ("0.1", "0.3"):
+            part = trials[trials["condition"] == condition].pivot(
+                index="original", columns="participant", values="correct"
+            )
+            per_condition.append(error_consistency(part[a].astype(bool), part[b].astype(bool)).kappa)
+            squared.append((part[a].mean() - part[b].mean()) ** 2)
+        kappas.append(np.mean(per_condition))
+        differences.append(np.mean(squared))
+    assert row["error_consistency"] == pytest.approx(np.mean(kappas))
+    assert row["accuracy_difference"] == pytest.approx(np.mean(differences))
+    own = trials[trials["condition"].isin(["0.1", "0.3"])]
+    assert row["ood_accuracy"] == pytest.approx(own.groupby("condition")["correct"].mean().mean())
+    low, high = row["interval"]
+    assert low < row["pooled"]["kappa"] < high and row["n"] == 160
+
+
+def test_a_network_that_copies_one_person_agrees_with_people_as_that_person_does() -> None:
+    trials = imported({"0.2": 0.7, "0.4": 0.5}, people=4, each=60, seed=5)
+    copy = trials[trials["participant"] == "P-0"].rename(columns={"participant": "classifier"})
+    networks = copy.assign(classifier="copy", label_space=16)
+    found = published(trials, networks)
+    pair = [
+        entry
+        for entry in found["error_consistency"]
+        if set(entry["pair"]) == {"P-0", "copy"} and entry["condition"] == "0.2"
+    ]
+    assert pair[0]["kappa"] == 1.0 and pair[0]["interval"] == [1.0, 1.0]
+    row = row_of(found, "copy")
+    assert row["kind"] == "classifier" and row["pairs"] == 4
+    assert row["pooled"]["kappa"] > row_of(found, "humans")["pooled"]["kappa"]
+
+
+def test_sparse_answers_still_say_how_a_classifier_agrees_with_people(
+    tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
+) -> None:
+    """A stimulus of its own for every answer: no two people share one, but each has the classifier's prediction."""
+    network = row_of(findings, WRONG_CLASSIFIER)
+    people = row_of(findings, "humans")
+    assert people["pooled"] is None and people["n"] == 0
+    read = read_trials(tables[0])
+    assert network["n"] == np.isin(conditions_of(read), network["conditions"]).sum()
+    assert network["interval"][0] < network["pooled"]["kappa"] < network["interval"][1]
+    # Answers of the simulated observers are independent once difficulty is accounted for.
+    assert abs(network["pooled"]["kappa"]) < 0.15
+    assert network["conditions"][0].startswith("blur 0.")
+
+
+def test_conditions_are_tenths_of_visual_change_within_a_corruption(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    people = read_trials(tables[0])
+    names = conditions_of(people)
+    assert set(names[people.corruption == "none"]) == {"none"}
+    rows = (people.corruption == "blur") & (people.visual_change >= 0.9)
+    assert set(names[rows]) == {"blur 0.9"}
+
+
+def test_kappa_is_written_but_not_shown_where_it_says_nothing() -> None:
+    trials = imported({"0.1": 1.0, "0.9": 0.0}, people=2, each=20)
+    found = published(trials)
+    assert [entry["shown"] for entry in found["error_consistency"]] == [False, False]
+    assert all(isinstance(entry["kappa"], float) for entry in found["error_consistency"])
+    mixed = published(imported({"0.1": 0.7, "0.5": 0.5}, people=2, each=50))
+    for entry in mixed["error_consistency"]:
+        assert entry["shown"] and entry["interval"][0] <= entry["kappa"] <= entry["interval"][1]
+        assert entry["observed"] == pytest.approx(entry["expected"] + entry["kappa"] * (1 - entry["expected"]))
+
+
+def test_the_human_ceiling_has_a_kappa_where_people_share_pictures() -> None:
+    shared = imported({"0.1": 0.8, "0.2": 0.7, "0.4": 0.5, "0.6": 0.3}, people=6, each=40, seed=2)
+    ceiling = published(shared)["curves"][0]["ceiling"]
+    assert ceiling["kappa_n"] == 160 and ceiling["kappa_interval"][0] < ceiling["kappa"] < ceiling["kappa_interval"][1]

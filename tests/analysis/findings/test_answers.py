@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.categories import CATEGORIES
+from analysis.findings import analyse
+from tests.analysis.findings.studies import WRONG_CLASSIFIER
+
+
+def matrices(findings: dict[str, Any], population: str, corruption: str) -> list[dict[str, Any]]:
+    return [one for one in findings["confusion"] if (one["population"], one["corruption"]) == (population, corruption)]
+
+
+def test_the_matrix_counts_every_answer_once(
+    tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
+) -> None:
+    blur = tables[0][tables[0]["corruption"] == "blur"]
+    whole, *parts = matrices(findings, "humans", "blur")
+    counts = np.array(whole["counts"])
+    expected = pd.crosstab(blur["category"], blur["response"])
+    for row, category in enumerate(CATEGORIES):
+        for column, response in enumerate(whole["responses"]):
+            assert counts[row, column] == (expected.at[category, response] if response in expected else 0)
+    assert np.trace(counts) == blur["correct"].sum() and whole["responses"][-1] == "na"
+    assert np.array_equal(counts, sum(np.array(part["counts"]) for part in parts))
+    assert [(part["low"], part["high"]) for part in parts] == [(0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0)]
+
+
+def test_the_favourite_is_the_wrong_answer_given_most(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    trials, predictions = tables
+    wrong = (trials["corruption"] == "blur") & ~trials["correct"]
+    clock = wrong & (trials["category"] != "clock") & (np.arange(len(trials)) % 2 == 0)
+    biased = trials.assign(response=trials["response"].mask(clock, "clock"))
+    found = analyse(biased, predictions, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    favourite = matrices(found, "humans", "blur")[0]["favourite"]
+    answers = biased[wrong & (biased["response"] != "na")]["response"]
+    assert favourite == {"response": "clock", "share": pytest.approx((answers == "clock").mean())}
+
+
+def test_classifiers_with_other_labels_have_no_matrix(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    trials, predictions = tables
+    assert (
+        matrices(
+            analyse(trials, predictions.assign(label_space=1000), study="s", seed=1, n_bootstrap=0, sensitivity=False),
+            WRONG_CLASSIFIER,
+            "blur",
+        )
+        == []
+    )
+
+
+def test_response_times_by_tenths(screened: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    trials = screened[0]
+    found = analyse(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    entry = next(one for one in found["response_times"] if one["corruption"] == "noise")
+    counted = trials[trials["accepted"] & (trials["corruption"] == "noise") & (trials["response"] != "na")]
+    tenth = counted[(counted["visual_change"] >= 0.3) & (counted["visual_change"] < 0.4)]
+    bin_ = next(one for one in entry["bins"] if 0.3 <= one["v"] < 0.4)
+    assert bin_["n"] == len(tenth)
+    assert bin_["median_ms"] == pytest.approx(tenth["rt_ms"].median())
+    assert (bin_["lower_ms"], bin_["upper_ms"]) == pytest.approx(tuple(tenth["rt_ms"].quantile([0.25, 0.75])))
+    assert bin_["median_wrong_ms"] == pytest.approx(tenth[~tenth["correct"]]["rt_ms"].median())
+    assert sum(one["n"] for one in entry["bins"]) == len(counted)
+
+
+def test_without_times_there_are_no_entries(findings: dict[str, Any]) -> None:
+    assert findings["response_times"] == []
+
+
+def test_participants_stand_behind_the_mean_curve(
+    tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
+) -> None:
+    trials = tables[0]
+    assert {one["participant"] for one in findings["participants"]} == set(trials["participant"])
+    one = next(one for one in findings["participants"] if (one["participant"], one["corruption"]) == ("P-3", "blur"))
+    mine = trials[(trials["participant"] == "P-3") & (trials["corruption"] == "blur")]
+    assert one["n"] == len(mine) and one["accuracy"] == mine["correct"].mean()
+    assert sum(part["n"] for part in one["bins"]) == len(mine)
+    assert one["area"] is None and one["band"] is None
+
+
+def test_a_participant_with_answers_enough_has_a_curve(screened: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    trials = screened[0].assign(participant=lambda rows: "P-" + (rows["session"].str[2:].astype(int) % 3).astype(str))
+    found = analyse(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    areas = [one["area"] for one in found["participants"] if one["corruption"] == "blur"]
+    people = next(one for one in found["curves"] if one["corruption"] == "blur" and one["property"] == "accuracy")
+    assert len(areas) == 3 and np.mean(areas) == pytest.approx(people["area"], abs=0.04)
+    assert found["participants"][0]["median_rt_ms"] > 600
