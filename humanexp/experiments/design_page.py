@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.acceptance import Rule, RuleSet
 from analysis.protocols import PROTOCOLS, sources
 from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.drafting.drawing import PoolBar, pool_bars
 from humanexp.experiments.duration import minutes_of, task_of
 from humanexp.experiments.models import Study
 from humanexp.experiments.plans import plan_head
@@ -78,6 +79,7 @@ class RoleRow:
 
 @dataclass(frozen=True)
 class PoolRow:
+    role: str
     name: str | Promise
     originals: int
     fewest: int
@@ -134,6 +136,11 @@ class DesignPage:
     #: rough length of a session
     minutes: float
 
+    @property
+    def pool_bars(self) -> list[PoolBar]:
+        parts = [(pool.role, pool.name, pool.originals) for pool in self.pools]
+        return pool_bars(parts, everything=self.summary["originals"])
+
 
 #: What counts where pictures are not shown for a time.
 _UNTIMED_VALUES = ("background", "size_px")
@@ -142,25 +149,31 @@ _COMPARING = ("discrimination", "abx")
 
 
 def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
+    """Of a study as it was planned."""
     head = plan_head(study)
-    summary = head["summary"]
     rules = RuleSet.from_dict(study.rule_set)
+    return page_of(configuration=configuration, summary=head["summary"], notes=head["notes"], rules=rules)
+
+
+def page_of(
+    *, configuration: StudyConfiguration, summary: Mapping[str, Any], notes: Sequence[str], rules: RuleSet
+) -> DesignPage:
+    """Of a plan, whether a study has been made of it or not."""
     protocol = configuration.protocol
+    is_validation = configuration.design.validation is not None
     by_role: Mapping[str, float] = summary["trials_by_role"]
     tasks = {task_of(role) for role in by_role}
     asked = [rule for rule in rules.rules if rule.settings.get("task") in (None, *tasks)]
     return DesignPage(
         configuration=configuration,
         summary=summary,
-        notes=head["notes"],
+        notes=list(notes),
         roles=_roles(by_role, shared=summary.get("overlap", {}).get("trials", 0)),
         pools=[_pool(role, pool) for role, pool in summary["pools"].items() if pool["originals"]],
         strata=_strata(summary["strata"]),
         comparisons=list(summary["comparisons"].items()),
-        protocol=_protocol(configuration, _UNTIMED_VALUES if study.is_validation else tuple(_VALUES)),
-        protocol_source=""
-        if study.is_validation or protocol.name not in PROTOCOLS
-        else PROTOCOLS[protocol.name].source,
+        protocol=_protocol(configuration, _UNTIMED_VALUES if is_validation else tuple(_VALUES)),
+        protocol_source="" if is_validation or protocol.name not in PROTOCOLS else PROTOCOLS[protocol.name].source,
         rule_set=rules,
         gates=[rule for rule in asked if rule.severity == "gate"],
         flags=[rule for rule in asked if rule.severity == "flag"],
@@ -186,6 +199,7 @@ def _pool(role: str, pool: Mapping[str, Any]) -> PoolRow:
     fewest = min(counts.values())
     names = [category for category, count in counts.items() if count == fewest]
     return PoolRow(
+        role=role,
         name=_POOLS[role],
         originals=pool["originals"],
         fewest=fewest,

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.experiments import api, preview_api, views
+from humanexp.experiments import api, new_study, preview_api, views
 
 app_name = "experiments"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("run/", views.run, name="run"),
-    path("studies/new/", views.new_study, name="new"),
+    path("studies/new/", new_study.new_study, name="new"),
+    path("studies/new/draft/", new_study.draft, name="draft"),
     path("studies/<slug:slug>/design/", views.design, name="design"),
     path("studies/<slug:slug>/design/study.toml", views.study_file, name="study-file"),
     path("studies/<slug:slug>/sessions/", views.live, name="live"),

@@ -2,17 +2,14 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
-from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError, NotFound
-from humanexp.core.models import User
-from humanexp.experiments import selectors, services
-from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.core.errors import NotFound
+from humanexp.experiments import plans, selectors
 from humanexp.experiments.design_page import design_page
-from humanexp.experiments.forms import StudyFileForm
+from humanexp.experiments.drafting.drawing import strip_of
 from humanexp.experiments.live import live_page
 from humanexp.experiments.models import Study
 
@@ -34,7 +31,8 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     """What is asked of whom: pools, trials, answers planned, protocol."""
     study = _study(request, slug)
     page = design_page(study, selectors.configuration_of(study))
-    return render(request, "experiments/design.html", {"study": study, "page": page})
+    strip = strip_of(plans.session_plan(study, 0)[1])
+    return render(request, "experiments/design.html", {"study": study, "page": page, "strip": strip})
 
 
 @login_required
@@ -53,25 +51,6 @@ def study_file(request: HttpRequest, slug: str) -> HttpResponse:
     response = HttpResponse(selectors.configuration_of(study).to_toml(), content_type="application/toml; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}.toml"'
     return response
-
-
-@login_required
-def new_study(request: HttpRequest) -> HttpResponse:
-    """Make a study from a study file written or pasted here."""
-    sets = selectors.stimulus_sets()
-    newest = sets[0].name if sets else ""
-    form = StudyFileForm(request.POST) if request.method == "POST" else StudyFileForm.for_stimuli(newest)
-    if request.method == "POST" and form.is_valid():
-        by = request.user if isinstance(request.user, User) else None
-        try:
-            configuration = StudyConfiguration.from_toml(form.cleaned_data["text"])
-            study = services.create_study(configuration=configuration, by=by)
-        except (ApplicationError, AnalysisError) as error:
-            form.add_error("text", str(error))
-        else:
-            return redirect("experiments:design", slug=study.slug)
-    status = 422 if form.is_bound else 200
-    return render(request, "experiments/new_study.html", {"form": form, "sets": sets}, status=status)
 
 
 def _study(request: HttpRequest, slug: str) -> Study:

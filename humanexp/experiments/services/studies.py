@@ -17,10 +17,7 @@ from humanexp.stimuli.models import StimulusSet
 
 def create_study(*, configuration: StudyConfiguration, by: User | None = None) -> Study:
     """Plan a study and store it as a draft, the first version or the next one of its family."""
-    if Study.objects.filter(slug=configuration.slug).exists():
-        raise InputRefused(
-            f"There is a study {configuration.slug!r} already: choose another slug, or make a new version of it."
-        )
+    check_free(configuration)
     fields = _planned(configuration)
     try:
         with transaction.atomic():
@@ -43,6 +40,14 @@ def create_study(*, configuration: StudyConfiguration, by: User | None = None) -
         raise InputRefused(
             f"A study {configuration.slug!r} was created at the same moment: look at it first."
         ) from error
+
+
+def check_free(configuration: StudyConfiguration) -> None:
+    """Refuse a name that another study has."""
+    if Study.objects.filter(slug=configuration.slug).exists():
+        raise InputRefused(
+            f"There is a study {configuration.slug!r} already: choose another slug, or make a new version of it."
+        )
 
 
 def revise_study(*, study: Study, configuration: StudyConfiguration, by: User | None = None) -> Study:
@@ -111,7 +116,7 @@ def _refuse_frozen(study: Study) -> None:
 
 def _planned(configuration: StudyConfiguration) -> dict[str, object]:
     """The fields that follow from a configuration; refuses what cannot be planned before anything is written."""
-    stimulus_set = _stimulus_set(configuration)
+    stimulus_set = stimulus_set_for(configuration)
     rule_set = load_rule_set(configuration.rules)
     plan = make_plan(configuration=configuration, stimulus_set=stimulus_set)
     plan_file, plan_digest = store_plan(plan, slug=configuration.slug)
@@ -135,7 +140,8 @@ def _planned(configuration: StudyConfiguration) -> dict[str, object]:
     }
 
 
-def _stimulus_set(configuration: StudyConfiguration) -> StimulusSet:
+def stimulus_set_for(configuration: StudyConfiguration) -> StimulusSet:
+    """The set that the configuration names, complete and of its protocol's size."""
     found = StimulusSet.objects.filter(name=configuration.stimuli).first()
     if found is None:
         names = ", ".join(StimulusSet.objects.values_list("name", flat=True)) or "none yet"

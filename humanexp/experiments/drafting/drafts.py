@@ -1,0 +1,116 @@
+"""A draft on its way to a study: read, checked, planned, and nothing written."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.acceptance import load_rule_set
+from analysis.design import SessionPlan
+from analysis.errors import AnalysisError
+from humanexp.core.errors import ApplicationError, InputRefused
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.design_page import DesignPage, page_of
+from humanexp.experiments.drafting.drawing import Strip, strip_of
+from humanexp.experiments.drafting.fields import to_values
+from humanexp.experiments.drafting.refusals import Refusal, line_of, refusal_of
+from humanexp.experiments.plans import make_plan
+from humanexp.experiments.services.studies import check_free, stimulus_set_for
+from humanexp.experiments.study_toml import to_toml
+from humanexp.stimuli.models import Stimulus, StimulusSet
+
+#: Plans of more trials take seconds: they are drawn when somebody asks, not while a number is typed.
+AT_ONCE = 12_000
+SAMPLES = 8
+_LINE = re.compile(r"at line (\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What the study will contain, for people to look at."""
+
+    page: DesignPage
+    strip: Strip
+    #: some of the pictures that the first session measures, from lightly to heavily changed
+    samples: list[Stimulus]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What the form makes: a file, and either a configuration or the reason why it is none yet."""
+
+    toml: str
+    configuration: StudyConfiguration | None = None
+    refusal: Refusal | None = None
+    plan: Plan | None = None
+    #: the plan is large: it is drawn on request
+    is_large: bool = False
+
+
+def draft_of(given: Mapping[str, Any], *, draws_large: bool = False) -> Draft:
+    """What the fields of the form make. Nothing is written, whatever they hold."""
+    try:
+        values = to_values(given)
+    except InputRefused as error:
+        return Draft(toml="", refusal=Refusal(error.message, ("more",)))
+    toml = to_toml(values)
+    try:
+        configuration = StudyConfiguration.from_dict(values)
+        check_free(configuration)
+        return _planned(configuration, toml, draws_large)
+    except (ApplicationError, AnalysisError) as error:
+        return Draft(toml=toml, refusal=refusal_of(str(error)))
+
+
+def _planned(configuration: StudyConfiguration, toml: str, draws_large: bool) -> Draft:
+    stimulus_set = stimulus_set_for(configuration)
+    rules = load_rule_set(configuration.rules)
+    if configuration.design.sessions * _trials(configuration) > AT_ONCE and not draws_large:
+        return Draft(toml=toml, configuration=configuration, is_large=True)
+    plan = make_plan(configuration=configuration, stimulus_set=stimulus_set)
+    page = page_of(configuration=configuration, summary=plan.summary, notes=plan.notes, rules=rules)
+    first = plan.sessions[0]
+    drawn = Plan(page=page, strip=strip_of(first), samples=_samples(first, stimulus_set))
+    return Draft(toml=toml, configuration=configuration, plan=drawn)
+
+
+def _samples(session: SessionPlan, stimulus_set: StimulusSet) -> list[Stimulus]:
+    keys = [trial.stimulus for trial in session.trials if trial.role == "main" and trial.kind == "main"]
+    shown = stimulus_set.stimuli.filter(key__in=keys).select_related("source_image").order_by("visual_change")
+    found = list(shown)
+    step = max(1, len(found) // SAMPLES)
+    return found[step // 2 :: step][:SAMPLES]
+
+
+def _trials(configuration: StudyConfiguration) -> int:
+    design = configuration.design
+    if design.validation is not None:
+        return design.validation.screens
+    return design.main_trials + (design.discrimination.trials if design.discrimination else 0)
+
+
+def values_of_file(text: str) -> dict[str, Any]:
+    """A pasted or uploaded study file as values, checked as far as the form needs it.
+
+    Raises InputRefused naming the line.
+    """
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputRefused(f"This is no valid TOML: {error}.") from error
+    for name in ("design", "recruitment", "analysis", "wanted"):
+        if name in values and not isinstance(values[name], dict):
+            raise InputRefused(in_file(f"[{name}] must be a table.", text))
+    return values
+
+
+def in_file(message: str, text: str) -> str:
+    """The sentence with the line of the file that it is about in front."""
+    if _LINE.search(message):
+        return message
+    refusal = refusal_of(message)
+    line = line_of(text, refusal.path) if refusal.path else None
+    return f"Line {line}, {refusal.setting}: {message}" if line else message

@@ -1,0 +1,112 @@
+"""The pages on which a study is made: a form and its file, each of which shows the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from analysis.errors import AnalysisError
+from humanexp.core.errors import ApplicationError, InputRefused
+from humanexp.core.models import User
+from humanexp.experiments import selectors, services
+from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.drafting.drafts import Draft, draft_of, in_file, values_of_file
+from humanexp.experiments.drafting.fields import to_fields
+from humanexp.experiments.drafting.presets import PRESETS, preset, values_of
+from humanexp.experiments.forms import StudyFileForm, StudyForm
+from humanexp.experiments.models import Study
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_study(request: HttpRequest) -> HttpResponse:
+    """Make a study with the form, or from a study file; `read` fills the form with the file instead."""
+    if request.method == "GET":
+        return _page(request, _begun(request.GET.get("start", "")))
+    if "text" in request.POST or "file" in request.FILES:
+        return _from_file(request)
+    form = StudyForm(request.POST, sets=selectors.stimulus_sets())
+    if not form.is_valid():
+        return _page(request, form, status=422)
+    draft = draft_of(form.given, draws_large=True)
+    if draft.configuration is not None:
+        try:
+            study = services.create_study(configuration=draft.configuration, by=_user(request))
+        except (ApplicationError, AnalysisError) as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("experiments:design", slug=study.slug)
+    elif draft.refusal is not None:
+        form.add_error(draft.refusal.field or None, draft.refusal.message)
+    return _page(request, form, draft=draft, status=422)
+
+
+@login_required
+@require_POST
+def draft(request: HttpRequest) -> HttpResponse:
+    """What the form makes as it stands: the file, what is wrong, and the plan as pictures. Nothing is written."""
+    form = StudyForm(request.POST, sets=selectors.stimulus_sets())
+    made = draft_of(form.given, draws_large="draw" in request.POST) if form.is_valid() else Draft(toml="")
+    return render(request, "experiments/_draft.html", {"form": form, "draft": made})
+
+
+def _begun(start: str) -> StudyForm:
+    """The form of a preset, with the newest stimulus set."""
+    sets = selectors.stimulus_sets()
+    values = values_of(preset(start), stimuli=sets[0].name if sets else "")
+    return StudyForm(initial=to_fields(values), sets=sets)
+
+
+def _from_file(request: HttpRequest) -> HttpResponse:
+    file_form = StudyFileForm(request.POST, request.FILES)
+    if not file_form.is_valid():
+        return _page(request, _begun(""), file_form=file_form, status=422)
+    text = file_form.cleaned_data["text"]
+    try:
+        if "read" in request.POST:
+            fields = to_fields(values_of_file(text))
+            form = StudyForm(initial=fields, sets=selectors.stimulus_sets())
+            return _page(request, form, file_form=StudyFileForm())
+        study = _create(text, _user(request))
+    except (ApplicationError, AnalysisError) as error:
+        file_form.add_error("text", in_file(str(error).removeprefix("study.toml: "), text))
+        return _page(request, _begun(""), file_form=file_form, status=422)
+    return redirect("experiments:design", slug=study.slug)
+
+
+def _create(text: str, by: User | None) -> Study:
+    try:
+        configuration = StudyConfiguration.from_dict(values_of_file(text))
+    except AnalysisError as error:
+        raise InputRefused(str(error)) from error
+    return services.create_study(configuration=configuration, by=by)
+
+
+def _page(
+    request: HttpRequest,
+    form: StudyForm,
+    *,
+    file_form: StudyFileForm | None = None,
+    draft: Draft | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    sets = selectors.stimulus_sets()
+    if draft is None and sets and not form.is_bound:
+        draft = draft_of(form.initial)
+    context: dict[str, Any] = {
+        "form": form,
+        "file_form": file_form or StudyFileForm(),
+        "draft": draft or Draft(toml=""),
+        "presets": PRESETS,
+        "sets": sets,
+        "start": request.GET.get("start", PRESETS[0].key),
+    }
+    return render(request, "experiments/new_study.html", context, status=status)
+
+
+def _user(request: HttpRequest) -> User | None:
+    return request.user if isinstance(request.user, User) else None
