@@ -15,6 +15,7 @@ APPS_WITH_PAGES = [
     "evaluations",
     "results",
     "counterfactuals",
+    "counterfactuals",
     "console",
 ]
 
