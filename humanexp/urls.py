@@ -15,7 +15,6 @@ APPS_WITH_PAGES = [
     "evaluations",
     "results",
     "counterfactuals",
-    "counterfactuals",
     "console",
 ]
 
