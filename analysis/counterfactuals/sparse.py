@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from analysis.errors import SearchRefused
 
-#: Penalty of the OOR paper. Here it is the weight of the absolute coefficients beside the *sum* of the training
-#: pictures' log losses, latents being standardised: scikit-learn's C is its inverse.
+#: Of the OOR paper, which leaves open what it multiplies. Here, as in scikit-learn's example of sparse logistic
+#: regression: C = strength / number of training latents, latents being standardised. So the *mean* log loss is weighed
+#: `strength` times as much as the sum of the absolute coefficients, whatever the number of pictures.
 PUBLISHED_STRENGTH = 36.36
 TEST_SHARE = 0.2
 _FEWEST = 10
@@ -31,7 +32,7 @@ class SparseSubmodel:
     test_score : float
         Share of held-out latents that the regression labels correctly; 0.5 is chance.
     strength : float
-        Weight of the L1 penalty; see `PUBLISHED_STRENGTH`.
+        See `PUBLISHED_STRENGTH`; the smaller, the sparser.
     n_train, n_test : int
         Latents, half of each class.
     seconds : float
@@ -57,7 +58,7 @@ def fit_sparse_submodel(
     before, after : ndarray of float32, shape (n, c, h, w)
         Latents of the same pictures; as many of either class.
     strength : float
-        Weight of the L1 penalty.
+        See `PUBLISHED_STRENGTH`; the smaller, the sparser.
     seed : int
         Splits pictures 0.8 / 0.2: both latents of a picture fall on the same side.
 
@@ -81,7 +82,7 @@ def fit_sparse_submodel(
     if len(before) < _FEWEST:
         raise SearchRefused(f"A sparse submodel needs the latents of {_FEWEST} pictures or more, not {len(before)}.")
     if strength <= 0:
-        raise SearchRefused(f"The strength of the penalty is above 0, not {strength}.")
+        raise SearchRefused(f"The strength is above 0, not {strength}.")
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
@@ -94,7 +95,7 @@ def fit_sparse_submodel(
     spread[spread == 0] = 1.0
     labels = np.repeat([0, 1], len(train))
     regression = LogisticRegression(
-        l1_ratio=1.0, C=1 / strength, solver="saga", max_iter=300, tol=1e-3, random_state=seed
+        l1_ratio=1.0, C=strength / len(labels), solver="saga", max_iter=300, tol=1e-3, random_state=seed
     )
     started = time.perf_counter()
     with warnings.catch_warnings():
@@ -105,8 +106,8 @@ def fit_sparse_submodel(
     selected = regression.coef_[0] != 0
     if not selected.any():
         raise SearchRefused(
-            f"A penalty of {strength:g} leaves no dimension for {len(train)} pictures. Take more pictures, or a "
-            "weaker penalty."
+            f"A strength of {strength:g} leaves no dimension for {len(train)} pictures. Take more pictures, or a "
+            "larger strength."
         )
     held_out = (np.concatenate([side[test] for side in flat]) - mean) / spread
     return SparseSubmodel(

@@ -15,7 +15,6 @@ from analysis.errors import OracleUnavailable, SearchRefused, UnknownName
 
 #: What people are asked is settled in rounds; see `humanexp.counterfactuals`.
 CROWD = "crowd:"
-CLIP_PROMPT = "an image of {class}"
 
 
 def load_generator(spec: str, *, device: str = "cpu") -> Generator:
@@ -115,14 +114,14 @@ def load_oracle(spec: str, *, device: str = "cpu", allow_code: bool = False, all
             "example classifier:export:oracle.pt2."
         )
 
-    def classifier(name: str, **more: str) -> ClassifierOracle:
-        loaded = load_classifier(name, device=device, allow_code=allow_code, allow_download=allow_download)
-        return ClassifierOracle(loaded, **more)  # type: ignore[arg-type]
-
     if kind == "classifier":
-        return classifier(rest)
+        loaded = load_classifier(rest, device=device, allow_code=allow_code, allow_download=allow_download)
+        return ClassifierOracle(loaded)  # type: ignore[arg-type]
     if kind == "clip":
-        return classifier(f"open_clip:{rest}", kind="clip")
+        from analysis.classifiers import clip
+
+        network = clip.load(rest, device=device, allow_download=allow_download, sentence=_clip_sentence)
+        return ClassifierOracle(network, kind)
     return EnsembleOracle(
         tuple(
             load_oracle(member.strip(), device=device, allow_code=allow_code, allow_download=allow_download)
@@ -132,6 +131,11 @@ def load_oracle(spec: str, *, device: str = "cpu", allow_code: bool = False, all
 
 
 ORACLES = ("classifier", "clip", "ensemble")
+
+
+def _clip_sentence(category: str) -> str:
+    """What a CLIP network compares a picture with; OOR paper, section 4."""
+    return f"an image of {category}"
 
 
 def _numbers(kind: str, options: dict[str, str], known: dict[str, str]) -> dict[str, float]:

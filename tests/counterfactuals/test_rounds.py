@@ -122,7 +122,7 @@ def test_refused_pictures_fall_back_to_their_predecessor(run) -> None:
     step(third)
     run.refresh_from_db()
     assert run.completed_at is not None and run.rounds.count() == 3
-    assert [one.accepted_steps for one in made if one.valid].count(2) == 3
+    assert [one.accepted_steps for one in made.all() if one.valid].count(2) == 3
     assert run.scores["pooled"]["n_valid"] == 4
     with pytest.raises(Conflict, match="judged already"):
         services.start_round(one=Round.objects.get(pk=third.pk))

@@ -24,29 +24,29 @@ def test_finds_the_dimensions_that_were_moved() -> None:
     assert (found.n_train, found.n_test, found.strength) == (320, 80, PUBLISHED_STRENGTH)
 
 
-def test_the_penalty_is_the_weight_of_the_coefficients_beside_the_sum_of_losses() -> None:
-    """Nothing is selected exactly when no gradient of the summed loss exceeds the strength."""
+def test_the_strength_weighs_the_mean_loss_against_the_coefficients() -> None:
+    """Nothing is selected exactly when no gradient of the weighted mean loss exceeds 1."""
     before, after = latents(100, 1, 2)
     order = np.random.default_rng(0).permutation(100)[20:]
     both = np.concatenate([side[order].reshape(80, -1) for side in (before, after)]).astype(np.float64)
     standardised = (both - both.mean(axis=0)) / both.std(axis=0)
     residual = np.repeat([0.5, -0.5], 80)
-    threshold = np.abs(residual @ standardised).max()
-    assert fit_sparse_submodel(before, after, strength=0.95 * threshold).share == 1 / 256
+    threshold = 1 / np.abs(residual @ standardised / 160).max()
+    assert fit_sparse_submodel(before, after, strength=1.05 * threshold).share == 1 / 256
     with pytest.raises(SearchRefused, match="leaves no dimension"):
-        fit_sparse_submodel(before, after, strength=1.02 * threshold)
+        fit_sparse_submodel(before, after, strength=0.98 * threshold)
 
 
-def test_a_weaker_penalty_keeps_more() -> None:
-    strong = fit_sparse_submodel(*latents(100, 5, 3), strength=30)
-    weak = fit_sparse_submodel(*latents(100, 5, 3), strength=3)
-    assert weak.share > strong.share
+def test_a_larger_strength_keeps_more() -> None:
+    small = fit_sparse_submodel(*latents(100, 5, 3), strength=5)
+    large = fit_sparse_submodel(*latents(100, 5, 3), strength=50)
+    assert large.share > small.share
 
 
 def test_nothing_moved_is_chance() -> None:
     rng = np.random.default_rng(4)
     before, after = rng.normal(size=(2, 60, 1, 8, 8)).astype(np.float32)
-    found = fit_sparse_submodel(before, after, strength=5)
+    found = fit_sparse_submodel(before, after)
     assert found.test_score < 0.75
 
 

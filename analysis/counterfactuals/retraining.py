@@ -1,0 +1,105 @@
+"""What training on counterfactuals brings: the network before and after, on originals and on counterfactuals."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.classifiers.networks import TorchNetwork
+from analysis.counterfactuals.target import Target, category_numbers
+from analysis.errors import SearchRefused
+from analysis.retraining import Recipe, fine_tune
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledPictures:
+    """Originals of a search, their counterfactuals, and their labels; what a network may be trained or tested on.
+
+    Attributes
+    ----------
+    originals, counterfactuals : ndarray of uint8, shape (n, h, w, 3)
+        The second is the kept picture of the first.
+    labels : tuple of str, length n
+    """
+
+    originals: NDArray[np.uint8]
+    counterfactuals: NDArray[np.uint8]
+    labels: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.labels) or not len(self.originals) == len(self.counterfactuals) == len(self.labels):
+            raise SearchRefused(
+                f"Each original has one counterfactual and one label: there are {len(self.originals)}, "
+                f"{len(self.counterfactuals)} and {len(self.labels)}."
+            )
+
+    def __len__(self) -> int:
+        """Originals and counterfactuals together, as training sees them."""
+        return 2 * len(self.labels)
+
+    def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Pictures and labels, as numbers in `CATEGORIES`, of training examples."""
+        n = len(self.labels)
+        pictures = [self.originals[k] if k < n else self.counterfactuals[k - n] for k in numbers]
+        places = category_numbers([self.labels[k % n] for k in numbers])
+        return np.stack(pictures), places.astype(np.int64)
+
+    @property
+    def digests(self) -> frozenset[str]:
+        """SHA-256 of every original's pixels."""
+        return frozenset(hashlib.sha256(picture.tobytes()).hexdigest() for picture in self.originals)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TwoByTwo:
+    """Accuracy of a network before and after training on counterfactuals.
+
+    Attributes
+    ----------
+    accuracy : ndarray of float64, shape (2, 2)
+        Rows: before, after. Columns: on originals, on counterfactuals.
+    n : int
+        Test originals.
+    network : TorchNetwork
+        The retrained network.
+    seconds : float
+        Time to train.
+    """
+
+    accuracy: NDArray[np.float64]
+    n: int
+    network: TorchNetwork
+    seconds: float
+
+
+def retrain_on_counterfactuals(
+    network: TorchNetwork, training: LabelledPictures, test: LabelledPictures, recipe: Recipe
+) -> TwoByTwo:
+    """Fine-tune a network on originals and their counterfactuals, and test it on others.
+
+    Raises
+    ------
+    SearchRefused
+        If an original stands in both.
+
+    Notes
+    -----
+    OOR paper, Table 7. The counterfactuals of the test were made against the network as it was.
+    """
+    if shared := training.digests & test.digests:
+        raise SearchRefused(f"{len(shared)} originals stand in training and test: leave them out of one.")
+    retrained = fine_tune(network, training, recipe)
+    accuracy = [
+        [_accuracy(one, pictures, test.labels) for pictures in (test.originals, test.counterfactuals)]
+        for one in (network, retrained.network)
+    ]
+    return TwoByTwo(np.array(accuracy), len(test.labels), retrained.network, retrained.seconds)
+
+
+def _accuracy(network: TorchNetwork, pictures: NDArray[np.uint8], labels: Sequence[str]) -> float:
+    responses = Target(network).look(pictures, category_numbers(labels)).responses
+    return float(np.mean(responses == np.array(labels)))

@@ -1,0 +1,236 @@
+"""What the search for counterfactuals finds and costs, in one run: `python -m benchmarks.counterfactuals`.
+
+Drawn pictures at 64 px, the repository's own VQ autoencoder, the demo's two networks and an adversarially trained one
+as models under test, a wider network as the oracle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+
+from analysis.categories import CATEGORIES
+from analysis.classifiers import load_classifier
+from analysis.counterfactuals import Counterfactual, load_generator, load_oracle, search
+from analysis.counterfactuals.intervals import score_with_intervals
+from analysis.counterfactuals.latents import LatentGenerator
+from analysis.counterfactuals.retraining import LabelledPictures, retrain_on_counterfactuals
+from analysis.counterfactuals.sparse import fit_sparse_submodel
+from analysis.counterfactuals.studies import budget_study, generator_agreement, transfer_matrix
+from analysis.counterfactuals.target import Target, category_numbers
+from analysis.retraining import Recipe
+from fixtures.pictures import draw
+
+FIXTURES = Path("fixtures")
+MODELS = {
+    "clean": FIXTURES / "classifiers/clean.pt2",
+    "robust": FIXTURES / "classifiers/robust.pt2",
+    "adversarial": FIXTURES / "counterfactuals/adversarial.pt2",
+}
+ORACLE = f"classifier:export:{FIXTURES / 'counterfactuals/oracle.pt2'}"
+VQGAN = f"vqgan:{FIXTURES / 'counterfactuals/autoencoder.pt'}"
+GENERATORS = {
+    "pixel": "pixel:",
+    "vqgan": VQGAN,
+    "noise": "corruption:gaussian_noise",
+    "blur": "corruption:gaussian_blur",
+}
+SIZE_PX = 64
+
+
+def pictures(per_category: int, first: int) -> tuple[np.ndarray, list[str]]:
+    """Drawn pictures and their labels."""
+    drawn = [
+        cv2.resize(draw(category, seed), (SIZE_PX, SIZE_PX), interpolation=cv2.INTER_AREA)
+        for seed in range(first, first + per_category)
+        for category in CATEGORIES
+    ]
+    return np.stack(drawn), [category for _ in range(per_category) for category in CATEGORIES]
+
+
+def scored(found: Sequence[Counterfactual]) -> dict[str, object]:
+    return score_with_intervals(
+        clean_correct=[one.clean_correct for one in found],
+        valid=[one.valid for one in found],
+        counterfactual_correct=[one.counterfactual_correct for one in found],
+    ).to_dict()
+
+
+def models_and_generators(per_category: int, budget: int) -> dict[str, object]:
+    """OOR of every model with every generator; budgets, transfer, agreement of generators; kept pictures judged again."""
+    originals, labels = pictures(per_category, 700)
+    models = {name: load_classifier(f"export:{path}") for name, path in MODELS.items()}
+    oracle = load_oracle(ORACLE)
+    oor: dict[str, dict[str, float]] = {}
+    told: dict[str, object] = {}
+    again = kept = 0
+    for generator_name, spec in GENERATORS.items():
+        searches = {
+            name: search(
+                originals, labels, classifier=model, generator=load_generator(spec), oracle=oracle, budget=budget
+            )
+            for name, model in models.items()
+        }
+        scores = {name: scored(found) for name, found in searches.items()}
+        oor[generator_name] = {name: float(one["oor"] or np.nan) for name, one in scores.items()}
+        budgets = {
+            name: [round(point.mean_loss, 3) for point in budget_study(found, range(budget + 1))]
+            for name, found in searches.items()
+        }
+        transfer = transfer_matrix(searches, models)
+        for found in searches.values():
+            valid = [one for one in found if one.picture is not None]
+            accepted = oracle.judge(np.stack([one.picture for one in valid]), [one.label for one in valid]).accepted
+            again, kept = again + int(accepted.sum()), kept + len(valid)
+        told[generator_name] = {
+            "scores": scores,
+            "mean_loss_by_budget": budgets,
+            "loss_rises": all(np.all(np.diff(losses) > 0) for losses in budgets.values()),
+            "transfer": {"rows": transfer.made_against, "accuracy": transfer.accuracy.round(3).tolist()},
+        }
+    agreement = [
+        {"pair": one.pair, "rho": one.rho, "tau": one.tau, "models": one.n} for one in generator_agreement(oor)
+    ]
+    return {"generators": told, "kept": kept, "accepted_again": again, "agreement": agreement}
+
+
+def sparse_submodel(per_category: int, budget: int) -> dict[str, object]:
+    """Selected dimensions, test score, and the search with and without, in one run on other pictures."""
+    generator = load_generator(VQGAN)
+    assert isinstance(generator, LatentGenerator)
+    oracle, model = load_oracle(ORACLE), load_classifier(f"export:{MODELS['robust']}")
+    training, labels = pictures(per_category, 50)
+    target, numbers = Target(model), category_numbers(labels)
+    before, after = [], []
+    for start in range(0, len(training), 32):
+        state = generator.start(training[start : start + 32], np.zeros(len(training[start : start + 32]), np.int64))
+        before.append(state["latents"])
+        for _ in range(budget):
+            state = generator.step(state, numbers[start : start + 32], target)
+        after.append(state["latents"])
+    submodel = fit_sparse_submodel(np.concatenate(before), np.concatenate(after))
+    originals, labels = pictures(2, 400)
+    told: dict[str, object] = {
+        "share": submodel.share, "test_score": submodel.test_score, "fit_s": round(submodel.seconds, 2),
+        "latents": submodel.n_train + submodel.n_test,
+    }  # fmt: skip
+    for name, one in (("full", generator), ("sparse", generator.sparse(submodel.dimensions))):
+        started = time.perf_counter()
+        found = search(originals, labels, classifier=model, generator=one, oracle=oracle, budget=budget)
+        elapsed = time.perf_counter() - started
+        steps = sum(one.accepted_steps for one in found)
+        tried = sum(len(one.oracle_responses) for one in found)
+        told[name] = {
+            "seconds": round(elapsed, 2), "accepted_steps": steps, "accepted_share": round(
+                sum(len(one.losses) for one in found) / tried, 3
+            ), "seconds_a_judged_picture": round(elapsed / tried, 4), "oor": scored(found)["oor"],
+        }  # fmt: skip
+    return told
+
+
+def throughput(count: int) -> dict[str, float]:
+    """Batched against one by one, same pictures, same machine."""
+    originals, labels = pictures(-(-count // 16), 900)
+    originals, labels = originals[:count], labels[:count]
+    model, oracle = load_classifier(f"export:{MODELS['clean']}"), load_oracle(ORACLE)
+    told = {}
+    for name, spec in (("pixel", "pixel:"), ("vqgan", VQGAN)):
+        generator = load_generator(spec)
+        seconds = {}
+        for size in (count, 1):
+            search(originals[:1], labels[:1], classifier=model, generator=generator, oracle=oracle, budget=1)
+            started = time.perf_counter()
+            search(originals, labels, classifier=model, generator=generator, oracle=oracle, budget=5, batch=size)
+            seconds[size] = time.perf_counter() - started
+        told[f"{name}_batched_pictures_per_s"] = round(count / seconds[count], 2)
+        told[f"{name}_ratio"] = round(seconds[1] / seconds[count], 2)
+    return told
+
+
+def memory(counts: Sequence[int]) -> dict[str, float]:
+    """Peak resident memory after so many pictures from files to files, MB."""
+    import hashlib
+    import tempfile
+
+    from analysis.counterfactuals.files import SearchOriginal, SearchSettings
+    from analysis.counterfactuals.shards import cut_search, search_shard
+    from analysis.generation.png import encode_png
+
+    told = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "original.png"
+        path.write_bytes(encode_png(pictures(1, 5)[0][0]))
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        settings = SearchSettings(
+            classifier=f"export:{MODELS['clean']}", generator="pixel:", oracle=ORACLE, folder=f"{folder}/search",
+            budget=1, size_px=SIZE_PX, batch=16,
+        )  # fmt: skip
+        done = 0
+        for count in counts:
+            originals = [
+                SearchOriginal(f"airplane-{number}", CATEGORIES[0], str(path), sha256, number)
+                for number in range(done, count)
+            ]
+            for shard in cut_search(settings, originals):
+                search_shard(shard)
+            done = count
+            told[str(count)] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+    return told
+
+
+def retraining(per_category: int, budget: int) -> dict[str, object]:
+    """The 2 x 2 of training on counterfactuals."""
+    model, oracle = load_classifier(f"export:{MODELS['clean']}"), load_oracle(ORACLE)
+    sides = []
+    for first in (2000, 3000):
+        originals, labels = pictures(per_category, first)
+        found = search(
+            originals, labels, classifier=model, generator=load_generator("pixel:"), oracle=oracle, budget=budget
+        )
+        valid = [place for place, one in enumerate(found) if one.picture is not None]
+        sides.append(
+            LabelledPictures(
+                originals[valid], np.stack([found[place].picture for place in valid]), tuple(labels[p] for p in valid)
+            )
+        )
+    done = retrain_on_counterfactuals(model, sides[0], sides[1], Recipe(epochs=10, learning_rate=0.005))
+    return {"before_after_by_clean_counterfactual": done.accuracy.round(3).tolist(), "n": done.n,
+            "seconds": round(done.seconds, 1)}  # fmt: skip
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], object]] = {
+    "models": lambda options: models_and_generators(options.pictures, options.budget),
+    "sparse": lambda options: sparse_submodel(6 * options.pictures, options.budget),
+    "throughput": lambda options: throughput(32),
+    "memory": lambda options: memory((160, 480, 960)),
+    "retraining": lambda options: retraining(3 * options.pictures, options.budget),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--pictures", type=int, default=2, help="a category (default 2)")
+    parser.add_argument("--budget", type=int, default=10)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    told = {}
+    for part in options.parts:
+        started = time.perf_counter()
+        told[part] = PARTS[part](options)
+        print(json.dumps({part: told[part]}, indent=1), f"({time.perf_counter() - started:.0f} s)", flush=True)
+    if options.json:
+        options.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
