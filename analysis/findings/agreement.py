@@ -16,6 +16,8 @@ from analysis.findings.observations import CLEAN, Observations
 
 #: Conditions in which people are right less often than this say nothing about observers (model-vs-human).
 LOST_FOR_PEOPLE = 0.20
+#: With fewer pictures in common in a condition, kappa of one pair is noise (one picture gives 1 or 0).
+LEAST_COMMON = 20
 #: Strata of visual change within a corruption.
 STRATA = 10
 #: Resamplings of originals behind an interval, at most.
@@ -44,9 +46,9 @@ def agreement_entries(
     -------
     list of dict
         ``observer``, ``kind``, ``ood_accuracy``, ``accuracy_difference``, ``observed_consistency``,
-        ``error_consistency`` (means over conditions, then over pairs; None where no pair of observers answered the
-        same pictures condition by condition), ``pairs``, ``pooled`` (the form for sparse overlap), ``interval`` and
-        ``n`` of that, ``conditions``.
+        ``error_consistency`` (means over conditions, then over pairs; None where no pair of observers has
+        `LEAST_COMMON` pictures in common in a condition), ``pairs``, ``pooled`` (the form for sparse overlap),
+        ``interval`` and ``n`` of that, ``conditions``.
     list of str
         Notes: which conditions are left out.
 
@@ -161,7 +163,7 @@ def _published(
     for entry in pairs:
         both_people = set(entry["pair"]) <= names
         mine = both_people if kind == "humans" else (name in entry["pair"] and bool(names & set(entry["pair"])))
-        if mine and entry["condition"] in included:
+        if mine and entry["condition"] in included and entry["n"] >= LEAST_COMMON:
             chosen.setdefault((entry["pair"][0], entry["pair"][1]), []).append(entry)
 
     def mean(number: Any) -> float | None:

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -277,53 +275,6 @@ def test_bad_tables_are_refused_with_the_place(tables: tuple[pd.DataFrame, pd.Da
         analyse(trials.assign(visual_change=None), study="s", seed=1)
     with pytest.raises(InvalidInput):
         analyse(trials, study="s", seed=-1)
-
-
-REFERENCE_DATA = os.environ.get("REFERENCE_DATA", "")
-
-
-@pytest.mark.skipif(not REFERENCE_DATA, reason="REFERENCE_DATA names no folder with the published trials")
-def test_published_noise_experiment() -> None:
-    """Published accuracies to 5e-5 percentage points; human mean over observers at width 0.10: 75.125 %."""
-    folder = Path(REFERENCE_DATA) / "published" / "noise-experiment"
-    files = [pd.read_csv(path, dtype=str, keep_default_na=False) for path in sorted(folder.glob("*.csv"))]
-    raw = pd.concat(files, ignore_index=True)
-    parts = raw["imagename"].str.split("_")
-    image = ["_".join(part[-2:]) if part[-2].startswith("n0") else part[-1] for part in parts]
-    human = raw["subj"].str.startswith("subject")
-    shared = pd.DataFrame(
-        {
-            "original": image,
-            "stimulus": raw["imagename"],
-            "category": raw["category"],
-            "corruption": "uniform_noise",
-            "visual_change": None,
-            "condition": raw["condition"],
-            "response": raw["object_response"],
-            "correct": raw["object_response"] == raw["category"],
-        }
-    )
-    people = shared[human].assign(
-        participant=raw["subj"], session=raw["session"], position=raw["trial"].astype(int), task="categorisation",
-        role="main", accepted=True,
-    )  # fmt: skip
-    networks = shared[~human].assign(classifier=raw["subj"], label_space=16)
-    found = analyse(people, networks, study="noise", seed=1, n_bootstrap=50)
-    means = {entry["condition"]: entry["mean_over_observers"] for entry in found["human_accuracy"]}
-    assert means["0.10"] == pytest.approx(0.75125) and means["0.90"] == pytest.approx(0.06)
-    assert find(found["accuracy"], observer="alexnet", condition="0.10")["accuracy"] == pytest.approx(
-        0.192857, abs=1e-6
-    )
-    assert find(found["accuracy"], observer="vgg", condition="0.60")["accuracy"] == pytest.approx(0.066964, abs=1e-6)
-    published = Path(REFERENCE_DATA) / "published" / "noise-experiment_accuracies.txt"
-    table = pd.read_csv(published, sep=" ")
-    for _, row in table.iterrows():
-        numbers = [float(value) for value in row if isinstance(value, int | float)]
-        condition = next(name for name in means if float(name) == pytest.approx(numbers[0]))
-        assert 100 * means[condition] == pytest.approx(numbers[1], abs=5e-5)
-    areas = {entry["population"]: entry["area"] for entry in found["curves"]}
-    assert areas["humans"] > areas["vgg"] > areas["googlenet"] > areas["alexnet"]
-    assert all(entry["n"] >= 1 for entry in found["error_consistency"])
 
 
 def test_importing_the_analysis_pulls_in_nothing_heavy() -> None:
