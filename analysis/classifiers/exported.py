@@ -48,7 +48,9 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
     except (RuntimeError, ValueError, KeyError, OSError, zipfile.BadZipFile, pickle.UnpicklingError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ClassifierUnavailable(f"{path}: torch.export cannot read it ({reason}). Export it again.") from error
-    module = program.module()
+    _check_batches(program.module(), described.inputs.input_px, path)
+    # Without the guard on the largest batch that was named at export: any size is right, and retraining exports anew.
+    module = program.module(check_guards=False)
     for weight in module.parameters():
         weight.requires_grad_(False)
     return TorchNetwork(
@@ -71,6 +73,22 @@ def save(network: Any, path: Path, described: Description, **provenance: Any) ->
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.export.save(program, path)
     path.with_suffix(".json").write_text(described.to_json(**provenance), encoding="utf-8")
+
+
+def _check_batches(module: Any, input_px: int, path: Path) -> None:
+    """Refuse a program that was exported for one number of pictures, or for another size."""
+    import torch
+
+    try:
+        with torch.inference_mode():
+            for n_pictures in (1, 3):
+                module(torch.zeros(n_pictures, 3, input_px, input_px))
+    except (RuntimeError, AssertionError, ValueError) as error:
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise ClassifierUnavailable(
+            f"{path}: the program does not take one picture as well as three, {input_px} px wide ({reason}). Correct "
+            "input_px, or export it with a free batch size: dynamic_shapes=({0: torch.export.Dim('batch')},)."
+        ) from error
 
 
 def _check_archive(path: Path) -> None:

@@ -141,8 +141,13 @@ def _load_weights(network: Any, path: Path, spec: str) -> None:
         ) from error
     if not isinstance(state, Mapping):
         raise ClassifierUnavailable(f"{spec}: {path.name} holds no state_dict. Save the network's state_dict() alone.")
+    weights: Mapping[str, Any] = state.get("state_dict", state)
+    if all(
+        name.startswith("module.") for name in weights
+    ):  # as torch saves a network that was trained on several devices
+        weights = {name.removeprefix("module."): value for name, value in weights.items()}
     try:
-        network.load_state_dict(state.get("state_dict", state))
+        network.load_state_dict(weights)
     except RuntimeError as error:
         raise ClassifierUnavailable(
             f"{spec}: {path.name} holds another network's weights, or another number of labels "

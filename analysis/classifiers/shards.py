@@ -122,7 +122,7 @@ def predict_shard(shard: PredictionShard) -> Path:
     for start in range(0, len(shard.stimuli), BATCH):
         batch = shard.stimuli[start : start + BATCH]
         decisions = _decided(classifier, shard.asked, batch)
-        rows.extend(_rows(shard.name, batch, decisions))
+        rows.extend(prediction_rows(shard.name, batch, decisions))
     frame = PREDICTIONS.frame(rows)
     table = pa.Table.from_pandas(frame, preserve_index=False)
     # A killed process leaves a temporary file, never half a shard.
@@ -221,7 +221,8 @@ def _decided(classifier: Classifier | RecordedPredictions, asked: Asked, batch: 
     return classify(classifier, names, pictures, asked.rule, own_labels=asked.own_labels)
 
 
-def _rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisions) -> Iterator[dict[str, Any]]:
+def prediction_rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisions) -> Iterator[dict[str, Any]]:
+    """Rows of `analysis.tables.PREDICTIONS` from the decisions on a batch."""
     for one, response, confidence in zip(batch, decisions.responses, decisions.confidence, strict=True):
         yield {
             "classifier": name,

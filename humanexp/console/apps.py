@@ -11,7 +11,7 @@ class ConsoleConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from humanexp.console import handlers  # noqa: F401  (registers)
+        from humanexp.console import handlers, retraining  # noqa: F401  (register)
         from humanexp.console.preflight.gate import refuse
         from humanexp.recruitment import gates
 

@@ -58,3 +58,51 @@ class EvaluationRun(models.Model):
     def pictures_per_s(self) -> float | None:
         """Pictures a second and process."""
         return self.count / self.seconds if self.seconds else None
+
+
+class Retraining(models.Model):
+    """A network trained further on the stimuli of a set, and what that brought. Complete once `completed_at` is set."""
+
+    #: what it was trained on, and unless another set is named, tested on (other originals of it)
+    stimulus_set = models.ForeignKey(StimulusSet, on_delete=models.CASCADE, related_name="retrainings")
+    evaluation_set = models.ForeignKey(
+        StimulusSet, null=True, blank=True, on_delete=models.CASCADE, related_name="tested_retrainings"
+    )
+    name = models.CharField(max_length=80)
+    #: adapter string of the network before
+    spec = models.CharField(max_length=300)
+    device = models.CharField(max_length=20, default="cpu")
+    labels_file = models.CharField(max_length=300, blank=True)
+    #: corruptions trained on; empty: all of the set
+    corruptions = models.JSONField(default=list, blank=True)
+    #: epochs, learning_rate, momentum, batch, seed
+    recipe = models.JSONField(default=dict)
+    #: share of the originals that are trained on, where one set is divided
+    share = models.FloatField(default=0.5)
+    #: device power in watts, overhead, kg CO2 a kWh
+    power = models.JSONField(default=dict)
+    #: the .pt2 file that is written
+    out = models.CharField(max_length=300)
+    #: digest of the network after
+    classifier_digest = models.CharField(max_length=64, blank=True)
+    #: before and after, losses, energy
+    report = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    completed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name} retrained on {self.stimulus_set}"
+
+    @property
+    def job_subject(self) -> str:
+        """Under this subject jobs about it are found."""
+        return f"retraining:{self.pk}"
+
+    @property
+    def folder(self) -> str:
+        """Where its checkpoint lies, relative to MEDIA_ROOT."""
+        return f"evaluations/retraining-{self.pk}"

@@ -286,6 +286,21 @@ def test_code_in_an_exported_program_is_refused_and_never_run(entry: str, tmp_pa
     assert not (tmp_path / "written").exists()
 
 
+def test_a_program_of_one_number_of_pictures_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "fixed.pt2"
+    torch.export.save(torch.export.export(small.small_module(), (torch.zeros(2, 3, 32, 32),)), path)
+    with pytest.raises(ClassifierUnavailable, match=r"one picture as well as three.*torch\.export\.Dim"):
+        load_classifier(f"export:{small.describe(path)}")
+
+
+def test_weights_of_a_network_that_was_trained_on_many_devices_load(made: dict[str, Made], tmp_path: Path) -> None:
+    kept = made["timm"]
+    weights = torch.load(kept.spec.partition("@")[2], weights_only=True)["state_dict"]
+    torch.save({f"module.{name}": value for name, value in weights.items()}, tmp_path / "parallel.pt")
+    again = load_classifier(f"timm:test_vit@{tmp_path / 'parallel.pt'}", labels=kept.labels)
+    assert again.digest == kept.loaded.digest
+
+
 @pytest.mark.parametrize("kind", ["export", "onnx"])
 def test_a_wrong_number_of_labels_is_found_before_anything_is_written(kind: str, tmp_path: Path) -> None:
     path = {

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any, cast
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
+
+from analysis.errors import AnalysisError
+from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
+from humanexp.console import retraining
+from humanexp.console.arguments import whole_number
+from humanexp.core.errors import ApplicationError
+from humanexp.experiments.selectors import study_by_slug
+from humanexp.jobs import runner
+from humanexp.jobs.models import JobState
+from humanexp.stimuli.selectors import stimulus_set_by_name
+
+
+class Command(BaseCommand):
+    help = "Train a network further on the stimuli of a set, and compare before with after on other originals."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--stimuli", metavar="NAME", required=True, help="stimulus set to train on")
+        parser.add_argument("--classifier", metavar="SPEC", required=True, help="e.g. timm:resnet50.a1_in1k")
+        parser.add_argument("--out", metavar="FILE.pt2", type=Path, required=True, help="file of the retrained network")
+        parser.add_argument(
+            "--evaluate-on", metavar="NAME", help="stimulus set to test on; by default other originals of the same set"
+        )
+        parser.add_argument("--study", metavar="NAME", help="compare with the people of this study")
+        parser.add_argument("--corruption", metavar="FN[,FN...]", default="", help="train on these functions alone")
+        parser.add_argument("--share", type=float, default=0.5, help="of the originals, for training (default: 0.5)")
+        parser.add_argument("--epochs", type=whole_number(1), default=5, help="default: 5")
+        parser.add_argument("--learning-rate", type=float, default=0.001, help="default: 0.001")
+        parser.add_argument("--momentum", type=float, default=0.9, help="default: 0.9")
+        parser.add_argument("--batch", type=whole_number(1), default=32, help="default: 32")
+        parser.add_argument("--seed", type=whole_number(0), default=0)
+        parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+        parser.add_argument("--labels", metavar="FILE", type=Path, help="mapping file of a network with its own labels")
+        parser.add_argument(
+            "--power", type=float, help=f"of the device, in W (default: cpu {CPU_W:g}, cuda {CUDA_W:g})"
+        )
+        parser.add_argument("--overhead", type=float, default=1.0, help="of the site, at least 1 (default: 1)")
+        parser.add_argument(
+            "--carbon", type=float, default=KG_CO2_PER_KWH, help=f"kg CO2 a kWh (default: {KG_CO2_PER_KWH})"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            row, job = retraining.retrain(
+                stimulus_set=stimulus_set_by_name(options["stimuli"]),
+                evaluation_set=stimulus_set_by_name(options["evaluate_on"]) if options["evaluate_on"] else None,
+                study=study_by_slug(options["study"]) if options["study"] else None,
+                spec=options["classifier"],
+                out=options["out"],
+                corruptions=[name.strip() for name in options["corruption"].split(",") if name.strip()],
+                share=options["share"],
+                recipe=_recipe(options),
+                device=options["device"],
+                labels=options["labels"],
+                power=_power(options),
+            )
+        except (ApplicationError, AnalysisError) as error:
+            raise CommandError(str(error)) from error
+        job = runner.run_to_the_end(job, tell=self.stderr.write)
+        row.refresh_from_db()
+        if job.state != JobState.DONE:
+            raise CommandError(f"The retraining did not finish: {(job.error or job.state).strip().splitlines()[-1]}")
+        console = Console(file=cast(IO[str], self.stdout), width=110)
+        console.print(_table(row.report))
+        clean, energy = row.report["clean"], row.report["energy"]
+        console.print(
+            f"Clean pictures: {clean['before']:.3f} right before, {clean['after']:.3f} after "
+            f"({clean['n']} originals that were not trained on)."
+        )
+        console.print(
+            f"Training: {energy['seconds']:.0f} s at {energy['power_w']:g} W, {energy['kwh']:.2g} kWh, "
+            f"{energy['kg_co2']:.2g} kg CO2 (estimate)."
+        )
+        console.print(f"Written: {row.out} and {Path(row.out).with_suffix('.json').name}", soft_wrap=True)
+
+
+def _recipe(options: dict[str, Any]) -> Any:
+    from analysis.retraining import Recipe
+
+    names = ("epochs", "learning_rate", "momentum", "batch", "seed")
+    return Recipe(**{name: options[name] for name in names})
+
+
+def _power(options: dict[str, Any]) -> dict[str, float]:
+    from analysis.retraining import Energy
+    from analysis.retraining.energy import usual_power_w
+
+    power = options["power"] if options["power"] is not None else usual_power_w(options["device"])
+    given = {"power_w": power, "overhead": options["overhead"], "kg_co2_per_kwh": options["carbon"]}
+    Energy(seconds=0, **given)
+    return given
+
+
+def _table(report: dict[str, Any]) -> Table:
+    """One row a corruption, property and quantity: before, after, difference with its interval."""
+    table = Table("on originals not trained on", "", "before", "after", "difference", "95 % interval", box=None)
+    for row in report["rows"]:
+        curve = f"{row['corruption'].replace('_', ' ')}, {row['property']}"
+        for name, words in (("area", "area"), ("hmri", "HMRI"), ("mrsi", "MRSI")):
+            if name not in row["difference"]:
+                continue
+            low, high = row["interval"][name]
+            table.add_row(
+                curve if row["trained_on"] else f"{curve} (not trained on)",
+                words,
+                f"{row['before'][name]:.3f}",
+                f"{row['after'][name]:.3f}",
+                f"{row['difference'][name]:+.3f}",
+                f"{low:+.3f} – {high:+.3f}",
+            )
+    return table

@@ -1,0 +1,237 @@
+"""Training a network further on a stimulus set, and testing it before and after on other originals."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from humanexp.core import clock
+from humanexp.core.errors import InputRefused, InvalidRequest
+from humanexp.core.models import User
+from humanexp.core.storage import media_path
+from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.prediction import shown_stimuli
+from humanexp.evaluations.specs import check_spec, default_name, located
+from humanexp.jobs.registry import Progress
+from humanexp.stimuli.models import SourceSet, StimulusSet
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from analysis.classifiers.networks import TorchNetwork
+    from analysis.classifiers.shards import ShownStimulus
+    from analysis.retraining import Energy, Recipe, Retrained, Split
+
+_BATCH = 64
+
+
+def describe(
+    *,
+    stimulus_set: StimulusSet,
+    spec: str,
+    out: Path,
+    recipe: Recipe,
+    evaluation_set: StimulusSet | None = None,
+    corruptions: Sequence[str] = (),
+    share: float = 0.5,
+    device: str = "cpu",
+    labels: Path | None = None,
+    power: dict[str, float] | None = None,
+    by: User | None = None,
+) -> Retraining:
+    """The row of a retraining that is about to start; refuses what cannot end well before anything is trained."""
+    spec = check_spec(spec)
+    for one in (stimulus_set, evaluation_set):
+        if one is not None and one.completed_at is None:
+            raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
+    unknown = sorted(set(corruptions) - set(stimulus_set.corruptions))
+    if unknown:
+        raise InvalidRequest(
+            f"The set {stimulus_set} has no stimuli of {', '.join(unknown)}; there are: "
+            f"{', '.join(stimulus_set.corruptions)}."
+        )
+    _check_out(out)
+    _split(stimulus_set, evaluation_set, share=share, seed=recipe.seed)
+    return Retraining.objects.create(
+        stimulus_set=stimulus_set,
+        evaluation_set=evaluation_set,
+        name=default_name(spec),
+        spec=spec,
+        device=device,
+        labels_file=str(labels.resolve()) if labels else "",
+        corruptions=list(corruptions),
+        recipe=asdict(recipe),
+        share=share,
+        power=power or {},
+        out=str(out.resolve()),
+        created_by=by,
+    )
+
+
+def train_and_compare(retraining: Retraining, trials: pd.DataFrame | None, progress: Progress) -> dict[str, Any]:
+    """Train, test before and after, write the network and store the report; an interrupted training goes on."""
+    from analysis.classifiers import load_classifier, rehearse, require_gradients
+    from analysis.retraining import Recipe, before_and_after, fine_tune
+
+    network = require_gradients(
+        load_classifier(
+            located(retraining.spec),
+            device=retraining.device,
+            labels=Path(retraining.labels_file) if retraining.labels_file else None,
+        )
+    )
+    rehearse(network, retraining.stimulus_set.size_px)
+    recipe = Recipe(**retraining.recipe)
+    training_set, test_set = retraining.stimulus_set, retraining.evaluation_set or retraining.stimulus_set
+    split = _split(training_set, retraining.evaluation_set, share=retraining.share, seed=recipe.seed)
+    examples = StimulusExamples([one for one in _stimuli(training_set, retraining) if one.original in split.training])
+    tests = [one for one in _stimuli(test_set, None) if one.original in split.evaluation]
+    steps = recipe.epochs * -(-len(examples) // recipe.batch)
+    total = steps + 2 * -(-len(tests) // _BATCH)
+
+    def tell(done: int, _total: int, loss: float) -> None:
+        progress(done, total, f"{retraining.name}: training, loss {loss:.3f}")
+
+    folder = media_path(retraining.folder)
+    made = fine_tune(network, examples, recipe, checkpoint=folder / "checkpoint.pt", tell=tell)
+    before, after = (
+        _predictions(one, tests, partial(_tell_batches, progress, done, total, f"{retraining.name}: testing {name}"))
+        for name, one, done in (("before", network, steps), ("after", made.network, (steps + total) // 2))
+    )
+    report = before_and_after(
+        before,
+        after,
+        trials,
+        training=() if retraining.evaluation_set else split.training,
+        trained_on=retraining.corruptions or training_set.corruptions,
+        seed=recipe.seed,
+    )
+    report |= _circumstances(retraining, made, split, len(examples))
+    _write(made.network, Path(retraining.out), retraining, report)
+    retraining.classifier_digest = made.network.digest
+    retraining.report = report
+    retraining.completed_at = clock.now()
+    retraining.save()
+    shutil.rmtree(folder, ignore_errors=True)
+    progress(total, total, f"{retraining.name}: retrained")
+    return report
+
+
+@dataclass(frozen=True)
+class StimulusExamples:
+    """Stimuli as examples to learn from; a batch of pictures is read at a time."""
+
+    stimuli: list[ShownStimulus]
+
+    def __len__(self) -> int:
+        return len(self.stimuli)
+
+    def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        import numpy as np
+
+        from analysis.categories import CATEGORIES
+
+        chosen = [self.stimuli[number] for number in numbers]
+        return _pictures(chosen), np.array([CATEGORIES.index(one.category) for one in chosen], dtype=np.int64)
+
+
+def _pictures(stimuli: Sequence[ShownStimulus]) -> NDArray[np.uint8]:
+    import numpy as np
+
+    from analysis.classifiers.shards import read_picture
+
+    return np.stack([read_picture(one.file, one.sha256, one.stimulus) for one in stimuli])
+
+
+def _stimuli(stimulus_set: StimulusSet, retraining: Retraining | None) -> Iterator[ShownStimulus]:
+    return shown_stimuli(stimulus_set, corruptions=(retraining.corruptions or None) if retraining else None)
+
+
+def _contents(source_set: SourceSet) -> dict[str, tuple[str, str]]:
+    """Category and digest of every original: of its pixels where all of them have one, else of its file."""
+    rows = list(source_set.images.order_by("key").values_list("key", "category", "pixel_sha256", "sha256"))
+    by_pixels = all(pixels for _, _, pixels, _ in rows)
+    return {key: (category, pixels if by_pixels else file) for key, category, pixels, file in rows}
+
+
+def _split(stimulus_set: StimulusSet, evaluation_set: StimulusSet | None, *, share: float, seed: int) -> Split:
+    from analysis.retraining import Split, check_disjoint, split_originals
+
+    contents = _contents(stimulus_set.source_set)
+    if evaluation_set is None:
+        return split_originals(contents, share=share, seed=seed)
+    others = _contents(evaluation_set.source_set)
+    check_disjoint((digest for _, digest in contents.values()), (digest for _, digest in others.values()))
+    return Split(frozenset(contents), frozenset(others))
+
+
+def _predictions(network: TorchNetwork, stimuli: Sequence[ShownStimulus], tell: Callable[[int], None]) -> pd.DataFrame:
+    from analysis.classifiers import classify
+    from analysis.classifiers.shards import prediction_rows
+    from analysis.tables import PREDICTIONS
+
+    rows: list[dict[str, Any]] = []
+    for number, start in enumerate(range(0, len(stimuli), _BATCH), start=1):
+        batch = stimuli[start : start + _BATCH]
+        names = [one.stimulus for one in batch]
+        rows.extend(prediction_rows("network", batch, classify(network, names, partial(_pictures, batch))))
+        tell(number)
+    return PREDICTIONS.frame(rows)
+
+
+def _tell_batches(progress: Progress, before: int, total: int, said: str, number: int) -> None:
+    progress(min(before + number, total - 1), total, said)
+
+
+def _circumstances(retraining: Retraining, made: Retrained, split: Split, n_examples: int) -> dict[str, Any]:
+    from analysis.retraining.energy import Energy, usual_power_w
+
+    power = {"power_w": usual_power_w(retraining.device), **retraining.power}
+    energy: Energy = Energy(seconds=made.seconds, **power)
+    return {
+        "classifier": retraining.spec,
+        "recipe": retraining.recipe,
+        "losses": list(made.losses),
+        "training_originals": len(split.training),
+        "training_stimuli": n_examples,
+        "energy": energy.to_dict(),
+        "device": retraining.device,
+    }
+
+
+def _check_out(out: Path) -> None:
+    if out.suffix != ".pt2":
+        raise InputRefused(f"{out}: the retrained network is written as a torch.export program: name a .pt2 file.")
+    if out.exists() or out.with_suffix(".json").exists():
+        raise InputRefused(f"{out} is there already: name another file, or move it away.")
+    if not out.parent.is_dir() or not os.access(out.parent, os.W_OK):
+        raise InputRefused(f"{out}: there is no folder {out.parent} that can be written to.")
+
+
+def _write(network: TorchNetwork, out: Path, retraining: Retraining, report: dict[str, Any]) -> None:
+    """Program and description, each written whole; the description, which makes it loadable, last."""
+    from analysis.classifiers.description import Description
+    from analysis.classifiers.exported import save
+
+    described = Description(out.stem, network.labels, network.inputs, network.outputs)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+        save(
+            network.forward,
+            Path(folder) / out.name,
+            described,
+            retrained_from=retraining.spec,
+            stimuli=retraining.stimulus_set.name,
+            corruptions=retraining.corruptions or retraining.stimulus_set.corruptions,
+            recipe=report["recipe"],
+            training_originals=report["training_originals"],
+        )
+        (Path(folder) / out.name).replace(out)
+        (Path(folder) / out.with_suffix(".json").name).replace(out.with_suffix(".json"))
