@@ -37,9 +37,13 @@ class Comparison:
         Level of the intervals.
     hmri_interval, mrsi_interval, human_lead_interval, classifier_lead_interval, area_difference_interval : tuple
         Percentile intervals of the joint bootstrap (area difference: human minus classifier); None without refits.
+        Where neither observer is shown to exceed the other somewhere, the interval of that lead reaches down to 0
+        (and MRSI's with it, HMRI's up to 1).
     exceeds : tuple of (float, float) or None
         Ranges of visual change where the simultaneous band of classifier minus human lies above 0; None without
         refits. MRSI is positive by noise alone: only these ranges show that a classifier exceeds people.
+    falls_short : tuple of (float, float) or None
+        Ranges where the band lies below 0: people exceed the classifier there.
     """
 
     hmri: float
@@ -55,6 +59,7 @@ class Comparison:
     classifier_lead_interval: Interval | None = None
     area_difference_interval: Interval | None = None
     exceeds: tuple[Interval, ...] | None = None
+    falls_short: tuple[Interval, ...] | None = None
 
     @property
     def identity_gap(self) -> float:
@@ -226,8 +231,16 @@ def _intervals(human: CurveFit, classifier: CurveFit, span: Interval, level: flo
     grid = np.linspace(*span, 201)
     grid_design = human.basis.design(grid)
     gap = pair_spread(*pair, lambda people, network: (network - people) @ grid_design.T)
-    floor = gap.estimate - gap.critical_value(level) * np.maximum(gap.standard_error, 1e-3)
-    intervals["exceeds"] = _ranges(grid, floor > 0.0)
+    reach = gap.critical_value(level) * np.maximum(gap.standard_error, 1e-3)
+    intervals["exceeds"] = _ranges(grid, gap.estimate - reach > 0.0)
+    intervals["falls_short"] = _ranges(grid, gap.estimate + reach < 0.0)
+    # A lead is never negative, so noise makes that of every refit positive: 0 counts until the band rules it out.
+    if not intervals["exceeds"]:
+        for name in ("classifier_lead_interval", "mrsi_interval"):
+            intervals[name] = (0.0, intervals[name][1])
+    if not intervals["falls_short"]:
+        intervals["human_lead_interval"] = (0.0, intervals["human_lead_interval"][1])
+        intervals["hmri_interval"] = (intervals["hmri_interval"][0], 1.0)
     return intervals
 
 

@@ -5,7 +5,8 @@
 True marginal curve: 0.93 to chance, a logistic drop at 0.90. Pictures differ by sd 2, people by sd 0.5 (0.7 in C) on
 the logit. A: 550 people x 9 trials, five answers an image. B: the same on a new image for every answer. C: 20 people
 x 250 trials, five answers an image. Wanted: the two-way interval of nominal 83.4 % covers in 75 to 90 % of the runs.
-Other schemes stand beside it, and so do the bands and the thresholds.
+Other schemes stand beside it, and so do the bands and the thresholds. Then HMRI and MRSI of two classifiers on the
+people's 2,000 originals: one worse everywhere (true MRSI 0), one worse at first and better at the end.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np  # noqa: E402
 
 from analysis.curves import OVERLAP_LEVEL, fit_curve, threshold  # noqa: E402
 from analysis.curves.bands import normal_quantile  # noqa: E402
+from analysis.metrics import compare  # noqa: E402
 from analysis.power import Crowd, LogisticDrop, simulate_answers  # noqa: E402
 from benchmarks._pieces import Piece, run_pieces  # noqa: E402
 
@@ -35,6 +37,8 @@ DESIGNS = {
 }
 SCHEMES = ("two-way", "image", "participant", "naive")
 REFITS, LIMITS = 300, (0.75, 0.90)
+NETWORKS = {"worse": LogisticDrop(0.90, 1 / 16, 0.65, 0.08), "crossing": LogisticDrop(0.80, 1 / 16, 0.96, 0.03)}
+JOINT = Crowd(550, 9, originals=2000, participant_sd=0.0)
 
 
 def crossing(rate: float) -> float:
@@ -67,9 +71,49 @@ def run(piece: Piece) -> dict[str, Any]:
     return result
 
 
+def true_indices(network: LogisticDrop) -> dict[str, float]:
+    """HMRI and MRSI of the true curves."""
+    v = (np.arange(100_000) + 0.5) / 100_000
+    lower = float(np.minimum(TRUTH(v), network(v)).mean())
+    return {"hmri": lower / TRUTH.area, "mrsi": max(1.0 - lower / network.area, 0.0)}
+
+
+def run_indices(piece: Piece) -> dict[str, Any]:
+    """HMRI and MRSI of a simulated classifier with their joint intervals, by level."""
+    name, seed = piece
+    truths = [TRUTH, NETWORKS[name.removeprefix("indices/")]]
+    people, network = simulate_answers(list(truths), JOINT, np.random.default_rng(seed), shared_originals=True)
+    result: dict[str, Any] = {}
+    for level in (OVERLAP_LEVEL, 0.95):
+        options: dict[str, Any] = {"n_bootstrap": REFITS, "rng": seed, "level": level}
+        human = fit_curve(**people.columns(), **options)
+        columns = {key: column for key, column in network.columns().items() if key != "participants"}
+        found = compare(human, fit_curve(**columns, **options))
+        result |= {"hmri": found.hmri, "mrsi": found.mrsi}
+        result |= {f"hmri {level}": found.hmri_interval, f"mrsi {level}": found.mrsi_interval}
+    return result
+
+
+def report_indices(results: dict[Piece, dict[str, Any]], runs: int) -> None:
+    print("classifier  index   truth    bias      sd  83 % covers  95 % covers")
+    for name, network in NETWORKS.items():
+        for index, truth in true_indices(network).items():
+            own = [results[f"indices/{name}", seed] for seed in range(runs)]
+            values = np.array([one[index] for one in own])
+            covers = [
+                float(np.mean([one[f"{index} {level}"][0] <= truth <= one[f"{index} {level}"][1] for one in own]))
+                for level in (OVERLAP_LEVEL, 0.95)
+            ]
+            print(
+                f"{name:11} {index:5} {truth:7.4f} {values.mean() - truth:+7.4f} {values.std(ddof=1):7.4f} "
+                f"{covers[0]:12.3f} {covers[1]:12.3f}"
+            )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--index-runs", type=int, default=40, help="runs a classifier of HMRI and MRSI")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, help="file of finished runs: a later call goes on from it")
     chosen = parser.parse_args()
@@ -96,6 +140,10 @@ def main() -> int:
             met &= scheme != "two-way" or LIMITS[0] <= covers[0] <= LIMITS[1]
         at = ", ".join(f"{rate:.0%}: {np.mean([one[f'threshold {rate}'] for one in own]):.3f}" for rate in (0.75, 0.5))
         print(f"{name:6} two-way, 83 % interval of the visual change at which the curve falls to {at}")
+    if chosen.index_runs:
+        pieces = [(f"indices/{name}", seed) for seed in range(chosen.index_runs) for name in NETWORKS]
+        indices = run_pieces(run_indices, pieces, file=chosen.out, processes=chosen.processes)
+        report_indices(indices, chosen.index_runs)
     return 0 if met else 1
 
 

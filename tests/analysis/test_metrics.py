@@ -184,8 +184,21 @@ def test_intervals_hold_the_estimates_and_a_worse_network_exceeds_nowhere() -> N
     assert found.hmri_interval is not None and found.human_lead_interval is not None
     assert found.hmri_interval[0] < found.hmri < found.hmri_interval[1]
     assert found.human_lead_interval[0] > 0
-    assert found.exceeds == ()
+    assert found.exceeds == () and found.falls_short
+    # A worse network's MRSI is above 0 by noise alone: 0 stays in the interval.
+    assert found.mrsi_interval is not None and found.mrsi_interval[0] == 0.0
+    assert found.classifier_lead_interval is not None and found.classifier_lead_interval[0] == 0.0
     assert "hmri_interval" in found.to_dict()
+
+
+def test_a_network_like_people_is_not_told_from_them() -> None:
+    """The same people twice, under two seeds: HMRI of 1 and MRSI of 0 lie in their intervals."""
+    people = crowd(4, people=40, trials_each=40)
+    first, second = (fit_curve(**people, n_bootstrap=60, rng=seed) for seed in (1, 2))
+    found = compare(first, second)
+    assert found.exceeds == found.falls_short == ()
+    assert found.hmri_interval is not None and found.hmri_interval[1] == 1.0
+    assert found.mrsi_interval is not None and found.mrsi_interval[0] == 0.0
 
 
 def test_a_network_above_people_is_seen_where_it_exceeds_them() -> None:

@@ -12,6 +12,9 @@ from analysis.curves.spline import fit_binned, select_smoothness
 
 FloatArray = NDArray[np.float64]
 
+#: Smaller falls of the fit are rounding errors of none.
+_FALLING = 1e-9
+
 
 class PenalisedSpline:
     """Degree 3, 20 segments, smoothness by AIC with over-dispersion."""
@@ -44,11 +47,12 @@ class PenalisedSpline:
             chosen.effective_parameters,
             chosen.dispersion,
             chosen.deviance,
-            hint=chosen.fitted,
+            hint=(chosen.fitted, np.append(-np.diff(chosen.coefficients), chosen.coefficients[-1]) > _FALLING),
         )
 
     def refit(self, basis: SplineBasis, cells: Cells, chosen: ChosenFit) -> FloatArray:
         """Refit at the chosen smoothness, from the chosen fit on."""
+        start, falls = chosen.hint
         fits = fit_binned(
             basis,
             basis.step_design(cells.v),
@@ -57,6 +61,7 @@ class PenalisedSpline:
             chosen.smoothness,
             start_value=cells.start_value,
             end_value=cells.end_value,
-            start=chosen.hint,
+            start=start,
+            falling=falls,
         )
         return np.clip(fits.coefficients, 0.0, 1.0)
