@@ -74,7 +74,8 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
         layout["margin"]["l"] = 8
     for trace in figure.traces:
         if isinstance(trace, Cells):
-            layout["xaxis"] |= {"automargin": True, "tickangle": -45 if len(figure.x.categories) > 6 else 0}
+            named = len(figure.x.ticks) or len(figure.x.categories)
+            layout["xaxis"] |= {"automargin": True, "tickangle": -45 if named > 6 else 0}
             layout["annotations"] += _printed(trace)
     if strip:
         most = max(max(trace.height, default=1.0) for trace in figure.traces if isinstance(trace, Bars))
@@ -269,7 +270,8 @@ def _plotly_axis(axis: Axis) -> dict[str, Any]:
     if axis.categories and axis.range[0] > axis.range[1]:
         drawn |= {"showgrid": False}
     if axis.categories:
-        drawn |= {"tickvals": list(range(len(axis.categories))), "ticktext": list(axis.categories)}
+        places = [int(tick) for tick in axis.ticks] or list(range(len(axis.categories)))
+        drawn |= {"tickvals": places, "ticktext": [axis.categories[place] for place in places]}
     elif axis.ticks:
         drawn["tickvals"] = list(axis.ticks)
     return drawn

@@ -62,7 +62,11 @@ def to_file(figure: Figure, path: Path, *, width: str = "text") -> Path:
     undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
     settings = {"svg.fonttype": "path", "svg.hashsalt": "figure", "pdf.fonttype": 42, "font.family": "DejaVu Sans"}
     with RENDERING, mpl.rc_context(settings):
-        draw(figure, width=width).savefig(path, format=kind, dpi=300, metadata=undated | words)
+        canvas = draw(figure, width=width)
+        for artist in canvas.findobj():
+            # Kinds of series are no names: as ids of the drawing they would meet.
+            artist.set_gid(None)
+        canvas.savefig(path, format=kind, dpi=300, metadata=undated | words)
     return path
 
 
@@ -158,8 +162,8 @@ def _draw_rows(figure: Figure, axes: Any, *, small: bool) -> None:
     axes.set_ylim(*figure.y.range)
     axes.set_yticks(range(len(figure.y.categories)), figure.y.categories)
     if figure.x.categories:
-        turned = len(figure.x.categories) > 6
         places = figure.x.ticks or tuple(map(float, range(len(figure.x.categories))))
+        turned = len(places) > 6
         axes.set_xticks(places, [figure.x.categories[int(place)] for place in places])
         axes.tick_params(axis="x", rotation=45 if turned else 0)
         for label in axes.get_xticklabels() if turned else ():

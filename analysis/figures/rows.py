@@ -53,7 +53,7 @@ def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
         title=title,
         description="; ".join(f"{row.observer.name}: HMRI {row.hmri:.3f}, MRSI {row.mrsi:.3f}" for row in ordered)
         + ".",
-        x=Axis("index", (0.0, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        x=Axis("index", (-0.02, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
         y=_names([observer.name for observer in observers]),
         traces=(
             Estimates(

@@ -15,7 +15,7 @@ from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, T
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
 from humanexp.experiments.models import Study
-from humanexp.results.selectors import latest_run
+from humanexp.results.selectors import latest_run, plan_of
 from humanexp.results.services.analysing import N_BOOTSTRAP
 from humanexp.results.tables import (
     CHUNK,
@@ -129,11 +129,16 @@ def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Pa
         path = folder / FINDINGS
         path.write_text(json.dumps({**found, **beside}, allow_nan=False) + "\n", encoding="utf-8")
         yield path
+    frozen = plan_of(study)
+    plan = None
+    if frozen is not None:
+        plan = {"content": frozen.content, "digest": frozen.digest, "frozen_at": frozen.frozen_at.isoformat()}
     description = describe_analysis(
         study=study.slug,
         settings=found["settings"],
         sessions=found.get("sessions", session_summary(study)),
         beside=beside,
+        plan=plan,
     )
     path = folder / ANALYSIS
     path.write_text(json.dumps(description, indent=2, allow_nan=False) + "\n", encoding="utf-8")
@@ -149,7 +154,7 @@ Exported from HumanExp {settings.VERSION}. People appear by code alone.
 | --- | --- |
 | trials, predictions, sessions, stimuli (.csv and .parquet) | one row an answer, a prediction, a session, a stimulus |
 | {DESCRIPTION} | every column: meaning, unit, range; every file: size and sha256; the study's configuration |
-| {ANALYSIS} | settings and seed of the analysis, and the versions it ran with |
+| {ANALYSIS} | settings and seed of the analysis, the frozen plan, and the versions it ran with |
 | {FINDINGS} | every number of the dashboard, unrounded |
 | {TRIAL_FILES}/ | the same answers as the model-vs-human toolbox reads them, a folder a corruption |
 | {COVERAGE}, {CERTIFICATE} | where in the range of visual change the stimuli lie; how they were timed |

@@ -176,3 +176,34 @@ def test_conditions_stand_in_the_given_order() -> None:
 def test_a_figure_without_curves_is_refused() -> None:
     with pytest.raises(InvalidInput):
         curve_figure([], title="", measure="accuracy")
+
+
+def test_what_is_downloaded_is_what_is_shown(figure: Figure) -> None:
+    chosen = figure.only(["people"]).with_band("")
+    assert {name for _, name, *_ in chosen.series()} == {"people"}
+    assert not any(kind == "band" for kind, *_ in chosen.series())
+
+
+def test_hovering_over_a_curve_tells_bands_and_answers(figure: Figure) -> None:
+    people = [entry for entry in figure.to_plotly()["data"] if entry["meta"]["kind"] == "line"][-1]
+    told = people["customdata"][people["x"].index(0.5)]
+    assert told.startswith("95 % pointwise: ") and "83.4 % simultaneous: " in told
+    assert told.endswith("80 answers in this bin")
+
+
+@pytest.mark.parametrize(("width", "inches"), [("column", 3.5), ("page", 7.2)])
+def test_figures_are_as_wide_as_a_journal_s_columns(figure: Figure, tmp_path: Path, width: str, inches: float) -> None:
+    text = figure.to_file(tmp_path / "figure.svg", width=width).read_text(encoding="utf-8")
+    assert f'viewBox="0 0 {72 * inches:g} ' in text
+    # Letters are outlines: the file looks alike where the font is not installed.
+    assert "<text" not in text and figure.description.split(":")[0] in text
+
+
+def test_letters_are_embedded_in_the_pdf(figure: Figure, tmp_path: Path) -> None:
+    content = figure.to_file(tmp_path / "figure.pdf").read_bytes()
+    assert b"/FontFile2" in content and b"/Type3" not in content
+
+
+def test_another_width_is_refused(figure: Figure, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="column, page, text"):
+        figure.to_file(tmp_path / "figure.svg", width="poster")

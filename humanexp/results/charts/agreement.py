@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.figures import Column, Table
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import Findings, population_label
+from humanexp.results.charts.names import Findings, population_label, readable
 
 KEY = "agreement"
 #: Pairs of observers with fewer pictures in common are left to the JSON, and so are those beyond the first so many.
@@ -60,7 +60,7 @@ def _pairs(findings: Findings) -> Table:
         tuple(
             (
                 *entry["pair"],
-                entry["condition"],
+                readable(entry["condition"]),
                 entry["n"],
                 (entry["kappa"] if entry.get("shown", True) else None, *(entry.get("interval") or (None, None))),
             )

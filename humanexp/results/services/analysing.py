@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import transaction
 
+from humanexp.core.audit import record
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
@@ -94,4 +96,8 @@ def request_analysis(
         if job.parameters.get("selection", {}) == chosen:
             return job
     subject = subject_of(study)
-    return jobs.submit(ANALYSE, subject=subject, by=by, study_id=study.pk, n_bootstrap=n_bootstrap, selection=chosen)
+    with transaction.atomic():
+        record(action="analyse", subject=f"study:{study.slug}", study=study.slug, by=by)
+        return jobs.submit(
+            ANALYSE, subject=subject, by=by, study_id=study.pk, n_bootstrap=n_bootstrap, selection=chosen
+        )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import IntegrityError, transaction
 
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments.models import Origin, Response, Study
@@ -24,6 +25,14 @@ def freeze_analysis_plan(*, study: Study, by: User | None = None) -> AnalysisPla
     answers = Response.objects.filter(session__study=study).count()
     try:
         with transaction.atomic():
+            record(
+                action="freeze-analysis-plan",
+                subject=f"study:{study.slug}",
+                study=study.slug,
+                by=by,
+                digest=plan.digest,
+                answers_before=answers,
+            )
             return AnalysisPlan.objects.create(
                 study=study,
                 content=plan.content,

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from analysis.errors import InvalidInput
+from analysis.figures import Column, Table
+from analysis.figures.table import latex
+
+COLUMNS = (Column("model", "Model"), Column("hmri", "HMRI", "estimate"), Column("n", "Answers", "count"))
+
+
+def table(*rows: tuple) -> Table:
+    return Table("indices", "Models & people", COLUMNS, rows, ("95 % intervals.",))
+
+
+def test_csv_is_unrounded_and_gives_an_estimate_three_columns() -> None:
+    text = table(("net_1", (1 / 3, 0.25, 0.4), 12345), ("other", (0.5, None, None), None)).to_csv()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert rows[0] == {"model": "net_1", "hmri": repr(1 / 3), "hmri_lower": "0.25", "hmri_upper": "0.4", "n": "12345"}
+    assert rows[1] == {"model": "other", "hmri": "0.5", "hmri_lower": "", "hmri_upper": "", "n": ""}
+
+
+def test_latex_is_rounded_aligned_and_escaped() -> None:
+    text = table(("net_1", (-0.0004, -0.25, 0.4), 12345)).to_latex()
+    assert r"\begin{tabular}{lrr}" in text
+    assert r"Model & HMRI & Answers \\" in text
+    assert r"net\_1 & 0.000 [$-$0.250, 0.400] & 12,345 \\" in text
+    assert r"\caption{Models \& people 95 \% intervals.}" in text and r"\label{tab:indices}" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("ΔR̂ ≠ ±0.03", r"$\Delta$$\hat{R}$ $\ne$ $\pm$0.03"),
+        (r"50 % #1 {a}\b", r"50 \% \#1 \{a\}\textbackslash{}b"),
+        ("–", "--"),
+    ],
+)
+def test_symbols_of_the_field_are_latex(text: str, wanted: str) -> None:
+    assert latex(text) == wanted
+
+
+def test_absent_numbers_are_dashes_on_paper_and_empty_in_files() -> None:
+    assert table(("net", None, None)).texts == [["net", "–", "–"]]
+
+
+def test_a_row_of_another_length_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="row 0 has 2 cells for 3 columns"):
+        table(("net", None))
