@@ -14,6 +14,8 @@ from analysis.reporting.plan import FrozenPlan, deviations
 
 Entry = Mapping[str, Any]
 _HUMANS = "humans"
+#: More curves or comparisons than this are told by their means and ends.
+MOST_CURVES, MOST_COMPARISONS = 6, 12
 
 
 @dataclass(frozen=True)
@@ -162,9 +164,17 @@ def _curves(findings: Entry) -> Iterable[str]:
             f"Intervals have level {settings['level']:g} and rest on {settings['n_bootstrap']:,} refits for each "
             f"resampled unit (bootstrap: {_listed(schemes)}; seed {settings['seed']})."
         )
-    for curve in _human_curves(findings):
-        if curve["property"] == "accuracy":
-            yield _area_sentence(curve)
+    people = [curve for curve in _human_curves(findings) if curve["property"] == "accuracy"]
+    if len(people) <= MOST_CURVES:
+        yield from map(_area_sentence, people)
+        return
+    lowest, highest = _ends(people, "area")
+    withheld = sum(bool(curve.get("withheld")) for curve in people)
+    yield (
+        f"People's areas under accuracy for {len(people)} corruptions lie between {lowest['area']:.3f} "
+        f"({_words(lowest['corruption'])}) and {highest['area']:.3f} ({_words(highest['corruption'])}); {withheld} of "
+        "them rest on extrapolation for more than 20 % of the axis, and are given for the measured range."
+    )
 
 
 def _area_sentence(curve: Entry) -> str:
@@ -188,19 +198,39 @@ def _comparisons(findings: Entry) -> Iterable[str]:
             "Models are compared with people by HMRI, the share of the human area that a model reaches, and MRSI, the "
             "share of the model's area above people; intervals resample originals jointly."
         )
-    for one in own:
-        shown = one["common_range"] if one["withheld"] and one["common_range"] else one
-        where = "" if shown is one else f" between {shown['range'][0]:g} and {shown['range'][1]:g}"
-        yield (
-            f"{one['classifier']}, {_words(one['corruption'])}{where}: HMRI "
-            f"{_with_interval(shown['hmri'], shown['hmri_interval'])}, MRSI "
-            f"{_with_interval(shown['mrsi'], shown['mrsi_interval'])}."
-        )
+    if len(own) <= MOST_COMPARISONS:
+        yield from map(_comparison_sentence, own)
+    else:
+        rows = [row for row in findings.get("leaderboard") or [] if row["property"] == "accuracy"]
+        for row in rows:
+            lowest, highest = _ends([one for one in own if one["classifier"] == row["classifier"]], "hmri")
+            yield (
+                f"{row['classifier']}, mean over {row['corruptions']} corruptions: HMRI "
+                f"{_with_interval(row['hmri'], row['hmri_interval'])}, MRSI "
+                f"{_with_interval(row['mrsi'], row['mrsi_interval'])}; HMRI from {lowest['hmri']:.3f} "
+                f"({_words(lowest['corruption'])}) to {highest['hmri']:.3f} ({_words(highest['corruption'])})."
+            )
+        yield "Every pair of model and corruption stands in the table of comparisons."
     borrowed = [one for one in findings.get("comparisons", ()) if one["borrowed"]]
     if borrowed:
         pairs = dict.fromkeys((one["corruption"], one["human_curve"]) for one in borrowed)
         lent = _listed(f"{_words(one)} that of {_words(other)}" for one, other in pairs)
         yield f"Human curves were borrowed: for {lent}."
+
+
+def _comparison_sentence(one: Entry) -> str:
+    shown = one["common_range"] if one["withheld"] and one["common_range"] else one
+    where = "" if shown is one else f" between {shown['range'][0]:g} and {shown['range'][1]:g}"
+    return (
+        f"{one['classifier']}, {_words(one['corruption'])}{where}: HMRI "
+        f"{_with_interval(shown['hmri'], shown['hmri_interval'])}, MRSI "
+        f"{_with_interval(shown['mrsi'], shown['mrsi_interval'])}."
+    )
+
+
+def _ends(entries: Sequence[Entry], name: str) -> tuple[Entry, Entry]:
+    """Entries with the smallest and the largest value."""
+    return min(entries, key=lambda one: float(one[name])), max(entries, key=lambda one: float(one[name]))
 
 
 def _similarity(findings: Entry) -> Iterable[str]:

@@ -14,10 +14,12 @@ from django.core.management import CommandError, call_command
 from analysis.findings.__main__ import main
 from analysis.findings.reproduction import analyse_export
 from analysis.published_trials import read_published_trials
+from analysis.reporting import FrozenPlan
 from analysis.tables import SCHEMAS
 from humanexp.experiments.models import Participant, Session, SessionState, Study
 from humanexp.results import selectors
 from humanexp.results.models import AnalysisRun
+from humanexp.results.services.planning import freeze_analysis_plan
 from humanexp.stimuli.models import SourceImage
 from tests.results.collected import SESSIONS
 
@@ -157,6 +159,16 @@ def test_who_withdrew_is_counted_and_not_named(study: Study, tmp_path: Path) -> 
     assert (sessions["state"] == "withdrawn").sum() == 1 and len(sessions) == SESSIONS
     everything = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert code.encode() not in everything
+
+
+def test_the_frozen_plan_goes_along_and_can_be_checked(study: Study, tmp_path: Path) -> None:
+    export(study, tmp_path)
+    assert json.loads((tmp_path / "analysis.json").read_text())["plan"] is None
+    plan = freeze_analysis_plan(study=study)
+    export(study, tmp_path)
+    stored = json.loads((tmp_path / "analysis.json").read_text())["plan"]
+    assert FrozenPlan.from_dict(stored).digest == plan.digest
+    assert stored["frozen_at"] == plan.frozen_at.isoformat()
 
 
 def test_an_earlier_export_is_replaced_and_any_other_folder_is_kept(

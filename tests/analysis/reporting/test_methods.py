@@ -8,7 +8,7 @@ import pytest
 from analysis.acceptance import load_rule_set
 from analysis.findings import analyse
 from analysis.protocols import load_protocol
-from analysis.reporting import FrozenPlan, freeze_plan, methods_paragraphs
+from analysis.reporting import FrozenPlan, freeze_plan, methods, methods_paragraphs
 from analysis.tables import SESSIONS, STIMULI
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, study
 
@@ -75,3 +75,14 @@ def test_what_is_not_known_is_left_out(findings: dict[str, Any]) -> None:
     alone = analyse(study(1)[0].head(0), study="s", seed=1)
     assert [one.title for one in methods_paragraphs(alone)] == ["Plan and data"]
     assert "Procedure" not in [one.title for one in methods_paragraphs(findings)]
+
+
+def test_large_studies_are_told_by_means_and_ends(findings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "MOST_CURVES", 1)
+    monkeypatch.setattr(methods, "MOST_COMPARISONS", 1)
+    paragraphs = {one.title: one.text for one in methods_paragraphs(findings, SNAPSHOT)}
+    row = next(one for one in findings["leaderboard"] if one["property"] == "accuracy")
+    assert f"mean over 2 corruptions: HMRI {row['hmri']:.3f}" in paragraphs["Comparisons"]
+    assert "blur: HMRI" not in paragraphs["Comparisons"]
+    areas = [c["area"] for c in findings["curves"] if (c["population"], c["property"]) == ("humans", "accuracy")]
+    assert f"between {min(areas):.3f}" in paragraphs["Curves"] and f"and {max(areas):.3f}" in paragraphs["Curves"]
