@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterError
 from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Hit
 from humanexp.recruitment.recruiters import fees_of, recruiter_for
-from humanexp.recruitment.recruiters.base import AssignmentReport, BonusOrder, Recruiter
+from humanexp.recruitment.recruiters.base import (
+    AssignmentReport,
+    BonusOrder,
+    HitOrder,
+    Holds,
+    QualificationOrder,
+    Recruiter,
+)
+from humanexp.recruitment.services.deliveries.hits import terms_of
 from humanexp.recruitment.states import AssignmentState
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor
@@ -106,6 +117,13 @@ def test_an_expired_hit_takes_nobody_and_expiring_twice_is_expiring_once(recruit
     assert found.expires_at is not None
 
 
+def test_a_hit_stays_open_longer_and_twice_is_once(recruiter: Recruiter, hit: Hit) -> None:
+    until = timezone.now().replace(microsecond=0) + timedelta(days=20)
+    recruiter.prolong_hit(hit.hit_id, until=until)
+    recruiter.prolong_hit(hit.hit_id, until=until)
+    assert recruiter.hit(hit.hit_id).expires_at == until
+
+
 def test_a_hit_is_extended_once_for_a_token(recruiter: Recruiter, hit: Hit) -> None:
     token = f"extend-{hit.hit_id}"
     if not recruiter.pays:
@@ -169,6 +187,65 @@ def test_a_rejection_takes_effect_and_can_be_overridden(
     assert only(recruiter, hit).state == AssignmentState.REJECTED
     recruiter.approve(report.assignment_id, override_rejection=True)
     assert only(recruiter, hit).state == AssignmentState.APPROVED
+
+
+def test_a_qualification_is_made_once_for_a_name_and_given_and_taken_back(
+    recruiter: Recruiter, hit: Hit, new_worker: Callable[[], Worker]
+) -> None:
+    order = QualificationOrder(name=f"Contract {hit.hit_id}", description="Has met the contract.")
+    type_id = recruiter.publish_qualification(order)
+    assert type_id
+    assert recruiter.publish_qualification(order) == type_id
+    worker_id = new_worker().worker_id
+    assert recruiter.score(type_id, worker_id) is None
+    if not recruiter.qualifies:
+        for mark in (
+            lambda: recruiter.grant(type_id, worker_id),
+            lambda: recruiter.revoke(type_id, worker_id, reason="-"),
+        ):
+            with pytest.raises(RecruiterError):
+                mark()
+        return
+    for value in (7, 7, 3):
+        recruiter.grant(type_id, worker_id, value=value)
+    assert recruiter.score(type_id, worker_id) == 3
+    for _ in range(2):
+        recruiter.revoke(type_id, worker_id, reason="It is open to you again.")
+    assert recruiter.score(type_id, worker_id) is None
+
+
+def test_work_is_hidden_from_who_may_not_do_it(
+    recruiter: Recruiter, campaign: Campaign, new_worker: Callable[[], Worker]
+) -> None:
+    """The same terms with different conditions are different groups of work."""
+    if not recruiter.qualifies:
+        pytest.skip("our own check at the entry is all there is")
+    name = f"Members {campaign.pk}-{campaign.entry}"
+    type_id = recruiter.publish_qualification(QualificationOrder(name=name, description="Members."))
+    terms = terms_of(campaign, recruiter)
+    for_members = replace(terms, title=name, holds=(Holds(type_id=type_id),), lacks=())
+    for_others = replace(terms, title=name, holds=(), lacks=(type_id,))
+    types = [recruiter.publish_type(one) for one in (for_members, for_others)]
+    assert len({*types, recruiter.publish_type(for_members)}) == 2
+    for number, type_of in enumerate(types):
+        order = HitOrder(
+            hit_type_id=type_of,
+            places=1,
+            lifetime_s=3600,
+            url="https://lab.example/take/x/",
+            annotation=f"{name}-{number}",
+            token=f"c-{campaign.entry}-{number}",
+        )
+        recruiter.publish_hit(order)
+    member, other = new_worker(), new_worker()
+    recruiter.grant(type_id, member.worker_id)
+    seen = [{group["hit_type_id"] for group in worker.client.groups()} & set(types) for worker in (member, other)]
+    assert seen == [{types[0]}, {types[1]}]
+
+
+def test_hints_are_none_without_a_queue(recruiter: Recruiter) -> None:
+    recruiter.ask_for_hints("T0")
+    assert recruiter.hints() == []
 
 
 def test_its_fees_are_known_before_there_are_keys(recruiter: Recruiter, environment: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from humanexp.core.errors import (
@@ -41,10 +41,12 @@ _STATE_FAULTS = ("InvalidAssignmentState", "InvalidHITState", "InvalidQualificat
 _REPEATS = ("HitAlreadyExists", "QualificationTypeAlreadyExists")
 
 
-def fault_of(environment: str, reply: Mapping[str, Any]) -> RecruiterError:
-    """The error that a refused call is to us."""
+def fault_of(environment: str, reply: Mapping[str, Any], *, unsaid: Collection[str] = ()) -> RecruiterError:
+    """The error that a refused call is to us. Worker ids in `unsaid` are taken out of its words."""
     fault = reply.get("Error", {})
     code, message = str(fault.get("Code", "")), str(fault.get("Message", ""))
+    for worker_id in unsaid:
+        message = message.replace(worker_id, "(worker)")
     turk_code = str(reply.get("TurkErrorCode", "")).rpartition(".")[2]
     said = f"{environment}: {message or code}"
     if code in KEY_FAULTS or turk_code == "NotAuthorized":

@@ -298,7 +298,8 @@ class MTurkRecruiter(Qualifications):
         try:
             return getattr(client, method)(**parameters)  # type: ignore[no-any-return]
         except botocore_errors.ClientError as err:
-            raise fault_of(self.environment, err.response) from err
+            # Without its cause: the service's own words name workers, and errors are stored and logged.
+            raise fault_of(self.environment, err.response, unsaid=_workers_in(parameters)) from None
         except botocore_errors.ParamValidationError as err:
             raise InvalidRequest(str(err)) from err
         except (botocore_errors.NoCredentialsError, botocore_errors.PartialCredentialsError) as err:
@@ -311,6 +312,11 @@ class MTurkRecruiter(Qualifications):
             raise RecruiterUnavailable(f"{self.endpoint_url} cannot be reached; nothing was changed.") from err
         except botocore_errors.BotoCoreError as err:
             raise OutcomeUnknown(f"{operation.name}: the reply was lost ({type(err).__name__}).") from err
+
+
+def _workers_in(parameters: Mapping[str, Any]) -> list[str]:
+    one = parameters.get("WorkerId")
+    return [str(one)] if one else [str(worker_id) for worker_id in parameters.get("WorkerIds", ())]
 
 
 def _refuse_in_transaction(method: str) -> None:

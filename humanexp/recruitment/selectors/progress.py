@@ -12,6 +12,7 @@ from humanexp.recruitment import pricing
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.selectors.payments import waiting_payments
+from humanexp.recruitment.selectors.wages import ENOUGH
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState
 
 
@@ -109,7 +110,8 @@ def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
 
 
 def _median_minutes(study: Study) -> float | None:
-    rows = Session.objects.filter(study=study, completed_at__isnull=False).values_list("opened_at", "completed_at")
+    finished = Session.objects.filter(study=study, completed_at__isnull=False).order_by("-pk")
+    rows = finished.values_list("opened_at", "completed_at")[:ENOUGH]
     minutes = sorted((completed - opened).total_seconds() / 60 for opened, completed in rows if completed)
     if not minutes:
         return None

@@ -19,6 +19,8 @@ from humanexp.recruitment.states import LISTED, WriteState
 
 #: A longer silence than this is a break; the first one holds the instructions and may be longer.
 LONGEST_STEP, LONGEST_READING = timedelta(minutes=1), timedelta(minutes=10)
+#: The newest sessions, so many, tell the median and the quartile; the rest is not read.
+ENOUGH = 300
 FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 #: The cause of such a bonus begins with it; what an earlier one paid counts in the next.
 TOP_UP = "top-up"
@@ -37,8 +39,6 @@ class WageEstimate:
     slow_minutes: float
     reward_cents: int
     floor_cents: int
-    #: of this study's finished sessions, at its reward and with its bonuses
-    people_under_floor: int
 
     @property
     def hourly_median_cents(self) -> int | None:
@@ -105,7 +105,7 @@ def _active(opened: datetime, answered: list[datetime]) -> float:
 
 def wage_estimate(study: Study) -> WageEstimate:
     """Before anybody has taken part, a pilot of the same family tells the time, or else the plan does."""
-    minutes, source = sorted(_minutes_of(study).values()), "active"
+    minutes, source = sorted(_minutes_of(study, ENOUGH).values()), "active"
     if not minutes:
         minutes, source = sorted(_minutes_of_pilots(study)), "pilot"
     terms = suggested_terms(study)
@@ -119,7 +119,6 @@ def wage_estimate(study: Study) -> WageEstimate:
         slow_minutes=quantile(minutes, 0.75),
         reward_cents=newest.reward_cents if newest else terms.reward_cents,
         floor_cents=settings.WAGE_FLOOR_CENTS,
-        people_under_floor=top_up_plan(study).people,
     )
 
 
@@ -160,15 +159,16 @@ def quantile(ordered: list[float], share: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def _minutes_of(study: Study) -> dict[int, float]:
-    return active_minutes(Session.objects.filter(study=study, state__in=FINISHED).values_list("pk", flat=True))
+def _minutes_of(study: Study, newest: int | None = None) -> dict[int, float]:
+    finished = Session.objects.filter(study=study, state__in=FINISHED).order_by("-pk").values_list("pk", flat=True)
+    return active_minutes(finished[:newest] if newest else finished)
 
 
 def _minutes_of_pilots(study: Study) -> list[float]:
     """Of the latest other study in the family that anybody has finished."""
     others = Study.objects.filter(family=study.family_id, population=study.population).exclude(pk=study.pk)
     for other in others.order_by("-version", "-pk"):
-        minutes = _minutes_of(other)
+        minutes = _minutes_of(other, ENOUGH)
         if minutes:
             return list(minutes.values())
     return []

@@ -56,14 +56,13 @@ def quote_extension(*, campaign: Campaign, places: int) -> Extension:
         raise InvalidRequest("An extension adds at least one place.", fields={"places": "at least 1"})
     if campaign.is_link or campaign.is_compensation:
         raise Conflict("This campaign cannot be extended: open another one with more places.")
-    left, grown = places, []
+    left, grown, usual = places, [], _usual_size(campaign)
     for hit in _growing(campaign):
-        room = left if hit.max_assignments >= LARGE_HIT else min(left, LARGE_HIT - 1, campaign.assignments_per_hit)
-        room -= 0 if hit.max_assignments >= LARGE_HIT else hit.max_assignments
+        room = left if hit.max_assignments >= LARGE_HIT else min(usual, LARGE_HIT - 1) - hit.max_assignments
         if left and room > 0:
             grown.append((hit, min(left, room)))
             left -= min(left, room)
-    sizes = split(left, campaign.assignments_per_hit) if left else ()
+    sizes = split(left, usual) if left else ()
     total = sum(more * selectors.place_cents(campaign, hit.max_assignments) for hit, more in grown)
     total += sum(size * selectors.place_cents(campaign, size) for size in sizes)
     rewards = places * campaign.reward_cents
@@ -146,6 +145,12 @@ def check_confirmed(environment: str, total_cents: int, confirmed_cents: int | N
         raise CostNotConfirmed(f"This spends real money: {total} dollars. Confirm the total.")
     if confirmed_cents is not None and confirmed_cents != total_cents:
         raise CostNotConfirmed(f"The cost is {total} dollars, not {money.dollars(confirmed_cents)}; nothing was done.")
+
+
+def _usual_size(campaign: Campaign) -> int:
+    """Places of a full HIT; a campaign of a single small one had no more places to fill it with."""
+    only_one = campaign.hits.count() == 1
+    return max(campaign.assignments_per_hit, LARGE_HIT - 1) if only_one else campaign.assignments_per_hit
 
 
 def _growing(campaign: Campaign) -> list[Hit]:

@@ -1,0 +1,341 @@
+"""What goes wrong between us and a recruiter has a row that says what it is and what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from humanexp.core.errors import Conflict, InvalidRequest
+from humanexp.core.models import User
+from humanexp.experiments.models import Session, Study
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.models import Assignment, Campaign, Message, Payment
+from humanexp.recruitment.selectors import Attention
+from tests.marketplace.server import MarketplaceServer
+from tests.recruitment.conftest import Worker
+from tests.recruitment.studies import Visitor
+
+Launch = Callable[..., Campaign]
+NewWorker = Callable[[], Worker]
+REASON = "Both accounts were used by one person, from one address."
+
+
+@pytest.fixture
+def ada(transactional_db: None) -> User:
+    return User.objects.create_user("ada", password="x")
+
+
+def send() -> Any:
+    return services.send(environment="marketplace")
+
+
+def told(study: Study, kind: str) -> Attention:
+    [found] = [one for one in selectors.attention(study) if one.kind == kind]
+    assert found.text
+    assert found.resolution
+    return found
+
+
+def nothing_waits(study: Study) -> bool:
+    return not [one for one in selectors.attention(study) if one.tone != "note"]
+
+
+def let_the_deadline_pass(campaign: Campaign) -> None:
+    Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+
+
+class TestFinishedHereAndNeverSubmitted:
+    @pytest.fixture
+    def lost(self, launch: Launch, new_worker: NewWorker) -> tuple[Worker, Assignment]:
+        campaign, worker = launch(assignments=3), new_worker()
+        visitor = worker.accept(campaign)
+        visitor.open()
+        visitor.answer_all()
+        worker.client.give_back(visitor.person["assignmentId"])
+        services.sync(study=campaign.study)
+        return worker, Assignment.objects.get()
+
+    def test_until_the_deadline_they_may_still_submit(self, lost: tuple[Worker, Assignment], ada: User) -> None:
+        _, row = lost
+        assert nothing_waits(row.campaign.study)
+        with pytest.raises(Conflict, match="can still submit"):
+            services.compensate(assignment=row, by=ada)
+
+    @pytest.mark.parametrize("fault", ["", "drop_after_commit", "drop_before"])
+    def test_then_a_private_hit_pays_them_once(
+        self,
+        marketplace: MarketplaceServer,
+        lost: tuple[Worker, Assignment],
+        new_worker: NewWorker,
+        ada: User,
+        fault: str,
+    ) -> None:
+        worker, row = lost
+        study = row.campaign.study
+        let_the_deadline_pass(row.campaign)
+        services.sync(study=study)
+        row.refresh_from_db()
+        assert (row.state, row.session.state) == ("returned", "completed")
+        assert told(study, "not-submitted").subject_pk == row.pk
+        for _ in range(2):
+            compensation = services.compensate(assignment=row, by=ada)
+        assert nothing_waits(study)
+        if fault:
+            marketplace.arm("CreateHITWithHITType", fault)
+            marketplace.arm("CreateQualificationType", fault)
+        for _ in range(3):
+            send()
+        assert isinstance(compensation, Campaign)
+        hit_id = compensation.hits.get().hit_id
+        assert new_worker().client.try_accept(hit_id).status_code == 404  # nobody else sees it
+        worker.client.submit(worker.client.accept(hit_id)["assignment_id"], q0="0")
+        assert services.sync(study=study).unmatched == 0
+        assert send().confirmed == 1
+        paid = Payment.objects.get()
+        assert (paid.amount_cents, paid.state, paid.assignment.person) == (120, "confirmed", row.person)
+        assert services.reconcile(environment="marketplace")[0].adds_up
+        # the compensation is no place of the study
+        assert selectors.progress(study).places == 3
+        assert len(selectors.live_entries(study)) == 1
+        refused = Visitor(
+            compensation, worker_id=worker.worker_id, assignment_id="A9", submit_to=marketplace.url
+        ).open()
+        assert refused.status_code == 409
+
+    def test_who_has_other_work_here_gets_a_bonus_on_it(
+        self, lost: tuple[Worker, Assignment], ada: User, launch: Launch
+    ) -> None:
+        _, row = lost
+        let_the_deadline_pass(row.campaign)
+        services.sync(study=row.campaign.study)
+        services.raise_cap(campaign=row.campaign, cap_cents=1_000, by=ada)
+        other = Assignment.objects.create(
+            campaign=row.campaign,
+            hit=row.campaign.hits.get(),
+            environment=row.environment,
+            assignment_id="AOTHER",
+            person=row.person,
+            state="approved",
+        )
+        for _ in range(2):
+            paid = services.compensate(assignment=row, by=ada, amount_cents=70)
+        assert isinstance(paid, Payment)
+        assert (paid.kind, paid.assignment, paid.amount_cents) == ("compensation", other, 70)
+        assert Payment.objects.count() == 1
+        assert nothing_waits(row.campaign.study)
+
+    def test_who_submits_late_after_all_is_paid_as_everybody(
+        self, launch: Launch, new_worker: NewWorker, ada: User
+    ) -> None:
+        campaign, worker = launch(), new_worker()
+        visitor = worker.accept(campaign)
+        visitor.open()
+        receipt = visitor.answer_all()["receipt"]
+        let_the_deadline_pass(campaign)
+        services.sync(study=campaign.study)
+        assert told(campaign.study, "not-submitted")
+        worker.submit(visitor, receipt)
+        services.sync(study=campaign.study)
+        assert nothing_waits(campaign.study)
+        with pytest.raises(Conflict, match="pay its reward"):
+            services.compensate(assignment=Assignment.objects.get(), by=ada)
+        assert services.settle(study=campaign.study).planned == 1
+
+
+class TestSubmittedThereAndUnknownHere:
+    def test_it_is_shown_and_a_person_clears_it(self, launch: Launch, new_worker: NewWorker, ada: User) -> None:
+        campaign, worker = launch(), new_worker()
+        worker.submit(worker.accept(campaign))
+        services.sync(study=campaign.study)
+        found = told(campaign.study, "unmatched")
+        assert (found.count, found.subject_pk) == (1, Assignment.objects.get().pk)
+        services.clear(assignment=Assignment.objects.get(), by=ada)
+        assert nothing_waits(campaign.study)
+        assert send().confirmed == 1
+
+
+class TestReturnedAndAcceptedAgainUnderTheSameId:
+    def test_by_the_same_worker_goes_on_where_it_stopped(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign, worker = launch(), new_worker()
+        visitor = worker.accept(campaign)
+        visitor.open()
+        first = visitor.session
+        Assignment.objects.update(state="returned")
+        again = Visitor(campaign, **_person(visitor))
+        assert again.open().status_code == 201
+        assert again.session == first
+        worker.submit(again, again.answer_all()["receipt"])
+        services.sync(study=campaign.study)
+        assert services.settle(study=campaign.study).planned == 1
+        assert nothing_waits(campaign.study)
+
+    def test_by_another_worker_is_two_rows_and_one_is_paid(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign, first, second = launch(), new_worker(), new_worker()
+        visitor = second.accept(campaign)
+        before = Visitor(campaign, **{**_person(visitor), "worker_id": first.worker_id})
+        before.open()  # the first one had it, began, and gave it back
+        visitor.open()
+        second.submit(visitor, visitor.answer_all()["receipt"])
+        report = services.sync(study=campaign.study)
+        assert (report.submitted, report.unmatched, report.returned) == (1, 0, 1)
+        states = dict(Assignment.objects.values_list("person__worker_id", "state"))
+        assert states == {first.worker_id: "returned", second.worker_id: "submitted"}
+        assert Session.objects.get(pk=before.session.pk).state == "withdrawn"
+        found = told(campaign.study, "taken-over")
+        assert (found.tone, found.count) == ("note", 1)
+        assert services.settle(study=campaign.study).planned == 1
+        send()
+        assert Payment.objects.get().assignment.person.worker_id == second.worker_id
+
+
+class TestOneWorkerWithSeveralHits:
+    def test_the_second_one_is_refused_or_takes_over_and_one_is_paid(
+        self, launch: Launch, new_worker: NewWorker, ada: User
+    ) -> None:
+        campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
+        first, second = worker.accept(campaign, 1), worker.accept(campaign, 2)
+        first.open()
+        assert second.open().json()["type"] == "already-begun"
+        assert second.open(continueHere=True).status_code == 201
+        receipt = second.answer_all()["receipt"]
+        worker.submit(second, receipt)
+        worker.submit(first, receipt)
+        services.sync(study=campaign.study)
+        assert services.settle(study=campaign.study).planned == 1
+        found = told(campaign.study, "unmatched")
+        assert found.subject_pk == Assignment.objects.get(assignment_id=first.person["assignmentId"]).pk
+
+
+class TestKeys:
+    def test_an_expired_key_pauses_every_writer_and_sending_goes_on_by_itself(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, ada: User
+    ) -> None:
+        campaign = launch()
+        new_worker().do(campaign)
+        services.sync(study=campaign.study)
+        send()
+        services.settle(study=campaign.study)
+        marketplace.arm("*", "expired_key", times=1_000)
+        send()
+        assert "Nothing is sent" in told(campaign.study, "keys").resolution
+        assert Payment.objects.get().state in ("planned", "sending")
+        for _ in range(2):  # nobody writes while it lasts
+            assert send().confirmed == 0
+        assert Payment.objects.get().attempts <= 1
+        marketplace.clear_faults()
+        services.try_keys_again(environment="marketplace", by=ada)
+        services.sync(study=campaign.study)
+        assert "keys" not in {one.kind for one in selectors.attention(campaign.study)}
+        assert send().confirmed == 1
+        assert nothing_waits(campaign.study)
+
+    def test_polling_finds_it_out_too(self, marketplace: MarketplaceServer, launch: Launch) -> None:
+        campaign = launch()
+        marketplace.arm("*", "expired_key", times=1_000)
+        services.sync(study=campaign.study)
+        assert told(campaign.study, "keys")
+        marketplace.clear_faults()
+        services.sync(study=campaign.study)
+        assert nothing_waits(campaign.study)
+
+
+class TestHitThatFilledWhilePublishingWasCut:
+    def test_people_are_let_in_found_and_paid(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        """The reply to CreateHIT is lost; before anybody asks, every place is taken and submitted."""
+        marketplace.arm("CreateHITWithHITType", "drop_after_commit")
+        campaign = launch()
+        assert told(campaign.study, "cut-hit").subject_pk == campaign.hits.get().pk
+        pages = other_side.get_paginator("list_hits").paginate(MaxResults=100)
+        [hit_id] = [hit["HITId"] for page in pages for hit in page["HITs"] if hit["Title"] == campaign.title]
+        for _ in range(2):
+            worker = new_worker()
+            assignment_id = worker.client.accept(hit_id)["assignment_id"]
+            visitor = Visitor(
+                campaign, worker_id=worker.worker_id, assignment_id=assignment_id, submit_to=marketplace.url
+            )
+            assert visitor.open().status_code == 201
+            worker.submit(visitor, visitor.answer_all()["receipt"])
+        assert send().confirmed == 1
+        assert services.sync(study=campaign.study).submitted == 2
+        assert campaign.hits.get().state == "closed"
+        assert services.settle(study=campaign.study).planned == 2
+        assert send().confirmed == 2
+        assert nothing_waits(campaign.study)
+
+
+class TestRejections:
+    @pytest.fixture
+    def row(self, launch: Launch, new_worker: NewWorker) -> Assignment:
+        campaign, worker = launch(), new_worker()
+        visitor = worker.accept(campaign)
+        visitor.open()
+        worker.submit(visitor)
+        services.sync(study=campaign.study)
+        return Assignment.objects.get()
+
+    def test_one_sign_is_not_enough_without_written_evidence(self, row: Assignment, ada: User) -> None:
+        assert selectors.signs_against(row) == ("submitted before the last trial",)
+        with pytest.raises(InvalidRequest) as caught:
+            services.reject(assignment=row, reason=REASON, by=ada)
+        assert list(caught.value.fields) == ["evidence"]
+        services.reject(assignment=row, reason=REASON, by=ada, evidence="The same mouse path in both sessions.")
+        send()
+        [rejected] = selectors.rejections(row.campaign.study)
+        assert rejected.signs == ("submitted before the last trial",)
+        assert (rejected.reason, rejected.evidence) == (REASON, "The same mouse path in both sessions.")
+        assert rejected.days_left == 30
+
+    def test_after_thirty_days_it_is_too_late_to_override(self, row: Assignment, ada: User) -> None:
+        services.reject(assignment=row, reason=REASON, by=ada, evidence="The same mouse path in both sessions.")
+        send()
+        Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=29, hours=1))
+        assert selectors.rejections(row.campaign.study)[0].days_left == 1
+        Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
+        assert selectors.rejections(row.campaign.study)[0].days_left == 0
+        with pytest.raises(Conflict, match="for 30 days"):
+            services.override_rejection(assignment=row, by=ada)
+
+
+class TestMessages:
+    def test_words_go_out_once_and_never_twice(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, ada: User
+    ) -> None:
+        campaign, known = launch(assignments=3), new_worker()
+        unknown = Worker(marketplace)  # whose work was never judged here: the recruiter passes no words on
+        known.do(campaign)
+        unknown.accept(campaign).open()
+        services.sync(study=campaign.study)
+        services.settle(study=campaign.study)
+        send()
+        rows = list(Assignment.objects.filter(campaign=campaign))
+        services.notify(assignments=[*rows, *rows], subject="Thank you", text="The results are out.", by=ada)
+        assert Message.objects.count() == 2
+        marketplace.arm("NotifyWorkers", "throttle")
+        for _ in range(3):
+            send()
+        states = dict(Message.objects.values_list("assignment__person__worker_id", "state"))
+        assert states == {known.worker_id: "confirmed", unknown.worker_id: "refused"}
+        assert "could not reach" in Message.objects.get(state="refused").last_error
+        services.notify(assignments=rows[:1], subject="Again", text="One more word.", by=ada)
+        marketplace.arm("NotifyWorkers", "drop_before")
+        for _ in range(2):
+            send()
+        last = Message.objects.get(subject="Again")
+        assert (last.state, last.attempts) == ("refused", 1)
+        assert "may have arrived" in last.last_error
+        assert selectors.notices(campaign.study).count() == 3
+
+
+def _person(visitor: Visitor) -> dict[str, str]:
+    given = visitor.person
+    return {
+        "worker_id": given["workerId"],
+        "assignment_id": given["assignmentId"],
+        "submit_to": given["turkSubmitTo"],
+    }

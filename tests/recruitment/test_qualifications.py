@@ -1,0 +1,314 @@
+"""Who may take part, at the recruiter and at our own door: against a real marketplace process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from humanexp.core.errors import InvalidRequest
+from humanexp.core.models import AuditEvent, User
+from humanexp.experiments.models import Session, StudyFamily
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.models import (
+    Assignment,
+    Campaign,
+    Exclusion,
+    QualificationType,
+    QualificationWrite,
+    RecruitedPerson,
+)
+from humanexp.recruitment.quiz import Quiz, QuizQuestion
+from humanexp.recruitment.requirements import WorkerRequirements
+from humanexp.screening.models import Verdict
+from tests.marketplace.server import MarketplaceServer
+from tests.recruitment.conftest import Worker
+from tests.recruitment.studies import Visitor, make_study
+
+Launch = Callable[..., Campaign]
+NewWorker = Callable[[], Worker]
+
+
+def send() -> Any:
+    return services.send(environment="marketplace")
+
+
+def sees(worker: Worker, campaign: Campaign) -> bool:
+    return any(group["hit_type_id"] == campaign.hit_type_id for group in worker.client.groups())
+
+
+@pytest.fixture
+def ada(transactional_db: None) -> User:
+    return User.objects.create_user("ada", password="x")
+
+
+class TestTookPart:
+    def test_from_consent_on_nobody_sees_the_study_twice(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign, worker, other = launch(assignments=4, assignments_per_hit=2), new_worker(), new_worker()
+        visitor = worker.accept(campaign)
+        assert sees(worker, campaign)  # the second HIT
+        visitor.open()
+        assert send().told == 1
+        assert not sees(worker, campaign)
+        assert sees(other, campaign)
+        # the work in hand goes on and is paid
+        worker.submit(visitor, visitor.answer_all()["receipt"])
+        assert services.sync(study=campaign.study).submitted == 1
+
+    @pytest.mark.parametrize("fault", ["drop_after_commit", "drop_before"])
+    def test_a_lost_reply_marks_them_all_the_same(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, fault: str
+    ) -> None:
+        campaign, worker = launch(), new_worker()
+        worker.accept(campaign).open()
+        marketplace.arm("AssociateQualificationWithWorker", fault)
+        assert send().told == 0
+        assert send().told == 1
+        assert not sees(worker, campaign)
+
+    def test_it_goes_for_the_whole_family_and_for_a_campaign_made_later(
+        self, launch: Launch, new_worker: NewWorker, study: Any
+    ) -> None:
+        campaign, worker = launch(), new_worker()
+        worker.do(campaign)
+        send()
+        sister = make_study("noise-2", family="noise")
+        later = services.publish(study=sister, to="marketplace", assignments=1, reward_cents=10, title="Later")
+        send()
+        later.refresh_from_db()
+        assert not sees(worker, later)
+        stranger = services.publish(study=make_study("blur"), to="marketplace", assignments=1, reward_cents=10)
+        send()
+        stranger.refresh_from_db()
+        assert sees(worker, stranger)
+
+    def test_who_may_come_several_times_is_marked_with_the_last(
+        self, transactional_db: None, marketplace: Any, new_worker: NewWorker
+    ) -> None:
+        twice = make_study("twice", max_sessions_per_worker=2)
+        campaign = services.publish(
+            study=twice, to="marketplace", assignments=2, reward_cents=10, assignments_per_hit=1, title="Twice"
+        )
+        send()
+        campaign.refresh_from_db()
+        worker = new_worker()
+        worker.do(campaign, 1)
+        services.sync(study=twice)
+        assert not QualificationWrite.objects.exists()
+        worker.do(campaign, 2)
+        assert send().told == 1
+
+    def test_a_session_that_was_given_up_opens_the_study_again(self, launch: Launch, new_worker: NewWorker) -> None:
+        campaign, worker = launch(), new_worker()
+        visitor = worker.accept(campaign)
+        visitor.open()
+        send()
+        worker.client.give_back(visitor.person["assignmentId"])
+        Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+        assert services.sync(study=campaign.study).returned == 1
+        assert not sees(worker, campaign)
+        assert send().told == 1
+        assert sees(worker, campaign)
+        assert list(QualificationWrite.objects.values_list("kind", flat=True)) == ["grant", "revoke"]
+
+    def test_an_id_that_nobody_has_troubles_nobody(self, marketplace: MarketplaceServer, launch: Launch) -> None:
+        campaign = launch()
+        forger = Visitor(campaign, worker_id="AFORGED", assignment_id="A1", submit_to=marketplace.url)
+        assert forger.open().status_code == 201
+        report = send()
+        assert (report.refused, report.waiting, report.told) == (0, 0, 1)
+        said = QualificationWrite.objects.get().last_error
+        assert "does not exist" in said
+        assert "AFORGED" not in said
+
+
+class TestRequirements:
+    def test_what_the_recruiter_knows_is_asked_of_it(self, launch: Launch, other_side: Any) -> None:
+        campaign = launch(
+            requirements=WorkerRequirements(
+                approval_percent=95, hits_approved=100, countries=("US", "DE"), adult=True, masters=True
+            )
+        )
+        hit = other_side.get_hit(HITId=campaign.hits.get().hit_id)["HIT"]
+        asked = {one["QualificationTypeId"]: one for one in hit["QualificationRequirements"]}
+        assert asked["000000000000000000L0"]["IntegerValues"] == [95]
+        assert asked["00000000000000000040"]["IntegerValues"] == [100]
+        assert [place["Country"] for place in asked["00000000000000000071"]["LocaleValues"]] == ["US", "DE"]
+        assert asked["00000000000000000060"]["IntegerValues"] == [1]
+        assert asked["2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"]["Comparator"] == "Exists"
+        assert len(asked) == 6  # and "already took part"
+        assert campaign.quoted_cents == 2 * (120 + 30)  # masters: 25 %
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [{"approval_percent": 101}, {"hits_approved": -1}, {"countries": ("usa",)}, {"countries": ("US", "US")}],
+    )
+    def test_what_makes_no_sense_is_refused(self, wrong: dict[str, Any]) -> None:
+        with pytest.raises(InvalidRequest) as caught:
+            WorkerRequirements(**wrong)
+        assert list(caught.value.fields) == list(wrong)
+
+    def test_they_are_stored_without_loss(self) -> None:
+        asked = WorkerRequirements(approval_percent=99, countries=("FR",))
+        assert WorkerRequirements.from_dict(asked.to_dict()) == asked
+        with pytest.raises(InvalidRequest):
+            WorkerRequirements.from_dict({"shoe_size": 43})
+
+
+QUIZ = Quiz(
+    questions=(
+        QuizQuestion(text="Which is <largest> & heaviest?", options=("a mouse", "an elephant"), right=1),
+        QuizQuestion(text="Do you sit at a computer with a mouse?", options=("yes", "no"), right=0),
+    ),
+    pass_percent=100,
+    retry_after_s=60,
+)
+
+
+class TestQuiz:
+    def test_the_recruiter_grades_it_and_lets_in_who_passes(
+        self, transactional_db: None, marketplace: Any, new_worker: NewWorker
+    ) -> None:
+        study = make_study("quizzed", recruitment={"quiz": QUIZ.to_dict()})
+        campaign = services.publish(study=study, to="marketplace", assignments=2, reward_cents=10, title="Quizzed")
+        send()
+        campaign.refresh_from_db()
+        quiz_type = QualificationType.objects.get(purpose="quiz").type_id
+        for answers, status in (({"q0": "1", "q1": "0"}, 200), ({"q0": "0", "q1": "0"}, 403)):
+            worker = new_worker()
+            assert sees(worker, campaign)  # shown, so that people can ask for it
+            assert worker.client.try_accept(campaign.hits.get().hit_id).status_code == 403
+            worker.client.take_test(quiz_type, **answers)
+            assert worker.client.try_accept(campaign.hits.get().hit_id).status_code == status
+
+    def test_a_quiz_without_sense_is_refused(self) -> None:
+        assert Quiz.from_dict(QUIZ.to_dict()) == QUIZ
+        for wrong in ({}, {"questions": []}, {"questions": [{"text": "?", "options": ["a", "b"], "right": 2}]}):
+            with pytest.raises(InvalidRequest):
+                Quiz.from_dict(wrong)
+
+
+class TestPaidQualification:
+    def test_a_pass_opens_the_study_and_everybody_is_paid(
+        self, launch: Launch, new_worker: NewWorker, study: Any
+    ) -> None:
+        entrance = make_study("entrance")
+        first = services.publish(
+            study=entrance, to="marketplace", assignments=3, reward_cents=20, qualifies=study.family, title="Entrance"
+        )
+        campaign = launch(needs_qualification=True)
+        first.refresh_from_db()
+        good, bad, undecided = new_worker(), new_worker(), new_worker()
+        assert not sees(good, campaign)
+        for worker in (good, bad, undecided):
+            worker.do(first)
+        sessions = Session.objects.filter(study=entrance).order_by("pk")
+        Session.objects.filter(pk=sessions[0].pk).update(qualified=True)
+        Session.objects.filter(pk=sessions[1].pk).update(qualified=False)
+        assert services.sync().qualified == 1
+        send()
+        assert [sees(worker, campaign) for worker in (good, bad, undecided)] == [True, False, False]
+        # where the session had no qualification of its own, the verdict says
+        Verdict.objects.create(
+            session=sessions[2], accepted=True, rule_set="vcr", rule_version="1", decided_at=timezone.now()
+        )
+        assert services.sync().qualified == 1
+        assert services.sync().qualified == 0
+        send()
+        assert sees(undecided, campaign)
+        assert good.accept(campaign).open().status_code == 201
+        assert services.settle(study=entrance).planned == 3
+
+    def test_our_own_door_asks_too(self, marketplace: MarketplaceServer, launch: Launch) -> None:
+        campaign = launch(needs_qualification=True)
+        stranger = Visitor(campaign, worker_id="ASTRANGER", assignment_id="A1", submit_to=marketplace.url)
+        refused = stranger.open()
+        assert (refused.status_code, refused.json()["type"]) == (409, "already-took-part")
+        assert "passed its qualification" in refused.json()["detail"]
+        assert not RecruitedPerson.objects.exists()
+
+    def test_a_plain_link_qualifies_by_our_rows_alone(self, study: Any, marketplace: Any) -> None:
+        first = services.publish(study=make_study("entrance"), to="link", assignments=2, qualifies=study.family)
+        campaign = services.publish(study=study, to="link", assignments=2, needs_qualification=True)
+        assert Visitor(campaign, worker_id="panel-1").open().status_code == 409
+        someone = Visitor(first, worker_id="panel-1")
+        someone.open()
+        someone.answer_all()
+        Session.objects.update(qualified=True)
+        services.sync()
+        assert services.send(environment="link").told == 1
+        assert Visitor(campaign, worker_id="panel-1").open().status_code == 201
+        assert Visitor(campaign, worker_id="panel-2").open().status_code == 409
+
+
+@pytest.mark.django_db
+class TestExclusions:
+    def test_excluded_people_are_asked_to_return_the_hit(self, ada: User) -> None:
+        study = make_study()
+        campaign = services.publish(study=study, to="link", assignments=3)
+        report = services.exclude_people(
+            family=study.family,
+            worker_ids=["panel-1", " panel-2 ", "panel-1"],
+            environment="link",
+            note="pilot",
+            by=ada,
+        )
+        assert (report.added, report.known) == (2, 0)
+        assert services.exclude_people(family=study.family, worker_ids=["panel-2"], environment="link").known == 1
+        refused = Visitor(campaign, worker_id="panel-2").open()
+        assert (refused.status_code, refused.json()["type"]) == (409, "already-took-part")
+        assert "does you no harm" in refused.json()["detail"]
+        assert not RecruitedPerson.objects.exists()
+        assert Visitor(campaign, worker_id="panel-3").open().status_code == 201
+        services.lift_exclusion(exclusion=selectors.exclusions(study.family).get(code=code("link", "panel-2")), by=ada)
+        assert Visitor(campaign, worker_id="panel-2").open().status_code == 201
+        assert "panel" not in str(list(Exclusion.objects.values()) + list(AuditEvent.objects.values()))
+
+    def test_who_is_under_way_may_finish(self) -> None:
+        study = make_study()
+        campaign = services.publish(study=study, to="link", assignments=3)
+        visitor = Visitor(campaign, worker_id="panel-1")
+        visitor.open()
+        services.exclude_people(family=study.family, worker_ids=["panel-1"], environment="link")
+        assert Visitor(campaign, worker_id="panel-1").open().status_code == 201
+
+    def test_a_list_is_carried_to_another_family_as_hashes(self) -> None:
+        study, other = make_study(), make_study("blur")
+        campaign = services.publish(study=study, to="link", assignments=3)
+        Visitor(campaign, worker_id="panel-1").open()
+        hashes = selectors.participant_hashes(study.family)
+        assert hashes == [code("link", "panel-1")]
+        assert services.exclude_people(family=other.family, hashes=hashes).added == 1
+        third = StudyFamily.objects.create(slug="third")
+        assert services.exclude_family(family=third, other=study.family).added == 1
+        assert selectors.is_excluded(third, environment="link", worker_id="panel-1")
+        later = services.publish(study=other, to="link", assignments=1)
+        assert Visitor(later, worker_id="panel-1").open().status_code == 409
+
+    def test_the_same_id_elsewhere_is_somebody_else_but_sandbox_and_production_are_one(self) -> None:
+        codes = {name: code(name, "AWORKER1") for name in ("link", "marketplace", "sandbox", "production")}
+        assert codes["sandbox"] == codes["production"]
+        assert len(set(codes.values())) == 3
+
+    @pytest.mark.parametrize(
+        ("given", "field"),
+        [
+            ({"worker_ids": ["A1", "no id!"], "environment": "marketplace"}, "worker_ids"),
+            ({"worker_ids": ["A1"], "environment": "mars"}, "worker_ids"),
+            ({"hashes": ["X-123"]}, "hashes"),
+        ],
+    )
+    def test_one_bad_line_refuses_all(self, given: dict[str, Any], field: str) -> None:
+        family = StudyFamily.objects.create(slug="noise")
+        with pytest.raises(InvalidRequest) as caught:
+            services.exclude_people(family=family, **given)
+        assert list(caught.value.fields) == [field]
+        assert "no id!" not in caught.value.message
+        assert not Exclusion.objects.exists()
+
+
+def code(environment: str, worker_id: str) -> str:
+    return selectors.exclusion_code(environment=environment, worker_id=worker_id)
