@@ -12,8 +12,10 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 
+from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
 from humanexp.core.middleware import error_page
+from humanexp.core.models import User
 from humanexp.experiments.members import role_of
 from humanexp.experiments.models import Study
 from humanexp.experiments.roles import MAY, Action
@@ -75,6 +77,14 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "results:responses": (Action.EXPORT, Action.EXPORT),
 }
 
+#: Files in which people's answers or money leave the house: who takes one stands in the record.
+DOWNLOADS: Mapping[str, str] = {
+    "results:responses": "responses.csv",
+    "results:findings": "findings.json",
+    "recruitment:ledger-csv": "ledger.csv",
+    "console:audit-csv": "record.csv",
+}
+
 #: What it takes to cancel a study's job, or to let it go on; by the app whose job it is.
 JOBS: Mapping[str, Action] = {
     "recruitment": Action.EVIDENCE,
@@ -94,7 +104,12 @@ class StudyAccess:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        match = request.resolver_match
+        if match is not None and match.view_name in DOWNLOADS and response.status_code == 200:
+            by = request.user if isinstance(request.user, User) else None
+            record(action="export", subject=DOWNLOADS[match.view_name], study=match.kwargs["slug"], by=by)
+        return response
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: dict[str, Any]

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from analysis.acceptance import RuleSet, SessionRecord, hard_golds, judge, withdrawal_of
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
@@ -83,6 +84,7 @@ def judge_study(study: Study, *, rules: RuleSet | None = None, report: Report | 
 
 def judge_soon(*, study: Study, by: User) -> list[Verdict] | None:
     """Judge every complete session: at once where it takes a moment, else (None) by a job."""
+    record(action="judge", subject=f"study:{study.slug}", study=study.slug, by=by)
     if selectors.finished_count(study) <= AT_ONCE:
         return judge_study(study)
     _have_judged(study, by=by)
@@ -180,16 +182,22 @@ def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -
         raise Conflict("A session is judged when every trial is answered.")
     fields = _fields(session, rules_of(session.study))
     fields |= {"accepted": accepted, "reasons": [] if accepted else [selectors.BY_HAND]}
+    _note("decide-session", session, by, accepted=accepted, reason=reason)
     return Verdict.objects.create(
         session=session, decided_by=by, written_reason=reason, decided_at=clock.now(), **fields
     )
 
 
 @transaction.atomic
-def return_to_rules(*, session: Session) -> Verdict:
+def return_to_rules(*, session: Session, by: User | None = None) -> Verdict:
     """Take a person's decision back: the rules' verdict is appended again."""
     fields = _fields(session, rules_of(session.study))
+    _note("return-to-rules", session, by)
     return Verdict.objects.create(session=session, decided_at=clock.now(), **fields)
+
+
+def _note(action: str, session: Session, by: User | None, **facts: Any) -> None:
+    record(action=action, subject=f"session:{session.code}", study=session.study.slug, by=by, **facts)
 
 
 def _fields(

@@ -86,7 +86,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
 @login_required
 @require_POST
 def return_to_rules(request: HttpRequest, slug: str, code: str) -> HttpResponse:
-    services.return_to_rules(session=_session(_study(request, slug), code))
+    services.return_to_rules(session=_session(_study(request, slug), code), by=_user(request))
     messages.success(request, _("The rules' verdict holds again."))
     return redirect("screening:session", slug=slug, code=code)
 

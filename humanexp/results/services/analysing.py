@@ -57,9 +57,7 @@ def run_analysis(
         inputs["predictions"] = selection.of_predictions(inputs["predictions"])
     if inputs["trials"].empty and inputs["predictions"].empty:
         if not selection.is_as_planned:
-            raise StudyRefused(
-                "Nothing is left to analyse with this choice of sessions and trials. Choose fewer limits."
-            )
+            raise StudyRefused("Nothing is left to analyse with this choice of sessions and trials: limit it less.")
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")
     seed = study.seed if seed is None else seed
     with executor(settings.COMPUTE) as pool:
