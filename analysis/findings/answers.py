@@ -42,15 +42,18 @@ def confusion_entries(study: StudyCurves, people: Observations, classifiers: Obs
         None without wrong answers). Empty ranges, and classifiers with other labels, are left out.
     """
     entries = []
+    other_labels = {
+        key.population for key, curve in study.curves.items() if curve.fit.config.label_space != len(CATEGORIES)
+    }
     for population, own in _populations(people, classifiers):
         clean = own.clean
-        if len(clean) and set(clean.category.tolist()) <= set(CATEGORIES):
+        if population not in other_labels and len(clean) and set(clean.category.tolist()) <= set(CATEGORIES):
             entries.append(_matrix(population, CLEAN, clean, None))
     for key, curve in study.curves.items():
         answers, place = curve.outcomes.answers, curve.outcomes.place
-        if key.property != "accuracy" or not set(answers.category.tolist()) <= set(CATEGORIES):
+        if key.property != "accuracy" or key.population in other_labels:
             continue
-        if curve.fit.config.label_space != len(CATEGORIES):
+        if not set(answers.category.tolist()) <= set(CATEGORIES):
             continue
         entries.append(_matrix(key.population, key.corruption, answers, None))
         for low, high in MATRIX_RANGES:
