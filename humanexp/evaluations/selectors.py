@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from django.db.models import QuerySet
 
 from humanexp.core.storage import media_path
-from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.models import EvaluationRun, Retraining
+from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
 
 if TYPE_CHECKING:
@@ -41,3 +42,20 @@ def known_specs() -> list[str]:
     """Networks that have been evaluated here, to be offered again; no recorded answers, and nothing that runs code."""
     specs = EvaluationRun.objects.order_by("spec").values_list("spec", flat=True).distinct()
     return [spec for spec in specs if not spec.startswith(("table:", "python:"))]
+
+
+def run_by_pk(pk: int) -> EvaluationRun | None:
+    return all_runs().filter(pk=pk).first()
+
+
+def all_retrainings() -> QuerySet[Retraining]:
+    return Retraining.objects.select_related("stimulus_set", "evaluation_set")
+
+
+def retraining_by_pk(pk: int) -> Retraining | None:
+    return all_retrainings().filter(pk=pk).first()
+
+
+def newest_jobs(subjects: list[str]) -> dict[str, Job]:
+    """The newest job about each subject, in one query."""
+    return {job.subject: job for job in Job.objects.filter(subject__in=subjects).order_by("pk")}

@@ -7,5 +7,11 @@ from humanexp.evaluations import views
 app_name = "evaluations"
 urlpatterns = [
     path("classifiers/", views.classifiers, name="classifiers"),
+    path("classifiers/new/", views.new, name="new"),
+    path("classifiers/upload/", views.upload, name="upload"),
+    path("classifiers/upload/take/", views.take, name="take"),
+    path("classifiers/<int:pk>/", views.run, name="run"),
+    path("classifiers/<int:pk>/delete/", views.delete, name="delete"),
+    path("classifiers/retraining/<int:pk>/", views.retraining, name="retraining"),
     path("stimuli/sources/<slug:name>/gold/", views.select_gold, name="select_gold"),
 ]

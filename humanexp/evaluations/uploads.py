@@ -1,0 +1,85 @@
+"""Tables of predictions that were uploaded: examined whole, shown, and taken all or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.uploadedfile import UploadedFile
+
+from humanexp.core.errors import InputRefused, NotFound
+from humanexp.core.models import User
+from humanexp.core.storage import media_path
+from humanexp.evaluations import services
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.specs import TABLES
+from humanexp.jobs.models import Job
+from humanexp.stimuli.models import StimulusSet
+
+if TYPE_CHECKING:
+    from analysis.classifiers.table_check import TableReport
+
+SUFFIXES = (".csv", ".parquet")
+MOST_MB = 200
+#: A table that was shown and never confirmed is forgotten after this long.
+_KEPT_S = 24 * 3600
+_WAITING = "evaluations/uploads"
+
+
+def examine(*, stimulus_set: StimulusSet, table: UploadedFile[Any]) -> tuple[TableReport, str]:
+    """What a table says about a set, and the name under which it waits for confirmation; empty if it is not usable.
+
+    A table with problems is kept nowhere.
+    """
+    from analysis.classifiers.table_check import examine_table
+
+    _forget_old()
+    suffix = Path(str(table.name)).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputRefused(f"{table.name}: tables of predictions are .csv or .parquet files.")
+    if (table.size or 0) > MOST_MB * 10**6:
+        raise InputRefused(f"{table.name} is larger than {MOST_MB} MB: use manage.py evaluate --classifier table:FILE.")
+    folder = media_path(_WAITING)
+    folder.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    written = folder / f".{time.monotonic_ns()}{suffix}"
+    try:
+        with written.open("wb") as file:
+            for chunk in table.chunks():
+                digest.update(chunk)
+                file.write(chunk)
+        report = examine_table(written, _keys(stimulus_set), name=str(table.name))
+        if not report.is_usable:
+            return report, ""
+        name = f"{digest.hexdigest()}{suffix}"
+        written.replace(folder / name)
+        return report, name
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def take(*, stimulus_set: StimulusSet, waiting: str, name: str, by: User | None) -> tuple[EvaluationRun, Job]:
+    """Take a table that was examined: examined once more, for the set may have changed, and evaluated as a job."""
+    from analysis.classifiers.table_check import check_table, examine_table
+
+    path = media_path(_WAITING) / Path(waiting).name
+    if not waiting or not path.is_file():
+        raise NotFound("The table is not waiting any more: upload it again.")
+    check_table(examine_table(path, _keys(stimulus_set), name=name))
+    kept = media_path(TABLES) / path.name
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(kept)
+    return services.evaluate(stimulus_set=stimulus_set, spec=f"table:{TABLES}/{path.name}", name=name, by=by)
+
+
+def _keys(stimulus_set: StimulusSet) -> list[str]:
+    return list(stimulus_set.stimuli.order_by("key").values_list("key", flat=True))
+
+
+def _forget_old() -> None:
+    folder = media_path(_WAITING)
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.stat().st_mtime < time.time() - _KEPT_S:
+            path.unlink(missing_ok=True)
