@@ -22,6 +22,8 @@ FloatArray = NDArray[np.float64]
 MARGIN = 0.03
 #: Largest difference at any single visual change.
 BAND_MARGIN = 0.10
+#: Beyond this share of the spread, few people with many trials each rule it: their own bootstrap is the test then.
+MOST_STRETCH = 1.2
 _ONE_SIDED = 1.6448536269514722
 
 
@@ -109,8 +111,8 @@ def compare_curves(
     first, second : CurveFit
         With bootstrap refits; fitted with one seed, shared originals and participants are resampled jointly.
     trials : tuple of CurveTrials, optional
-        The trials of each: where they share no original and no participant, and people answered few trials each, the
-        test is a permutation test. Otherwise, or without them, it rests on the joint bootstrap.
+        The trials of each: where they share no original and no participant, and people widen the difference by no more
+        than a fifth, the test is a permutation test. Otherwise, or without them, it rests on the joint bootstrap.
     rng : numpy Generator, int or None
         Source of the permutations (None counts as 0).
     margin, band_margin : float
@@ -153,10 +155,12 @@ def compare_curves(
     interval = (difference - _ONE_SIDED * error, difference + _ONE_SIDED * error)
     band = _band(gap)
     test: Literal["permutation", "bootstrap"] = "bootstrap"
-    if trials is not None and not trials[0].shares_with(trials[1]) and not _participants_matter(first, second):
+    stretch = _people_stretch(first, second, contrast)
+    if trials is not None and not trials[0].shares_with(trials[1]) and stretch <= MOST_STRETCH:
         generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
         most = permutations_needed(comparisons, alpha)
-        test, p = "permutation", permutation_test(first, second, trials, span=span, rng=generator, most=most).p
+        permuted = permutation_test(first, second, trials, span=span, rng=generator, most=most, stretch=stretch)
+        test, p = "permutation", permuted.p
     else:
         p = _two_sided(difference, error)
     area_equivalent = max(abs(interval[0]), abs(interval[1])) < margin
@@ -214,15 +218,19 @@ def _two_sided(difference: float, error: float) -> float:
     return float(2.0 * ndtr(-abs(difference) / error))
 
 
-def _participants_matter(first: CurveFit, second: CurveFit) -> bool:
-    """Few people with many trials each: their effects widen the area by more than a fifth beyond the originals'."""
+def _people_stretch(first: CurveFit, second: CurveFit, contrast: FloatArray) -> float:
+    """Two-way standard error of the difference over that from originals alone, at least 1.
+
+    A permutation of originals leaves the people where they are: it knows nothing of how they differ.
+    """
+    total = by_originals = 0.0
     for curve in (first, second):
-        if curve.bootstrap is None or curve.bootstrap.scheme != "two-way" or curve.area_standard_error is None:
-            continue
-        areas = curve.bootstrap.draws["image"].astype(np.float64) @ curve.basis.integrals
-        if curve.area_standard_error > 1.2 * float(areas.std(ddof=1)):
-            return True
-    return False
+        spread = curve.spread(contrast[None, :])
+        if curve.bootstrap is None or spread is None or curve.bootstrap.leading != "image":
+            return 1.0
+        total += float(spread.standard_error[0]) ** 2
+        by_originals += float((curve.bootstrap.draws["image"].astype(np.float64) @ contrast).var(ddof=1))
+    return max(1.0, float(np.sqrt(total / by_originals))) if by_originals > 0.0 else 1.0
 
 
 def judged(outcome: CurveSimilarity, p_adjusted: float, *, comparisons: int) -> CurveSimilarity:

@@ -74,6 +74,7 @@ def permutation_test(
     rng: np.random.Generator,
     most: int = 999,
     exceedances: int = 20,
+    stretch: float = 1.0,
 ) -> PermutationTest:
     """Test whether two curves are one, by exchanging originals between the samples within bins of visual change.
 
@@ -90,6 +91,9 @@ def permutation_test(
         Largest number of permutations; the smallest possible p is ``1 / (1 + most)``.
     exceedances : int
         The test stops when so many permutations were at least as extreme as the observation.
+    stretch : float
+        Permuted differences are multiplied by it, at least 1: how much wider people, who do not move with originals,
+        make the difference.
 
     Returns
     -------
@@ -120,7 +124,8 @@ def permutation_test(
     made = extreme = 0
     while made < most and extreme < exceedances:
         number = min(_BATCH, most - made)
-        drawn = np.abs(design.differences(design.permuted(rng, number), contrast)) >= abs(observed) - 1e-12
+        permuted = stretch * np.abs(design.differences(design.permuted(rng, number), contrast))
+        drawn = permuted >= abs(observed) - 1e-12
         reached = np.flatnonzero(np.cumsum(drawn) + extreme >= exceedances)
         if len(reached):
             made += int(reached[0]) + 1

@@ -133,21 +133,37 @@ def test_permutation_p_equals_that_of_a_plain_loop() -> None:
         return fit_curve(v[rows], y[rows]).area - fit_curve(v[~rows], y[~rows]).area
 
     observed, extreme = abs(difference(first)), 0
-    for _ in range(199):
+    for _ in range(99):
         shuffled = first.copy()
         for one in np.unique(stratum):
             rows = stratum == one
             shuffled[rows] = rng.permutation(first[rows])
         extreme += abs(difference(shuffled)) >= observed
-    p = (1 + extreme) / 200
+    p = (1 + extreme) / 100
     assert found.permutations == 1999
-    assert found.p == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 199) + 0.01)
+    assert found.p == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 99) + 0.01)
 
 
 def test_permutation_stops_early_where_clearly_null() -> None:
     curves, trials = two_samples(8)
     found = permutation_test(*curves, trials, span=(0.0, 1.0), rng=np.random.default_rng(0), most=4999)
     assert found.permutations < 4999 and found.p > 0.002
+
+
+def test_people_widen_the_permutations_and_never_narrow_them() -> None:
+    from analysis.similarity.curves import _people_stretch
+
+    calm, trials = two_samples(12, people=150, each=10, participant_sd=0.0)
+    few, _ = two_samples(13, people=12, each=100, participant_sd=1.0)
+    contrast = calm[0].basis.integrals
+    assert 1.0 <= _people_stretch(*calm, contrast) < 1.2 < _people_stretch(*few, contrast)
+    by_originals = tuple(fit_curve(**vars(part), n_bootstrap=20, rng=1, scheme="image") for part in trials)
+    assert _people_stretch(by_originals[0], by_originals[1], contrast) == pytest.approx(1.0)
+    plain, wider = (
+        permutation_test(*calm, trials, span=(0.0, 1.0), rng=np.random.default_rng(0), stretch=stretch).p
+        for stretch in (1.0, 1.15)
+    )
+    assert wider >= plain
 
 
 def test_size_of_both_tests() -> None:
