@@ -65,7 +65,7 @@ def scored(found: Sequence[Counterfactual]) -> dict[str, object]:
 
 
 def models_and_generators(per_category: int, budget: int) -> dict[str, object]:
-    """OOR of every model with every generator; budgets, transfer, agreement of generators; kept pictures judged again."""
+    """OOR of every model with every generator, budgets, transfer, agreement; kept pictures judged again."""
     originals, labels = pictures(per_category, 700)
     models = {name: load_classifier(f"export:{path}") for name, path in MODELS.items()}
     oracle = load_oracle(ORACLE)

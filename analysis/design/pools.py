@@ -146,7 +146,8 @@ def _draw(
         open_categories = [
             category
             for category, left in remaining.items()
-            if len(left) > 1 and (allowed is None or any(original in allowed for original in left))
+            if (len(left) > 1 or (left and left[0] in spare))
+            and (allowed is None or any(original in allowed for original in left))
         ]
         if spare:
             with_spare = [

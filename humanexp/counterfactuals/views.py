@@ -133,9 +133,9 @@ def export(request: HttpRequest, name: str) -> FileResponse:
 @require_POST
 def close_round(request: HttpRequest, name: str, step: int) -> HttpResponse:
     """Take the verdicts that are there, and go on with the next step."""
-    run = selectors.search_by_name(name)
+    one = selectors.round_of(selectors.search_by_name(name), step)
     try:
-        services.start_round(one=selectors.round_of(run, step), by=_user(request))
+        services.start_round(one=one, by=_user(request))
     except ApplicationError as error:
         messages.error(request, error.message)
     return redirect("counterfactuals:search", name=name)

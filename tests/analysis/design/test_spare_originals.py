@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig, plan_study
 from analysis.design.config import ValidationDesign
 
@@ -21,3 +22,17 @@ def test_originals_without_a_picture_to_judge_serve_practice_and_sentinels_first
         assert judged <= set(plan.pools["main"])
         shown = {trial.stimulus for trial in plan.sessions[0].trials if trial.role.startswith(("main", "consistency"))}
         assert shown == {f"{name}-new" for name in judged}
+
+
+def test_the_only_original_of_a_category_may_serve_when_it_is_spare() -> None:
+    names = {category: category for category in CATEGORIES}
+    judged = CATEGORIES[:6]
+    rows = [
+        {"stimulus": f"{name}-{kind}", "original": name, "category": name, "corruption": kind, "visual_change": change}
+        for name in names
+        for kind, change in (("none", 0.0), ("x", 0.4))
+        if kind == "none" or name in judged
+    ]
+    design = ValidationDesign(shown="corrupted", answers_per_picture=2)
+    plan = plan_study(names, rows, DesignConfig(sessions=2, main_trials=0, validation=design), 1)
+    assert set(judged) <= set(plan.pools["main"])

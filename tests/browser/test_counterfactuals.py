@@ -1,0 +1,83 @@
+"""The pages of counterfactuals in a browser: nothing serious for axe, at two widths, under the strict policy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.categories import CATEGORIES
+from analysis.generation import encode_png
+from fixtures.pictures import draw
+from humanexp.core.models import User
+from humanexp.counterfactuals import services
+from humanexp.jobs import runner
+from humanexp.stimuli import services as stimuli
+from humanexp.stimuli.models import SourceSet
+from tests.browser.axe import grave_violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean", "robust"))
+
+
+def shot(page: Any, name: str) -> None:
+    """Kept when SCREENSHOTS names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=str(Path(folder) / f"counterfactuals-{name}.png"), full_page=True)
+
+
+@pytest.fixture
+def signed_in(page: Any, live_server: Any, tmp_path: Any) -> Any:
+    """A browser with an account, a finished search and one that people judge."""
+    for category in CATEGORIES:
+        (tmp_path / "drawn" / category).mkdir(parents=True)
+        (tmp_path / "drawn" / category / "1.png").write_bytes(encode_png(draw(category, 3, 112)))
+    stimuli.import_images(source=tmp_path / "drawn", name="drawn")
+    asked = {
+        "source_set": SourceSet.objects.get(name="drawn"), "classifier": CLEAN, "pictures": 6, "size_px": 112,
+        "budget": 2,
+    }  # fmt: skip
+    pixel = services.SearchOrder(name="pixels", generator="pixel:", oracle=f"classifier:{ROBUST}", **asked)
+    people = services.SearchOrder(
+        name="people", generator="corruption:frost", oracle="crowd:", cap_cents=9000, population="scripted", **asked
+    )
+    for order in (pixel, people):
+        services.create_search(order=order)
+    runner.run_waiting(kinds=[services.SEARCH_KIND])
+    User.objects.create_user("lab", password="three-plain-words")
+    page.goto(f"{live_server.url}/login/")
+    page.fill("#id_username", "lab")
+    page.fill("#id_password", "three-plain-words")
+    page.click("button[type=submit]")
+    page.wait_for_selector(".who")
+    return page
+
+
+def test_pages_are_fit_for_everybody(signed_in: Any, live_server: Any) -> None:
+    for name, path in (
+        ("leaderboard", "counterfactuals/"),
+        ("new", "counterfactuals/new/"),
+        ("search", "counterfactuals/pixels/"),
+        ("rounds", "counterfactuals/people/"),
+    ):
+        for width in (1280, 390):
+            signed_in.set_viewport_size({"width": width, "height": 900})
+            signed_in.goto(f"{live_server.url}/{path}")
+            signed_in.wait_for_load_state("networkidle")
+            assert grave_violations(signed_in) == [], name
+            wide = signed_in.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert wide <= 0, name
+            shot(signed_in, f"{name}-{width}")
+    assert signed_in.complaints == []
+
+
+def test_the_gallery_is_filtered_without_a_reload(signed_in: Any, live_server: Any) -> None:
+    signed_in.set_viewport_size({"width": 1280, "height": 900})
+    signed_in.goto(f"{live_server.url}/counterfactuals/pixels/")
+    signed_in.evaluate("window.__same = true")
+    signed_in.focus("#gallery a[href='?show=valid']")
+    signed_in.keyboard.press("Enter")
+    signed_in.wait_for_selector("#gallery a[href='?show=valid'][aria-current]")
+    assert signed_in.evaluate("window.__same") is True
