@@ -62,7 +62,7 @@ def test_kappa_on_sparse_overlap_comes_with_its_n_and_a_wide_interval(noise: dic
     """Each person saw other pictures: the mean over pairs is no number here, and the pooled kappa a vague one."""
     rows = {row["observer"]: row for row in noise["agreement"]}
     people = rows["humans"]
-    # 0.00 is the control; in 0.60 and 0.90 people are right in less than 20 %.
+    # 0.00 is the control; in 0.60 and 0.90 people are right in at most 20 %.
     assert people["conditions"] == ["0.03", "0.05", "0.10", "0.20", "0.35"]
     assert (people["pairs"], people["error_consistency"]) == (0, None)
     assert people["ood_accuracy"] == pytest.approx(0.67875)

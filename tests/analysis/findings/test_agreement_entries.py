@@ -8,7 +8,9 @@ import pytest
 
 from analysis.agreement import error_consistency
 from analysis.findings import analyse
-from analysis.findings.agreement import conditions_of
+from analysis.findings.abscissa import condition_scale
+from analysis.findings.agreement import agreement_entries, conditions_of
+from analysis.findings.fits import FitSettings
 from analysis.findings.observations import read_trials
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, imported
 
@@ -100,3 +102,24 @@ def test_the_human_ceiling_has_a_kappa_where_people_share_pictures() -> None:
     shared = imported({"0.1": 0.8, "0.2": 0.7, "0.4": 0.5, "0.6": 0.3}, people=6, each=40, seed=2)
     ceiling = published(shared)["curves"][0]["ceiling"]
     assert ceiling["kappa_n"] == 160 and ceiling["kappa_interval"][0] < ceiling["kappa"] < ceiling["kappa_interval"][1]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "control"),
+    [
+        ({"c100": 0.9, "c10": 0.6, "c05": 0.4}, "c100"),
+        ({"inf": 0.9, "3.0": 0.85, "0.7": 0.4}, "inf"),
+        ({"1-10-10": 0.9, "8-10-10": 0.6}, "1-10-10"),
+        ({"cr": 0.9, "bw": 0.85}, "cr"),
+        ({"0": 0.9, "pow": 0.8}, "0"),
+        ({"0": 0.9}, None),
+    ],
+)
+def test_unchanged_pictures_are_no_test_of_robustness(conditions: dict[str, float], control: str | None) -> None:
+    people = read_trials(imported(conditions, people=2, each=40))
+    scale = condition_scale("experiment", people, people.select(people.correct < 0))
+    scales = {} if scale is None else {"experiment": scale}
+    found, _ = agreement_entries(
+        people, people.select(people.correct < 0), [], scales, FitSettings(seed=1, n_bootstrap=0)
+    )
+    assert set(found[0]["conditions"]) == set(conditions) - {control}
