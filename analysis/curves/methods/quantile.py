@@ -58,19 +58,18 @@ class _Program:
     """
 
     def __init__(self, cells: Cells, basis: SplineBasis) -> None:
-        inner = cells.v[1 if cells.clean else 0 :]
+        self.bins = slice(1 if cells.clean else 0, len(cells.v) - (1 if cells.noise else 0))
+        inner = cells.v[self.bins]
         self.cells, self.knots = cells, dense_knots(basis)
         self.place = np.unique(np.concatenate([[0.0], inner, [1.0]]))
         self.at = np.searchsorted(self.place, inner)
-        self.offset = 1 if cells.clean else 0
 
     def solve(self, rate: FloatArray, trials: FloatArray, roughness: float) -> tuple[FloatArray, FloatArray]:
         """Heights at the knots of the basis, and the residuals of the occupied bins."""
         from scipy.optimize import linprog
         from scipy.sparse import csr_array, eye_array, hstack, vstack
 
-        rates, counts = rate[self.offset :], trials[self.offset :]
-        used = counts > 0
+        rates, used = rate[self.bins], trials[self.bins] > 0
         rates, at = rates[used], self.at[used]
         size, bins = len(self.place), len(rates)
         width = np.diff(self.place)
@@ -94,13 +93,15 @@ class _Program:
             ]
         )
         heights = [(0.0, 1.0)] * size
-        start = self.cells.start_value
+        start, end = self.cells.start_value, self.cells.end_value
         if self.cells.clean and trials[0] > 0:
             start = float(rate[0])
+        if self.cells.noise and trials[-1] > 0:
+            end = float(rate[-1]) if start is None else min(float(rate[-1]), start)
         if start is not None:
             heights[0] = (start, start)
-        if self.cells.end_value is not None:
-            heights[-1] = (self.cells.end_value, self.cells.end_value)
+        if end is not None:
+            heights[-1] = (end, end)
         found = linprog(
             np.concatenate([np.zeros(size), np.full(2 * bins, 0.5), np.full(change, roughness)]),
             A_ub=limits,

@@ -51,6 +51,8 @@ def test_answers_to_noise_are_data_at_one() -> None:
     curve = fit_curve(v, y, right_anchor="soft", noise=noise)
     assert curve.measured[1] == 1.0 and curve.right_anchor.n == 400 and curve.right_anchor.value == 0.075
     assert curve.predict(1.0) == pytest.approx(0.075, abs=0.03)
+    published = fit_curve(v, y, method="paper", right_anchor="soft", noise=noise)
+    assert published.right_anchor.kind == "fixed" and published.predict(1.0) == pytest.approx(0.075, abs=1e-9)
     among = fit_curve(np.r_[v, np.ones(400)], np.r_[y, np.arange(400) < 30], right_anchor="soft")
     np.testing.assert_array_equal(among.coefficients, curve.coefficients)
     assert among.n_trials == len(v)
