@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from humanexp.core.models import User
-from humanexp.results.services import run_analysis
-from tests.results.collected import make_predictions, make_study
+from tests.browser.charts import becomes, drawn_bands, drawn_lines
+from tests.results.large import MODELS, NAMES, make_large_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -19,38 +18,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def address(page: Any, live_server: Any) -> str:
     """A signed-in browser and the address of an analysed study's results."""
     user = User.objects.create_user("lab", password="three-plain-words")  # noqa: S106  of this test's own database
-    study = make_study(by=user)
-    make_predictions(study)
-    run_analysis(study=study, n_bootstrap=8)
+    study = make_large_study(user, corruptions=2, models=1)
     page.goto(f"{live_server.url}/login/")
     page.fill("#id_username", "lab")
     page.fill("#id_password", "three-plain-words")
     page.click("button[type=submit]")
     page.wait_for_selector(".who")
     return f"{live_server.url}/studies/{study.slug}/results/"
-
-
-def drawn_lines(page: Any) -> int:
-    """Curves; the outlines of bands have no width."""
-    return int(
-        page.evaluate(
-            """() => [...document.querySelectorAll(".js-plotly-plot .lines path.js-line")]
-              .filter((path) => parseFloat(path.style.strokeWidth) > 0).length"""
-        )
-    )
-
-
-def drawn_bands(page: Any) -> int:
-    return int(page.evaluate("document.querySelectorAll('.js-plotly-plot .fills path.js-fill').length"))
-
-
-def becomes(reading: Callable[[Any], int], page: Any, wanted: int) -> bool:
-    """Wait for a redrawing (by asking: the page's policy lets no strings be evaluated inside it)."""
-    for _ in range(100):
-        if reading(page) == wanted:
-            return True
-        page.wait_for_timeout(50)
-    return False
 
 
 def test_the_chart_is_drawn_under_the_strict_policy(page: Any, address: str) -> None:
@@ -80,20 +54,18 @@ def test_switching_by_keyboard_redraws_without_a_reload(page: Any, address: str)
         "(words) => document.querySelector('[data-chart]').getAttribute('aria-label') !== words", arg=words
     )
     assert page.evaluate("window.__same") is True
-    assert "figure=accuracy--uniform_noise" in page.url
-    shown = page.evaluate(
-        "[...document.querySelectorAll('[data-panel]')].filter((p) => !p.hidden).map((p) => p.dataset.panel)"
-    )
-    assert set(shown) == {"accuracy--uniform_noise"}
+    assert f"figure=accuracy--{NAMES[1]}" in page.url
+    page.wait_for_selector(f'[data-panel="accuracy--{NAMES[1]}"]')
+    assert page.locator("[data-panel]").count() == 1
     assert page.evaluate("window.__refused") == [] and page.complaints == []
 
 
 def test_legend_and_bands_switch_series(page: Any, address: str) -> None:
     page.goto(address)
     page.wait_for_selector("[data-drawn]")
-    page.uncheck("input[name=observer][value='tiny net']")
+    page.uncheck(f"input[name=observer][value='{MODELS[0]}']")
     assert becomes(drawn_lines, page, 1)
-    page.check("input[name=observer][value='tiny net']")
+    page.check(f"input[name=observer][value='{MODELS[0]}']")
     assert becomes(drawn_lines, page, 2)
     assert becomes(drawn_bands, page, 2)
     page.locator("input[name=band]").last.check(force=True)
@@ -103,8 +75,9 @@ def test_legend_and_bands_switch_series(page: Any, address: str) -> None:
 def test_the_chart_has_a_table_twin_and_landmarks(page: Any, address: str) -> None:
     page.goto(address)
     page.wait_for_selector("[data-drawn]")
-    page.locator("[data-panel]:not([hidden]) summary", has_text="The figure as a table").click()
-    assert page.locator("[data-panel]:not([hidden]) table td").count() > 20
+    page.locator(".about summary", has_text="Table").click()
+    page.wait_for_selector(".about table >> text=people")
+    assert page.locator(".about table td").count() > 20
     found = page.evaluate(
         """() => ({
           main: document.querySelectorAll("main").length,
@@ -146,7 +119,7 @@ def test_nothing_runs_over_the_edge(page: Any, address: str, width: int) -> None
 def test_without_scripts_the_figure_is_a_picture_and_can_be_chosen(chromium: Any, page: Any, address: str) -> None:
     context = chromium.new_context(java_script_enabled=False, storage_state=page.context.storage_state())
     plain = context.new_page()
-    plain.goto(address + "?figure=accuracy--uniform_noise")
+    plain.goto(f"{address}?figure=accuracy--{NAMES[1]}")
     assert plain.is_visible("noscript img")
-    assert plain.is_checked("input[name=figure][value='accuracy--uniform_noise']")
+    assert plain.is_checked(f"input[name=figure][value='accuracy--{NAMES[1]}']")
     context.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import secrets
 from typing import Any
 
 import numpy as np
@@ -267,7 +268,7 @@ def make_large_study(by: User, *, corruptions: int = 14, models: int = 10) -> St
 
 def store(study: Study, findings: dict[str, Any], **more: Any) -> AnalysisRun:
     """Findings as a run of the study."""
-    relative = f"results/{study.slug}/findings-{AnalysisRun.objects.count()}.json"
+    relative = f"results/{study.slug}/findings-{secrets.token_hex(6)}.json"
     path = media_path(relative)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(findings, allow_nan=False), encoding="utf-8")

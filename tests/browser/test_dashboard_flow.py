@@ -1,0 +1,165 @@
+"""How an analyst defends a finding: from the overview to a band, an exclusion, a figure and a table for the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanexp.core.models import User
+from humanexp.experiments.models import Study
+from humanexp.results import selectors
+from tests.browser.axe import grave_violations
+from tests.browser.charts import becomes, drawn_lines
+from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ROOMS = ("", "models/", "corruptions/", "people/", "methods/")
+
+
+@pytest.fixture
+def study(page: Any, live_server: Any, own_media: None) -> Study:
+    """A signed-in browser, and a study with a stored analysis."""
+    user = User.objects.create_user("lab", password="three-plain-words")  # noqa: S106  of this test's own database
+    study = make_large_study(user, corruptions=3, models=3)
+    page.goto(f"{live_server.url}/login/")
+    page.fill("#id_username", "lab")
+    page.fill("#id_password", "three-plain-words")
+    page.click("button[type=submit]")
+    page.wait_for_selector(".who")
+    return study
+
+
+@pytest.fixture
+def results(live_server: Any, study: Study) -> str:
+    return f"{live_server.url}/studies/{study.slug}/results/"
+
+
+def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: Path) -> None:
+    found = selectors.findings(selectors.latest_run(study))
+    people = next(one for one in found["curves"] if (one["population"], one["property"]) == ("humans", "accuracy"))
+
+    # Open the study: what was asked, of how many, who does not count, the curves.
+    page.goto(results)
+    page.wait_for_selector("[data-drawn]")
+    assert page.locator(".summary").inner_text().count("48") and drawn_lines(page) == 4
+
+    # Switch a model off.
+    page.uncheck(f"input[name=observer][value='{MODELS[1]}']")
+    assert becomes(drawn_lines, page, 3)
+
+    # Read people's band at a visual change of 0.8, then the simultaneous one.
+    page.fill("input[name=v]", "0.80")
+    place = people["band"]["v"].index(0.8)
+    reading = page.locator("[data-reading=people]")
+    for names, label in ((("lower", "upper"), "95 %"), (("simultaneous_lower", "simultaneous_upper"), "83.4 %")):
+        page.locator("input[name=band]").and_(page.locator(f"[value^='{label}']")).check(force=True)
+        page.wait_for_selector(f"[data-read-band] >> text={label}")
+        ends = "–".join(f"{people['band'][name][place]:.3f}" for name in names)
+        assert reading.inner_text() == f"{people['band']['estimate'][place]:.3f} {ends}"
+
+    # Hovering says the same, with the number of answers.
+    page.evaluate(
+        """() => {
+          const chart = document.querySelector("[data-chart]");
+          const curveNumber = chart.data.findIndex(({ meta }) => meta.kind === "line" && meta.observer === "people");
+          window.Plotly.Fx.hover(chart, [{ curveNumber, pointNumber: 80 }]);
+        }"""
+    )
+    hovered = page.locator(".hoverlayer").text_content()
+    assert f"{people['band']['lower'][place]:.3f} to {people['band']['upper'][place]:.3f}" in hovered
+    assert "answers in this bin" in hovered
+
+    # The figure as PDF: what is shown, no more.
+    page.locator(".about summary", has_text="Figure for a paper").click()
+    link = page.locator("a[data-download]", has_text="PDF").first
+    assert f"observer={MODELS[1]}" not in link.get_attribute("href")
+    assert "observer=people" in link.get_attribute("href") and "83.4" in link.get_attribute("href")
+    with page.expect_download() as download:
+        link.click()
+    path = tmp_path / "figure.pdf"
+    download.value.save_as(path)
+    assert path.read_bytes().startswith(b"%PDF")
+
+    # The table as LaTeX.
+    page.locator(".about summary", has_text="Table").click()
+    with page.expect_download() as download:
+        page.locator(".about a", has_text="LaTeX").first.click()
+    path = tmp_path / "table.tex"
+    download.value.save_as(path)
+    text = path.read_text(encoding="utf-8")
+    assert r"\toprule" in text and f"people & {people['n']} & {people['area']:.3f} [" in text
+
+    # Why were twelve people excluded?
+    page.locator(".summary a", has_text="12").first.click()
+    page.wait_for_selector("#flow")
+    reason, count = next(iter(EXCLUDED.items()))
+    page.locator("#flow a", has_text=reason).click()
+    page.wait_for_selector("#sessions")
+    assert page.locator("#sessions tbody tr").count() == count
+    assert page.evaluate("window.__refused") == [] and page.complaints == []
+
+
+def test_another_corruption_keeps_what_was_switched_off(page: Any, results: str) -> None:
+    page.goto(results)
+    page.wait_for_selector("[data-drawn]")
+    page.uncheck(f"input[name=observer][value='{MODELS[0]}']")
+    page.fill("input[name=v]", "0.40")
+    page.locator(f"input[name=figure][value='accuracy--{NAMES[1]}']").check(force=True)
+    page.wait_for_selector(f"[data-panel='accuracy--{NAMES[1]}']")
+    assert not page.is_checked(f"input[name=observer][value='{MODELS[0]}']")
+    assert page.input_value("input[name=v]") == "0.40"
+    assert becomes(drawn_lines, page, 3)
+    assert f"figure=accuracy--{NAMES[1]}" in page.url
+
+
+def test_the_leaderboard_is_sorted_and_charts_are_swapped(page: Any, results: str) -> None:
+    page.goto(results + "models/")
+    page.wait_for_selector("[data-plot][data-drawn]")
+    names = page.locator("#card-leaderboard tbody th")
+    best = names.first.inner_text()
+    head = page.locator("#card-leaderboard th", has_text="HMRI").first
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "descending" and names.first.inner_text() == best
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending" and names.last.inner_text() == best
+    title = page.inner_text("#title-indices")
+    page.select_option("#choose-indices", f"indices--consistency--{NAMES[2]}")
+    page.wait_for_function("(before) => document.querySelector('#title-indices').innerText !== before", arg=title)
+    page.wait_for_selector("#card-indices [data-plot][data-drawn]")
+    assert "consistency" in page.inner_text("#title-indices")
+    assert page.evaluate("window.__refused") == [] and page.complaints == []
+
+
+def test_the_plan_is_frozen_after_a_confirmation(page: Any, results: str, study: Study) -> None:
+    page.goto(results + "methods/")
+    page.locator("#plan summary", has_text="Freeze the plan").click()
+    page.click("#plan button[type=submit]")
+    assert selectors.plan_of(study) is None, "the browser asks for the confirmation first"
+    page.check("#plan input[name=confirmed]")
+    page.click("#plan button[type=submit]")
+    page.wait_for_selector("[data-plan-digest]")
+    plan = selectors.plan_of(study)
+    assert plan is not None and page.inner_text("[data-plan-digest]") == plan.digest
+
+
+def test_no_room_is_too_wide_or_shuts_anybody_out(page: Any, results: str) -> None:
+    for room in ROOMS:
+        page.set_viewport_size({"width": 1280, "height": 860})
+        page.goto(results + room)
+        page.wait_for_load_state("networkidle")
+        assert grave_violations(page) == [], room
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 860})
+            assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (room, width)
+        assert page.evaluate("window.__refused") == [] and page.complaints == [], room
+
+
+def test_paper_shows_the_chart_and_the_numbers_without_controls(page: Any, results: str) -> None:
+    page.goto(results)
+    page.wait_for_selector("[data-drawn]")
+    page.emulate_media(media="print")
+    assert page.is_visible("[data-chart]") and page.is_visible("[data-reading=people]")
+    for control in (".rooms", ".choice__change", ".about", "input[name=observer]", ".btn"):
+        assert not page.locator(control).first.is_visible(), control
