@@ -14,7 +14,6 @@ from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Population, Study
 from humanexp.jobs.registry import Progress
 from humanexp.recruitment.models import Campaign
-from humanexp.screening import services as screening
 
 if TYPE_CHECKING:
     from analysis.counterfactuals.shards import Proposal
@@ -41,7 +40,6 @@ def go_on(judged: Round, progress: Progress) -> Round | None:
 
     run = judged.run
     if judged.state == RoundState.OPEN:
-        screening.judge_study(judged.study)
         services.close_round(one=judged, verdicts=verdicts_on(judged).by_key)
     accepted = {key: bool(votes["accepted"]) for key, votes in judged.verdicts.items()}
     shards = [

@@ -19,6 +19,8 @@ from humanexp.jobs.models import Job
 from humanexp.recruitment import money
 from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.models import Campaign
+from humanexp.screening import services as screening
+from humanexp.screening.selectors import unjudged
 
 
 @transaction.atomic
@@ -71,6 +73,8 @@ def start_round(*, one: Round, only_complete: bool = False, by: User | None = No
     latest = job_selectors.latest_for(one.run.job_subject, ROUND_KIND)
     if latest is not None and not latest.is_finished:
         return None if only_complete else latest
+    if unjudged(one.study):
+        screening.judge_study(one.study)
     found = verdicts_on(one)
     if only_complete and (not one.stimuli or found.fewest < one.run.answers_per_picture):
         return None

@@ -9,6 +9,7 @@ from analysis.counterfactuals.oracles import ClassifierOracle, EnsembleOracle
 from analysis.counterfactuals.port import Oracle
 from analysis.counterfactuals.specifications import load_oracle
 from analysis.errors import ClassifierUnavailable, OracleUnavailable, UnknownName
+from tests.analysis.classifiers import small_networks as small
 
 
 def test_a_classifier_accepts_what_it_names(pictures, labels, oracle) -> None:
@@ -55,3 +56,19 @@ def test_specifications_are_read_or_refused() -> None:
 
 def test_no_picture_needs_no_network(oracle) -> None:
     assert len(oracle.judge(np.zeros((0, 16, 16, 3), np.uint8), []).accepted) == 0
+
+
+def test_clip_compares_a_picture_with_an_image_of_its_category(tmp_path, drawn) -> None:
+    pytest.importorskip("open_clip")
+    folder = small.clip_folder(tmp_path / "clip")
+    oracle = load_oracle(f"clip:{folder}")
+    assert oracle.name == "clip:clip" and len(oracle.classes) == 16
+    # Other sentences than those of the classifier of the same weights.
+    assert oracle.digest != load_oracle(f"classifier:open_clip:{folder}").digest
+    pictures = np.repeat(np.repeat(drawn(["cat", "dog"], 3), 4, axis=1), 4, axis=2)
+    judged = oracle.judge(pictures, ["cat", "dog"])
+    assert list(judged.accepted) == list(judged.responses == np.array(["cat", "dog"]))
+    from analysis.classifiers import clip
+
+    network = clip.load(str(folder), sentence=lambda category: f"an image of {category}")
+    assert oracle.digest == network.digest

@@ -12,7 +12,7 @@ from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.experiments.models import Population
 from humanexp.jobs import runner
-from humanexp.jobs.models import JobState
+from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceSet
 
 
@@ -48,6 +48,8 @@ class Command(BaseCommand):
             run = SearchRun.objects.filter(name=name).first()
             if run is None:
                 run, job = services.create_search(order=_order(options, name))
+            elif run.is_crowd and run.completed_at is None and run.rounds.exists():
+                job = _next_round(run)
             else:
                 job = services.start(run=run)
         except (ApplicationError, AnalysisError) as error:
@@ -70,6 +72,14 @@ class Command(BaseCommand):
             f"{run.name}: {pooled['n']} pictures, {pooled['n_valid']} validated; SA {_told(pooled['sa'])}, "
             f"VR {_told(pooled['vr'])}, CA {_told(pooled['ca'])}, OOR {_told(pooled['oor'])}"
         )
+
+
+def _next_round(run: SearchRun) -> Job:
+    """Go on with the answers to the newest round that are there."""
+    job = services.start_round(one=run.rounds.select_related("run", "study").latest("step"))
+    if job is None:
+        raise CommandError(f"The search {run} waits for people.")
+    return job
 
 
 def _order(options: dict[str, Any], name: str) -> services.SearchOrder:
