@@ -134,6 +134,8 @@ def fit_curve(
         rule=config.bin_rule,
         smallest=config.smallest_bin,
     )
+    if not bins:
+        raise TooFewResponses(f"No bin holds the {config.smallest_bin} trials that the method {method} asks for.")
     cells, cell_of = occupied_cells(sample, bins, config)
     if len(cells.v) < 2:
         raise TooFewResponses(

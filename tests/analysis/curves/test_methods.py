@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from analysis.curves import METHODS, CleanTrials, CurveFit, curve_method, fit_curve, threshold
-from analysis.errors import GridMismatch, InvalidInput, UnknownName
+from analysis.errors import GridMismatch, InvalidInput, TooFewResponses, UnknownName
 from analysis.metrics import compare
 from tests.analysis.curves.truths import crowd, gradual, kink, sharp
 
@@ -175,5 +175,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
         curve_method("loess")
     with pytest.raises(InvalidInput, match="spline"):
         fit_curve(v, y, method="isotonic", segments=10)
+    with pytest.raises(TooFewResponses, match="20 trials"):
+        fit_curve(v[:100], y[:100], method="paper", anchor=1.0, right_anchor=0.0)
     with pytest.raises(GridMismatch):
         compare(fit_curve(v, y), fit_curve(v, y, method="isotonic"))
