@@ -81,13 +81,15 @@ def describe_analysis(
     }
 
 
-def analyse_export(folder: Path) -> dict[str, Any]:
+def analyse_export(folder: Path, **changes: Any) -> dict[str, Any]:
     """Compute every number of an exported study again.
 
     Parameters
     ----------
     folder : Path
         Written by the command ``export``: tables as Parquet or CSV, and how they were analysed.
+    **changes
+        Settings of `analyse` to use instead of those of the export.
 
     Returns
     -------
@@ -117,7 +119,7 @@ def analyse_export(folder: Path) -> dict[str, Any]:
         session_table=_read(folder, SESSIONS),
         stimuli=_read(folder, STIMULI),
         level_predictions=_read(folder, LEVEL_PREDICTIONS),
-        **settings,
+        **{**settings, **changes},
     )
     return {**found, **description.get("beside", {})}
 
