@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +21,7 @@ from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS
 from tests.journeys.browser import Browser, Reply
 from tests.journeys.site import Site
+from tests.journeys.worker_ids import the_worker_id_stands_in_one_table_until_the_person_is_deleted
 
 LEASE = {"X-Lease": "a-tab-of-its-own"}
 ROLES = ("gold", "sentinel", "negative", "consistency", "clean", "qualification", "role", "original", "stimuli")
@@ -67,7 +69,14 @@ class Visit:
 
 
 @pytest.fixture
-def visit(site: Site) -> Visit:
+def loud(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that the processes can log."""
+    monkeypatch.setenv("ACCESS_LOG_LEVEL", "INFO")
+    monkeypatch.setenv("LOG_LEVEL", "INFO")
+
+
+@pytest.fixture
+def visit(loud: None, site: Site) -> Visit:
     site.must("publish", "glance", "--to", "marketplace", "--assignments", "2", "--skip-preflight")
     platform, marketplace, browser = site.addresses.web, site.addresses.marketplace, Browser()
 
@@ -116,7 +125,9 @@ def visit(site: Site) -> Visit:
     return Visit(browser=browser, trials=trials, session=session, token=token, platform=platform)
 
 
-def test_nothing_that_reaches_a_participant_tells_before_the_answer_is_stored(visit: Visit, site: Site) -> None:
+def test_nothing_that_reaches_a_participant_tells_before_the_answer_is_stored(
+    visit: Visit, site: Site, tmp_path: Path
+) -> None:
     for check in (
         names_of_pictures_reach_nobody,
         categories_are_told_as_choices_and_as_feedback_alone,
@@ -128,6 +139,7 @@ def test_nothing_that_reaches_a_participant_tells_before_the_answer_is_stored(vi
         check(visit)
     the_recruiter_learns_the_entry_and_the_receipt_alone(visit, site)
     what_is_not_due_is_not_given(visit, site)
+    the_worker_id_stands_in_one_table_until_the_person_is_deleted(site, "glance", tmp_path / "exported")
 
 
 def names_of_pictures_reach_nobody(visit: Visit) -> None:

@@ -1,0 +1,119 @@
+"""Events from a queue hasten a look, and decide nothing. The marketplace sends them to moto's SQS."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from humanexp.core.errors import RecruiterUnavailable
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.recruiters.shapes import hits_told
+from tests.marketplace.queues import Queues
+from tests.marketplace.server import MarketplaceServer, running
+from tests.recruitment.conftest import Worker
+from tests.recruitment.studies import make_study
+
+_numbers = itertools.count()
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def queues() -> Iterator[Queues]:
+    made = Queues()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def market(queues: Queues, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer]:
+    with running(
+        tmp_path_factory.mktemp("told"),
+        MARKETPLACE_SQS_ENDPOINT_URL=queues.url,
+        MARKETPLACE_NOTIFICATION_ACCESS_KEY_ID="a",
+        MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY="b",
+    ) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def keys(market: MarketplaceServer) -> Any:
+    return market.create_requester("A lab that listens", "1000.00")
+
+
+@pytest.fixture
+def queue(queues: Queues, market: MarketplaceServer, keys: Any, settings: Any) -> str:
+    url = str(queues.sqs.create_queue(QueueName=f"hints-{next(_numbers)}")["QueueUrl"])
+    settings.MARKETPLACE_URL = market.url
+    settings.RECRUITER_ORIGINS = [market.url]
+    settings.MARKETPLACE_ACCESS_KEY_ID = keys.access_key_id
+    settings.MARKETPLACE_SECRET_ACCESS_KEY = keys.secret_access_key
+    settings.MARKETPLACE_QUEUE_URL, settings.QUEUE_ENDPOINT_URL = url, queues.url
+    return url
+
+
+@pytest.fixture
+def campaign(queue: str) -> Campaign:
+    campaign = services.publish(study=make_study(), to="marketplace", assignments=2, reward_cents=10)
+    services.send(environment="marketplace")
+    campaign.refresh_from_db()
+    return campaign
+
+
+def listened(wanted: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 30
+    while not wanted() and time.monotonic() < end:
+        services.listen()
+        time.sleep(0.1)
+    return wanted()
+
+
+def test_a_submission_is_seen_before_the_next_poll(market: MarketplaceServer, campaign: Campaign) -> None:
+    Worker(market).do(campaign)
+    assert listened(lambda: Assignment.objects.filter(state="submitted").exists())
+
+
+def test_lost_hints_lose_nothing(market: MarketplaceServer, campaign: Campaign, queues: Queues, queue: str) -> None:
+    Worker(market).do(campaign)
+    queues.documents(queue.rpartition("/")[2])  # somebody else took the message
+    assert services.listen().hits == 0
+    assert services.sync(study=campaign.study).submitted == 1
+
+
+def test_doubled_late_and_made_up_hints_change_nothing(campaign: Campaign, queues: Queues, queue: str) -> None:
+    made_up = {
+        "Events": [{"EventType": "AssignmentApproved", "HITId": campaign.hits.get().hit_id, "AssignmentId": "A1"}]
+    }
+    for body in (
+        json.dumps(made_up),
+        json.dumps(made_up),
+        '{"Events": [{"HITId": "H0"}]}',
+        "[]",
+        "no json",
+        '{"a": 1}',
+    ):
+        queues.sqs.send_message(QueueUrl=queue, MessageBody=body)
+    report = services.listen()
+    assert (report.hits, report.approved, report.remarks) == (1, 0, [])
+    assert not Assignment.objects.exists()
+    assert services.listen().hits == 0  # taken out of the queue
+
+
+def test_a_queue_that_cannot_be_read_is_a_remark(campaign: Campaign, settings: Any) -> None:
+    settings.MARKETPLACE_QUEUE_URL += "-gone"
+    with pytest.raises(RecruiterUnavailable, match="queue of events"):
+        recruiter_for("marketplace").hints()
+    [remark] = services.listen().remarks
+    assert "cannot be read" in remark
+    assert services.sync(study=campaign.study).remarks == []
+
+
+def test_bodies_that_are_no_notifications() -> None:
+    assert hits_told('{"Events": [{"HITId": "H1"}, {"HITId": ""}, {}]}') == ["H1"]
+    assert [hits_told(body) for body in ("", "null", '{"Events": 3}', '{"Events": [1]}')] == [[]] * 4
