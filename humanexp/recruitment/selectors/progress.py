@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 
 from humanexp.core import clock
 from humanexp.experiments.models import Session, SessionState, Study
@@ -91,22 +90,31 @@ def progress(study: Study) -> Progress:
 
 def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
     """Begun and finished sessions in equal stretches, from the first one to now."""
-    times = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
-    rows = list(times.values_list("opened_at", "completed_at"))
-    if not rows:
+    sessions = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
+    start = sessions.aggregate(first=Min("opened_at"))["first"]
+    if start is None:
         return []
-    start, end = min(opened for opened, _ in rows), clock.now()
-    width = max((end - start) / bins, timedelta(minutes=1))
-
-    def place(at: datetime) -> int:
-        return min(bins - 1, max(0, int((at - start) / width)))
-
-    opened = Counter(place(at) for at, _ in rows)
-    completed = Counter(place(at) for _, at in rows if at)
+    width = max((clock.now() - start) / bins, timedelta(minutes=1))
+    counts = sessions.aggregate(
+        **{
+            f"{moment}_{number}": Count("pk", filter=_within(moment, start + number * width, width, number == bins - 1))
+            for moment in ("opened_at", "completed_at")
+            for number in range(bins)
+        }
+    )
     return [
-        OpenedBin(start=start + number * width, opened=opened[number], completed=completed[number])
+        OpenedBin(
+            start=start + number * width,
+            opened=counts[f"opened_at_{number}"],
+            completed=counts[f"completed_at_{number}"],
+        )
         for number in range(bins)
     ]
+
+
+def _within(moment: str, start: datetime, width: timedelta, is_last: bool) -> Q:
+    since = Q(**{f"{moment}__gte": start})
+    return since if is_last else since & Q(**{f"{moment}__lt": start + width})
 
 
 def _median_minutes(study: Study) -> float | None:

@@ -20,7 +20,7 @@ from humanexp.recruitment.states import LISTED, WriteState
 #: A longer silence than this is a break; the first one holds the instructions and may be longer.
 LONGEST_STEP, LONGEST_READING = timedelta(minutes=1), timedelta(minutes=10)
 #: The newest sessions, so many, tell the median and the quartile; the rest is not read.
-ENOUGH = 300
+ENOUGH = 100
 FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 #: The cause of such a bonus begins with it; what an earlier one paid counts in the next.
 TOP_UP = "top-up"
