@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
 
-from humanexp.console.overview import Step, next_step
+from humanexp.console.steps import Step, next_step
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Origin, Study
@@ -31,5 +31,5 @@ def listed_studies(user: User | AnonymousUser) -> list[ListedStudy]:
 def _listed(study: Study) -> ListedStudy:
     if study.origin == Origin.IMPORTED:
         return ListedStudy(study, 0, 0, results.trial_import_of(study), next_step(study))
-    accepted = len(screening.accepted_sessions(study))
+    accepted = len(screening.accepted_sessions(study)) if study.frozen_at else 0
     return ListedStudy(study, accepted, study.planned_sessions, None, next_step(study))

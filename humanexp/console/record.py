@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,7 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.experiments.models import Study
 
 ON_A_PAGE = 50
+_DIGEST = re.compile(r"[0-9a-f]{32,}")
 
 #: What an act is called. An act that is missing here is shown under its own name.
 ACTS: Mapping[str, str | Promise] = {
@@ -155,7 +157,8 @@ def _subject(subject: str) -> str:
 def _shown(name: str, value: Any) -> str:
     if name.endswith("cents") and isinstance(value, int):
         return f"${value / 100:,.2f}"
-    return str(value)[:200]
+    text = str(value)
+    return f"{text[:12]}…" if _DIGEST.fullmatch(text) else text[:200]
 
 
 def _name(user: User) -> str:

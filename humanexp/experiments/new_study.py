@@ -54,11 +54,15 @@ def draft(request: HttpRequest) -> HttpResponse:
     return render(request, "experiments/_draft.html", {"form": form, "draft": made})
 
 
+#: What the form begins with where a preset or a file says nothing.
+USUAL = {"population": "people", "language": "en"}
+
+
 def _begun(start: str) -> StudyForm:
     """The form of a preset, with the newest stimulus set."""
     sets = selectors.stimulus_sets()
     values = values_of(preset(start), stimuli=sets[0].name if sets else "")
-    return StudyForm(initial=to_fields(values), sets=sets)
+    return StudyForm(initial={**USUAL, **to_fields(values)}, sets=sets)
 
 
 def _from_file(request: HttpRequest) -> HttpResponse:
@@ -68,7 +72,7 @@ def _from_file(request: HttpRequest) -> HttpResponse:
     text = file_form.cleaned_data["text"]
     try:
         if "read" in request.POST:
-            fields = to_fields(values_of_file(text))
+            fields = {**USUAL, **to_fields(values_of_file(text))}
             form = StudyForm(initial=fields, sets=selectors.stimulus_sets())
             return _page(request, form, file_form=StudyFileForm())
         study = _create(text, _user(request))

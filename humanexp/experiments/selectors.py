@@ -315,6 +315,11 @@ def stimulus_sets() -> list[StimulusSet]:
     return list(StimulusSet.objects.exclude(completed_at=None).order_by("-completed_at"))
 
 
+def has_stimuli() -> bool:
+    """Whether a study could be made."""
+    return StimulusSet.objects.exclude(completed_at=None).exists()
+
+
 def gold_answers(study: Study) -> list[tuple[int, str, str, bool]]:
     """(session, original, category, right?) of every answered gold trial."""
     answered = Response.objects.filter(session__study=study, trial__role="gold").exclude(

@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from humanexp.console.models import Preflight
 from humanexp.console.overview import Bar, Overview, overview_of
 from humanexp.core.models import User
+from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Session, SessionState, Study, StudyState
 from humanexp.jobs.models import Job, JobState
 from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis
+from tests.experiments.conftest import configuration, make_stimulus_set
 from tests.results.collected import SESSIONS, make_predictions, make_study
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +49,37 @@ def texts(overview: Overview) -> list[str]:
 
 def test_an_empty_console_says_how_to_begin(researcher: Client) -> None:
     body = words(researcher, "/")
-    assert "No study yet" in body and "python manage.py demo" in body and reverse("stimuli:new") in body
+    assert "No study yet" in body and "python manage.py demo" in body and body.count("data-next-step") == 1
+    assert f'data-next-step href="{reverse("stimuli:new")}"' in body
+    make_stimulus_set()
+    body = words(researcher, "/")
+    assert f'data-next-step href="{reverse("experiments:new")}"' in body and body.count("data-next-step") == 1
+
+
+def test_a_draft_is_tried_out_then_launched(researcher: Client, user: User) -> None:
+    make_stimulus_set()
+    draft = experiments.create_study(configuration=configuration(), by=user)
+    address = reverse("console:overview", args=[draft.slug])
+    assert overview_of(draft).steps[0].url == reverse("console:preflight", args=[draft.slug])
+    assert words(researcher, address).count("data-next-step") == 1
+    now = timezone.now()
+    facts = {"study": draft, "to": "link", "began_at": now, "ended_at": now}
+    fault = {"key": "contact", "title": "Contact", "tone": "bad", "detail": "", "remedy": "", "url": "", "action": ""}
+    Preflight.objects.create(is_green=False, lines=[fault], **facts)
+    first = overview_of(draft).steps[0]
+    assert (first.text, first.tone) == ("The pre-flight check found 1 thing to put right.", "bad")
+    Preflight.objects.create(is_green=True, **facts)
+    assert overview_of(draft).steps[0].url == f"/studies/{draft.slug}/recruit/?to=link"
+
+
+def test_the_list_asks_little_of_the_database_for_a_draft(
+    researcher: Client, user: User, django_assert_max_num_queries: Any
+) -> None:
+    make_stimulus_set()
+    for number in range(3):
+        experiments.create_study(configuration=configuration(title=f"Study {number}"), by=user)
+    with django_assert_max_num_queries(5 + 3 * 3):
+        researcher.get("/")
 
 
 def test_the_list_shows_state_sessions_and_what_is_next(researcher: Client, study: Study) -> None:

@@ -56,7 +56,7 @@ def test_a_study_that_works_is_green_and_leaves_no_row(study: Study, user: User)
     assert made.faults == [], made.faults
     assert made.is_green
     dry = line(made, "dry-run")
-    assert dry["tone"] == "good" and dry["detail"].startswith("3 sessions were taken to their end")
+    assert dry["tone"] == "good" and dry["detail"].startswith("2 sessions were taken to their end")
     assert "4 sessions are free" in line(made, "plan")["detail"] or line(made, "plan")["tone"] == "warn"
     assert line(made, "contact")["tone"] == "good"
     assert line(made, "job-runner")["tone"] == "warn"  # nobody runs jobs in this test

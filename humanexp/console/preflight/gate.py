@@ -36,6 +36,11 @@ class Standing:
         return self.name == "green"
 
 
+def newest_of(study: Study) -> Preflight | None:
+    """The last result for any recruiter, whether or not it still holds: the gate itself looks closer."""
+    return Preflight.objects.filter(study=study).defer("fingerprint").first()
+
+
 def standing_of(study: Study, to: str) -> Standing:
     newest = Preflight.objects.filter(study=study, to=to).select_related("by").first()
     if newest is None:

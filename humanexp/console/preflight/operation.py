@@ -35,7 +35,7 @@ PULSE = timedelta(minutes=3)
 def account(launch: Launch) -> Line:
     if launch.is_link:
         return good(_("No money goes through a plain link."))
-    settings_page = _("doctor says which keys are set.")
+    settings_page = _("What is set, python manage.py doctor tells.")
     try:
         launch.balance_cents = recruiter_for(launch.to).balance_cents()
     except KeysRefused as error:
@@ -77,7 +77,7 @@ def job_runner(launch: Launch) -> Line:
 @check(gettext_lazy("Dry run"))
 def dry_run(launch: Launch) -> Line:
     """Scripted participants take planned sessions over HTTP, through the calls that people's pages make."""
-    slots = sorted({0, launch.study.planned_sessions // 2, launch.study.planned_sessions - 1})
+    slots = sorted({0, launch.study.planned_sessions - 1})
     trials = 0
     for slot in slots:
         try:

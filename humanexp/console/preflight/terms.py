@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analysis.acceptance import qualification_rule
 from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
 from humanexp.experiments.duration import session_minutes
 from humanexp.recruitment.consent import consent_of
@@ -53,10 +54,10 @@ def contact(launch: Launch) -> Line:
 
 @check(gettext_lazy("Qualification"))
 def qualification(launch: Launch) -> Line:
-    rules = [rule for rule in launch.study.rule_set.get("rules", []) if rule.get("kind") == "qualification"]
+    rule = qualification_rule(launch.study.rule_set)
     rounds = launch.configuration.design.qualification_trials
     design = {"url": reverse("experiments:design", args=[launch.study.slug]), "action": _("Design")}
-    if launch.study.is_validation or not rules:
+    if launch.study.is_validation or rule is None:
         return good(_("The rules of this study ask for none."))
     if launch.configuration.design.main_trials == 0:
         return good(_("Pairs have plain ones among them that gate; the qualification is for categories."))

@@ -15,7 +15,11 @@ from humanexp.experiments.models import Origin, Study
 @login_required
 def studies(request: HttpRequest) -> HttpResponse:
     """Every study, what it waits for, and what to do next."""
-    return render(request, "console/studies.html", {"studies": listed_studies(request.user)})
+    return render(
+        request,
+        "console/studies.html",
+        {"studies": listed_studies(request.user), "has_stimuli": experiments.has_stimuli()},
+    )
 
 
 @login_required
