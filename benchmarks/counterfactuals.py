@@ -80,7 +80,9 @@ def models_and_generators(per_category: int, budget: int) -> dict[str, object]:
             for name, model in models.items()
         }
         scores = {name: scored(found) for name, found in searches.items()}
-        oor[generator_name] = {name: float(one["oor"] or np.nan) for name, one in scores.items()}
+        oor[generator_name] = {
+            name: np.nan if one["oor"] is None else float(one["oor"]) for name, one in scores.items()
+        }
         budgets = {
             name: [round(point.mean_loss, 3) for point in budget_study(found, range(budget + 1))]
             for name, found in searches.items()

@@ -93,7 +93,7 @@ def test_a_cancelled_search_stops(order) -> None:
     ("changes", "says"),
     [
         ({"budget": 0}, "budget .* not 0"),
-        ({"pictures": 99}, "has 32 pictures for this search, not 99"),
+        ({"pictures": 99}, "has 16 pictures for this search, not 99"),
         ({"generator": "pixel"}, "'pixel' is no generator"),
         ({"name": ""}, "Name the search"),
         ({"oracle": "crowd:", "size_px": 64}, "People are shown pictures of 96"),
