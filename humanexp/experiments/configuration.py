@@ -97,6 +97,10 @@ class StudyConfiguration:
         if len(set(self.gold_originals)) != len(self.gold_originals):
             raise InvalidInput("gold_originals names a picture twice.")
         object.__setattr__(self, "wanted", check_wording(self.wanted))
+        if self.analysis:
+            from analysis.findings.settings import planned_settings
+
+            planned_settings(self.analysis)
         object.__setattr__(
             self,
             "design",

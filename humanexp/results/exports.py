@@ -19,6 +19,7 @@ from humanexp.results.selectors import latest_run, plan_of
 from humanexp.results.services.analysing import N_BOOTSTRAP
 from humanexp.results.tables import (
     CHUNK,
+    analysis_settings,
     level_predictions_of,
     participant_codes,
     predictions_of,
@@ -123,7 +124,7 @@ def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Pa
     from analysis.findings.reproduction import describe_analysis
 
     run = latest_run(study)
-    found: dict[str, Any] = {"settings": {"seed": study.seed, "n_bootstrap": N_BOOTSTRAP}}
+    found: dict[str, Any] = {"settings": {**analysis_settings(study), "seed": study.seed, "n_bootstrap": N_BOOTSTRAP}}
     if run is not None:
         found = json.loads(media_path(run.findings_file).read_bytes())
         path = folder / FINDINGS

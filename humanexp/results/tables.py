@@ -36,6 +36,13 @@ def analysis_tables(study: Study) -> dict[str, Any]:
     }
 
 
+def analysis_settings(study: Study) -> dict[str, Any]:
+    """What the study decided about its analysis before anybody looked, by the name of the argument."""
+    from analysis.findings.settings import planned_settings
+
+    return planned_settings((study.configuration or {}).get("analysis") or {})
+
+
 def trials_of(study: Study) -> pd.DataFrame:
     """Every answer of people, columns of the TRIALS schema; `accepted` is the current verdict on its session."""
     import pandas as pd

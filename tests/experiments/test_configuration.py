@@ -41,7 +41,7 @@ pairs = [["gaussian_noise", "uniform_noise"]]
 reward_cents = 120
 
 [analysis]
-equivalence_margin = 0.03
+margin = 0.05
 """
 
 
@@ -52,7 +52,12 @@ def test_reads_every_part():
     assert study.design.sessions == 12 and study.design.sessions_per_participant == 2
     assert study.design.discrimination.pairs == (("gaussian_noise", "uniform_noise"),)
     assert study.gold_originals == ("cat-1", "dog-2")
-    assert study.recruitment == {"reward_cents": 120} and study.analysis == {"equivalence_margin": 0.03}
+    assert study.recruitment == {"reward_cents": 120} and study.analysis == {"margin": 0.05}
+
+
+def test_a_setting_that_no_analysis_knows_is_refused_before_the_study_exists():
+    with pytest.raises(InputRefused, match=r"\[analysis\] has no setting 'equivalence_margin'; it has: level, margin"):
+        StudyConfiguration.from_toml(FULL.replace("margin = 0.05", "equivalence_margin = 0.05"))
 
 
 def test_a_written_file_gives_the_same_study_and_digest():

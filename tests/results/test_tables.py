@@ -8,13 +8,15 @@ import pytest
 
 from analysis.findings import analyse
 from analysis.findings.reproduction import analyse_export
+from analysis.reporting import FrozenPlan, deviations
 from analysis.tables import PREDICTIONS
 from humanexp.core import clock
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.experiments.models import Session, SessionState, Study
-from humanexp.results import tables
+from humanexp.results import selectors, services, tables
 from humanexp.results.exports import export_study
+from humanexp.results.services.planning import freeze_analysis_plan, study_snapshot
 from humanexp.screening import services as screening
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet
 from tests.results.collected import CORRUPTIONS, SESSIONS, make_predictions
@@ -110,3 +112,17 @@ def test_answers_come_in_chunks_that_together_are_the_table(study: Study, monkey
     chunks = list(tables.trial_chunks(study))
     assert max(len(chunk) for chunk in chunks) == 7
     assert tables.trials_of(study).equals(whole)
+
+
+def test_what_the_study_decided_about_its_analysis_is_done_and_planned(study: Study) -> None:
+    make_predictions(study)
+    study.configuration = {"analysis": {"margin": 0.06, "level": 0.9, "borrow": {"uniform_noise": "gaussian_blur"}}}
+    study.save(update_fields=["configuration"])
+    plan = freeze_analysis_plan(study=study)
+    found = selectors.findings(services.run_analysis(study=study, n_bootstrap=0))
+    assert found["settings"]["margin"] == 0.06 and found["curves"][0]["level"] == 0.9
+    assert [entry["corruption"] for entry in found["comparisons"] if entry["borrowed"]] == ["uniform_noise"] * 2
+    frozen = FrozenPlan(plan.content, plan.digest)
+    done = [one.what for one in deviations(frozen, found, snapshot=study_snapshot(study))]
+    # Only the refits of this quick run.
+    assert done == ["bootstrap refits per resampled unit"]

@@ -61,7 +61,15 @@ def run_analysis(
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")
     seed = study.seed if seed is None else seed
     with executor(settings.COMPUTE) as pool:
-        found = analyse(**inputs, study=study.slug, seed=seed, n_bootstrap=n_bootstrap, executor=pool, report=report)
+        found = analyse(
+            **inputs,
+            **tables.analysis_settings(study),
+            study=study.slug,
+            seed=seed,
+            n_bootstrap=n_bootstrap,
+            executor=pool,
+            report=report,
+        )
     if not selection.is_as_planned:
         found["selection"] = selection.to_dict()
     relative = f"results/{study.slug}/findings-{secrets.token_hex(6)}.json"

@@ -12,6 +12,7 @@ from humanexp.core.models import User
 from humanexp.experiments.models import Origin, Response, Study
 from humanexp.results.models import AnalysisPlan
 from humanexp.results.services.analysing import N_BOOTSTRAP
+from humanexp.results.tables import analysis_settings
 
 if TYPE_CHECKING:
     from analysis.reporting import FrozenPlan
@@ -51,17 +52,9 @@ def freeze_analysis_plan(*, study: Study, by: User | None = None) -> AnalysisPla
 def plan_as_it_stands(study: Study) -> FrozenPlan:
     """The plan that would be frozen now."""
     from analysis.reporting import freeze_plan
-    from analysis.similarity import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
 
-    settings = {
-        "n_bootstrap": N_BOOTSTRAP,
-        "level": 0.95,
-        "margin": MARGIN,
-        "band_margin": BAND_MARGIN,
-        "discrimination_margin": DISCRIMINATION_MARGIN,
-        "selection": None,
-    }
-    return freeze_plan(study_snapshot(study), settings | dict(study.configuration.get("analysis") or {}))
+    settings = {**analysis_settings(study), "n_bootstrap": N_BOOTSTRAP, "selection": None}
+    return freeze_plan(study_snapshot(study), settings)
 
 
 def study_snapshot(study: Study) -> Mapping[str, Any]:
