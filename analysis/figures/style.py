@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["human", "classifier"]
+Role = Literal["human", "classifier", "participant"]
 
-INK, INK_SOFT, GRID, SHADE = "#16202b", "#4a5865", "#dde3e9", "#eef1f4"
+INK, INK_SOFT, FAINT, GRID, SHADE = "#16202b", "#4a5865", "#9aa6b1", "#dde3e9", "#eef1f4"
 #: Okabe and Ito (2008), without yellow and black: colours that colour-blind readers can tell apart.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 #: Lengths of strokes and gaps, px; the empty pattern is a solid line.
@@ -44,10 +44,15 @@ class Style:
 
 
 def style_of(observer: Observer) -> Style:
-    """People are black and thickest; classifiers take palette and dashes in turn, so that 36 differ without labels."""
+    """People are black and thickest, single participants thin and grey.
+
+    Classifiers take palette and dashes in turn, so that 36 differ without labels.
+    """
     if observer.role == "human":
         # Several groups of people in one figure differ by their dashes alone.
         return Style(INK, DASHES[observer.index % len(DASHES)], 3.5)
+    if observer.role == "participant":
+        return Style(FAINT, (), 1.0)
     lap, place = divmod(observer.index, len(PALETTE))
     return Style(PALETTE[place], DASHES[(place + lap) % len(DASHES)], 2.0)
 

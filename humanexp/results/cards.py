@@ -11,9 +11,9 @@ from humanexp.results.charts import Chart, Choice, chart_of, choices_of, family_
 Findings = Mapping[str, Any]
 #: Families of the charts in each room, from top to bottom.
 ROOMS: dict[str, tuple[str, ...]] = {
-    "models": ("leaderboard", "indices", "agreement"),
+    "models": ("leaderboard", "indices", "agreement", "levels", "shape-bias"),
     "corruptions": ("similarity",),
-    "people": ("coverage", "confusion", "times", "sensitivity"),
+    "people": ("validation", "coverage", "participants", "confusion", "times", "sensitivity"),
 }
 
 

@@ -19,12 +19,12 @@ Findings = Mapping[str, Any]
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
 _CHARTS = {
     "Performance": ("curves",),
-    "Models against people": ("leaderboard", "indices", "agreement"),
+    "Models against people": ("leaderboard", "indices", "agreement", "levels", "shape-bias"),
     "Similarity of corruptions": ("similarity",),
-    "Answers": ("coverage", "times", "confusion"),
+    "Answers": ("validation", "coverage", "participants", "times", "confusion"),
     "What the choices change": ("sensitivity",),
 }
-_LEFT_OUT = frozenset({"bins", "curve", "coverage", "error-consistency"})
+_LEFT_OUT = frozenset({"bins", "curve", "coverage", "error-consistency", "pictures", "participants"})
 #: Of confusion matrices the one of all answers of people: one a range and corruption would fill the report.
 _ALONE = {"confusion": "confusion--humans--all--all"}
 

@@ -76,7 +76,7 @@ def test_the_chart_has_a_table_twin_and_landmarks(page: Any, address: str) -> No
     page.goto(address)
     page.wait_for_selector("[data-drawn]")
     page.locator(".about summary", has_text="Table").click()
-    page.wait_for_selector(".about table >> text=people")
+    page.wait_for_selector(".about caption >> text=Rates in bins")
     assert page.locator(".about table td").count() > 20
     found = page.evaluate(
         """() => ({

@@ -91,7 +91,7 @@ def test_the_leaderboard_is_ordered_and_names_the_weakest_corruption(large: Stud
     (table,) = charts.chart_of(found, "leaderboard--accuracy").tables
     means = [row[1][0] for row in table.rows]
     assert means == sorted(means, reverse=True) and len(means) == len(MODELS)
-    name, _hmri, *_rest, lowest, on, _highest, _on, corruptions = table.rows[0]
+    name, *_rest, lowest, on, _highest, _on, corruptions = table.rows[0]
     own = {
         one["corruption"].replace("_", " "): one["hmri"]
         for one in found["comparisons"]
@@ -100,6 +100,43 @@ def test_the_leaderboard_is_ordered_and_names_the_weakest_corruption(large: Stud
     assert (lowest, on) == min((value, corruption) for corruption, value in own.items())
     assert corruptions == len(own) == 14
     assert means[0] == pytest.approx(sum(own.values()) / 14)
+
+
+def test_rarer_findings_have_charts_too(large: Study) -> None:
+    found = dict(selectors.findings(selectors.latest_run(large)))
+    band = {"v": [0.0, 0.5, 1.0], "estimate": [0.9, 0.8, 0.1]}
+    found |= {
+        "participants": [
+            {"participant": f"P-{n}", "corruption": NAMES[0], "n": 40, "accuracy": 0.8, "median_rt_ms": 600.0,
+             "bins": [], "area": 0.7, "band": band if n else None}
+            for n in range(3)
+        ],
+        "levels": {"functions": [NAMES[0]], "models": [
+            {"classifier": "a", "fixed_accuracy": 0.6, "area_accuracy": 0.5, "area_consistency": None,
+             "ranks": {"fixed": 1, "accuracy": 2}},
+        ]},
+        "shape_bias": [
+            {"observer": "humans", "kind": "humans", "shape": 9, "texture": 1, "other": 2, "bias": 0.9,
+             "interval": [0.6, 0.98]},
+            {"observer": "a", "kind": "classifier", "shape": 0, "texture": 0, "other": 5, "bias": None,
+             "interval": [0.0, 1.0]},
+        ],
+        "validation": {
+            "images": [
+                {"stimulus": "s1", "wanted": "chair", "n": 10, "shows": 0.9, "usable": 0.8, "yes_to_both": 0.8,
+                 "agreement": 0.85, "accepted": True, "accepted_one_coin": True, "certainty": 0.99},
+            ],
+            "overall": {"people": 12, "qualified": 10, "answers": 10, "threshold": 0.5, "accepted_share": 1.0},
+        },
+    }  # fmt: skip
+    behind = charts.chart_of(found, f"participants--{NAMES[0]}")
+    lines = [name for kind, name, *_ in behind.figure.series() if kind == "line"]
+    assert lines == ["single participants"] * 2 + ["people"] and len(behind.tables[0].rows) == 3
+    assert charts.chart_of(found, "levels").tables[0].rows == (("a", 0.6, 1, 0.5, 2, None, None),)
+    people, net = charts.chart_of(found, "shape-bias").tables[0].texts
+    assert people == ["people", "0.900 [0.600, 0.980]", "9", "1", "2"] and net[1] == "–"
+    overall, pictures = charts.chart_of(found, "validation").tables
+    assert overall.rows[0] == ("people who answered", 12) and pictures.texts[0][-1] == "yes"
 
 
 def test_tables_come_as_csv_unrounded_and_as_latex(researcher: Client, large: Study) -> None:

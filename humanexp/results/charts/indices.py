@@ -26,6 +26,8 @@ class Standing:
     mrsi: Estimate
     human_area: float
     classifier_area: float
+    #: errors of the classifier for each of people's
+    corruption_error: Estimate
     #: (HMRI, corruption) where it does worst and best
     lowest: tuple[float, str]
     highest: tuple[float, str]
@@ -65,6 +67,7 @@ def _standing(name: str, own: Sequence[Entry], joint: Entry) -> Standing:
         mrsi=_mean(own, "mrsi", joint),
         human_area=fmean(shown(entry)["human_area"] for entry in own),
         classifier_area=fmean(shown(entry)["classifier_area"] for entry in own),
+        corruption_error=_joint(joint, "corruption_error"),
         lowest=ordered[0],
         highest=ordered[-1],
     )
@@ -79,6 +82,11 @@ def _mean(own: Sequence[Entry], index: str, joint: Entry) -> Estimate:
     return (value, interval[0], interval[1]) if interval else (value, None, None)
 
 
+def _joint(joint: Entry, name: str) -> Estimate:
+    interval = joint.get(f"{name}_interval") or (None, None)
+    return (joint.get(name), interval[0], interval[1])
+
+
 def leaderboard_table(findings: Findings, measure: str) -> Table:
     return Table(
         f"leaderboard-{measure}",
@@ -89,6 +97,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
             Column("mrsi", "MRSI", "estimate"),
             Column("human_area", "R̂ people", "number"),
             Column("model_area", "R̂ model", "number"),
+            Column("corruption_error", "Errors per human error", "estimate", 2),
             Column("lowest_hmri", "Lowest HMRI", "number"),
             Column("lowest_on", "on"),
             Column("highest_hmri", "Highest HMRI", "number"),
@@ -102,6 +111,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
                 one.mrsi,
                 one.human_area,
                 one.classifier_area,
+                one.corruption_error,
                 *one.lowest,
                 *one.highest,
                 one.corruptions,

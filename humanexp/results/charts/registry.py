@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from humanexp.core.errors import NotFound
-from humanexp.results.charts import agreement, confusion, coverage, curves, indices, sensitivity, similarity, times
+from humanexp.results.charts import (
+    agreement,
+    confusion,
+    coverage,
+    curves,
+    indices,
+    levels,
+    participants,
+    sensitivity,
+    shape_bias,
+    similarity,
+    times,
+    validation,
+)
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import Findings
 
@@ -14,10 +27,14 @@ FAMILIES: dict[str, Family] = {
         indices.LEADERBOARD,
         indices.FAMILY,
         agreement.FAMILY,
+        levels.FAMILY,
+        shape_bias.FAMILY,
         similarity.FAMILY,
         coverage.FAMILY,
         confusion.FAMILY,
         times.FAMILY,
+        participants.FAMILY,
+        validation.FAMILY,
         sensitivity.FAMILY,
     )
 }

@@ -80,3 +80,23 @@ AGREEMENT_CAVEATS = (
 )
 SENSITIVITY = (_("The same numbers under other choices of sessions and trials; the first line is as reported."),)
 SENSITIVITY_CAVEATS = (_("A choice that is made after looking at this table is no planned analysis: say so."),)
+PARTICIPANTS = (
+    _("Thin lines: the curve of each participant with at least 40 answers. Thick line: all people with their band."),
+)
+PARTICIPANT_CAVEATS = (
+    _("A single curve rests on few answers: its wiggles are mostly chance. The band is of the mean, not of people."),
+)
+LEVELS = (
+    _("Accuracy at levels: mean over the five published levels of strength. R̂: area over the whole visual change."),
+    _("Ranks differ where a benchmark of fixed levels orders models otherwise than the whole range does."),
+)
+SHAPE_BIAS = (
+    _(
+        "Of the answers that name either the shape or the texture of a picture whose two disagree, the share that "
+        "names the shape."
+    ),
+)
+VALIDATION = (
+    _("Agreement: share of the qualified answers that equal the majority. Qualified: the session counts."),
+    _("One-coin EM estimates each person's reliability and the pictures' truth together."),
+)

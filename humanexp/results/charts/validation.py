@@ -1,0 +1,78 @@
+"""Pictures judged without a time limit: what people agree on, picture by picture."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from analysis.figures import Column, Table
+from humanexp.results.charts import words
+from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.names import Findings
+
+KEY = "validation"
+_OVERALL = {
+    "people": "people who answered",
+    "qualified": "of them qualified",
+    "answers": "answers of qualified people",
+    "agreement": "agreement on both questions",
+    "agreement_shows": "agreement on what is shown",
+    "agreement_usable": "agreement on what it can be used as",
+    "mean_image_agreement": "mean agreement of a picture",
+    "accepted_share": "share of pictures accepted",
+    "accepted_share_one_coin": "share accepted, people weighed by one-coin EM",
+    "decided_otherwise": "pictures on which the two decide otherwise",
+}
+
+
+def _choices(findings: Findings) -> list[Choice]:
+    return [Choice(KEY, _("all pictures"))] if (findings.get("validation") or {}).get("images") else []
+
+
+def _build(findings: Findings, key: str) -> Chart:
+    found = findings["validation"]
+    overall = found["overall"]
+    return Chart(
+        key=key,
+        title=_("What people agree on"),
+        figure=None,
+        tables=(
+            Table(
+                "overall",
+                "Agreement of qualified people",
+                (Column("what", "What"), Column("value", "Value", "number")),
+                tuple((text, overall[name]) for name, text in _OVERALL.items() if name in overall),
+                (f"A picture is accepted where more than {overall['threshold']:g} of the answers say yes to both.",),
+            ),
+            Table(
+                "pictures",
+                "Agreement by picture",
+                (
+                    Column("stimulus", "Picture"),
+                    Column("wanted", "Wanted"),
+                    Column("n", "Answers", "count"),
+                    Column("shows", "Shows it", "number", 2),
+                    Column("usable", "Could be used", "number", 2),
+                    Column("yes_to_both", "Yes to both", "number", 2),
+                    Column("agreement", "Agreement", "number", 2),
+                    Column("accepted", "Accepted"),
+                ),
+                tuple(
+                    (
+                        one["stimulus"],
+                        one["wanted"],
+                        one["n"],
+                        one["shows"],
+                        one["usable"],
+                        one["yes_to_both"],
+                        one["agreement"],
+                        "yes" if one["accepted"] else "no",
+                    )
+                    for one in found["images"]
+                ),
+            ),
+        ),
+        definition=words.VALIDATION,
+    )
+
+
+FAMILY = Family("validation", _choices, _build)
