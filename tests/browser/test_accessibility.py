@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from humanexp.console.models import Preflight
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.recruitment import services as recruitment
@@ -234,7 +236,19 @@ def test_the_console(page: Any, live_server: Any, study: Study, width: int) -> N
     page.fill("[name=password]", "lovelace")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{live_server.url}/")
-    rooms = ("", "design/", "recruit/", "monitor/", "review/", "results/")
+    own = study.memberships.create(user=User.objects.create_user("ben"), role="payer")
+    now = timezone.now()
+    line = {"key": "plan", "title": "Plan", "detail": "Cut.", "remedy": "Look.", "url": "/", "action": "Design"}
+    Preflight.objects.create(
+        study=study,
+        to="link",
+        began_at=now,
+        ended_at=now,
+        is_green=False,
+        lines=[{**line, "tone": tone} for tone in ("good", "warn", "bad")],
+    )
+    rooms = ("", "design/", "preflight/?to=link", "recruit/", "monitor/", "review/", "results/", "members/")
+    rooms += (f"members/{own.pk}/", "audit/")
     for path in ("/", "/studies/new/", *(f"/studies/{study.slug}/{room}" for room in rooms)):
         assert page.goto(live_server.url + path).status == 200, path
         assert grave_violations(page) == [], path
