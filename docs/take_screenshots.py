@@ -29,6 +29,10 @@ PAGES = {
     "preview": "/studies/demo/preview/",
     "review": "/studies/demo/review/",
     "results": "/studies/demo/results/",
+    "results-models": "/studies/demo/results/models/",
+    "results-corruptions": "/studies/demo/results/corruptions/",
+    "results-people": "/studies/demo/results/people/",
+    "results-methods": "/studies/demo/results/methods/",
     "stimuli": "/stimuli/",
     "source-set": "/stimuli/sources/demo/",
     "stimulus-set": "/stimuli/sets/demo/",
@@ -39,7 +43,7 @@ PAGES = {
     "classifiers": "/classifiers/",
     "jobs": "/jobs/",
 }
-SHOWN = ("overview", "results", "stimulus-set", "stimulus-browse", "stimuli-compared")
+SHOWN = ("overview", "results", "results-people", "results-methods", "stimulus-set", "stimulus-browse", "stimuli-compared")
 
 
 def main() -> None:
