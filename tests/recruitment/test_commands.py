@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from humanexp.experiments.models import Participant, Study
+from humanexp.experiments.models import Participant, Session, Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Payment
 from tests.recruitment.conftest import Worker
@@ -37,6 +40,76 @@ def test_the_whole_way_on_the_command_line(study: Study, marketplace: Any, new_w
     assert "nothing is recruiting" in run("stop", "noise")
     campaign.refresh_from_db()
     assert campaign.state == "stopped"
+
+
+def test_caps_extensions_and_top_ups_on_the_command_line(study: Study, marketplace: Any, new_worker: NewWorker) -> None:
+    run("publish", "noise", "--to", "marketplace", "--assignments", "1", "--reward", "0.50", "--cap", "100")
+    assert "study: $0.60 promised, cap $1.25" in run("budget", "noise", "--cap", "1.25")
+    assert "rewards $0.50 + fees $0.10 = $0.60" in run("extend", "noise", "--places", "1", "--days", "20")
+    with pytest.raises(CommandError, match="study's cap"):
+        run("extend", "noise", "--places", "1")
+    assert "marketplace, this month: $1.20 promised, cap $5.00" in run(
+        "budget", "noise", "--cap", "none", "--month-cap", "5", "--to", "marketplace"
+    )
+    new_worker().do(Campaign.objects.get())
+    run("sync", "noise")
+    Session.objects.update(opened_at=timezone.now() - timedelta(minutes=10))
+    floor = ("top_up", "noise", "--floor", "6.00")
+    assert "to $6.00 an hour: 1 people, $0.50 + fees $0.10 = $0.60; time unknown: 0" in run(*floor)
+    with pytest.raises(CommandError, match=r"cost is 0\.60"):
+        run(*floor, "--confirm-total", "0.61")
+    assert "1 confirmed" in run(*floor, "--confirm-total", "0.60")
+    for wrong in (("extend", "noise"), ("extend", "nothing", "--places", "1"), ("budget", "noise", "--month-cap", "1")):
+        with pytest.raises(CommandError):
+            run(*wrong)
+
+
+@pytest.mark.django_db
+def test_lists_of_people_go_in_and_out(tmp_path: Path) -> None:
+    study, other = make_study(), make_study("blur")
+    Visitor(services.publish(study=study, to="link", assignments=1), worker_id="panel-1").open()
+    ids, hashes = tmp_path / "ids.txt", tmp_path / "hashes.txt"
+    ids.write_text("panel-7\n\npanel-8\n")
+    assert "2 added, 0 were" in run(
+        "exclusions", "blur", "--worker-ids", str(ids), "--to", "link", "--note", "pilot of May"
+    )
+    assert "1 people" in run("exclusions", "noise", "--export", str(hashes))
+    assert "1 added" in run("exclusions", "blur", "--hashes", str(hashes))
+    assert "0 added, 1 were" in run("exclusions", "blur", "--took-part", "noise")
+    listed = run("exclusions", "blur")
+    assert listed.count("X-") == 3
+    assert "pilot of May" in listed
+    assert "panel" not in listed
+    assert other.family.exclusions.count() == 3
+    for wrong in (
+        ("exclusions", "nobody"),
+        ("exclusions", "blur", "--worker-ids", str(ids)),
+        ("exclusions", "blur", "--hashes", str(ids)),
+        ("exclusions", "blur", "--hashes", str(tmp_path / "none")),
+    ):
+        with pytest.raises(CommandError):
+            run(*wrong)
+
+
+def test_a_qualification_on_the_command_line(study: Study, marketplace: Any) -> None:
+    make_study("entrance")
+    terms = (
+        "--to",
+        "marketplace",
+        "--assignments",
+        "1",
+        "--reward",
+        "0.50",
+        "--approval",
+        "95",
+        "--countries",
+        "US,DE",
+    )
+    run("publish", "entrance", *terms, "--qualifies", "noise", "--masters")
+    run("publish", "noise", *terms, "--needs-qualification")
+    first, second = Campaign.objects.order_by("pk")
+    assert (first.qualifies, first.asks_for.countries, first.quoted_cents) == (study.family, ("US", "DE"), 63)
+    assert second.needs_qualification
 
 
 def test_a_lost_reply_fails_the_command_and_the_next_run_mends_it(

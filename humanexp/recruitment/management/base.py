@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from humanexp.core.errors import ApplicationError
+from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Study, StudyFamily
 from humanexp.recruitment.services.sending import SendReport
 
 
@@ -21,6 +21,12 @@ class RecruitmentCommand(BaseCommand):
 
     def study(self, slug: str) -> Study:
         return experiments.study_by_slug(slug)
+
+    def family(self, slug: str) -> StudyFamily:
+        found = StudyFamily.objects.filter(slug=slug).first()
+        if found is None:
+            raise NotFound(f"There is no family of studies {slug!r}.")
+        return found
 
     def report_sending(self, report: SendReport) -> None:
         """Say what was sent; what waits is a failure of the command, because somebody has to come back to it."""

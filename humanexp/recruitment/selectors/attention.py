@@ -43,6 +43,8 @@ class Attention:
     #: of the payment, the assignment or the HIT, by kind
     subject_pk: int | None = None
     count: int = 1
+    #: of a recruiter's account: pauses and money
+    environment: str = ""
 
 
 def attention(study: Study) -> list[Attention]:
@@ -87,6 +89,7 @@ def _pauses(study: Study) -> Iterator[Attention]:
             if is_keys
             else _("Nothing is sent. Find out about the payment, then compare the books again."),
             subject_pk=row.pk,
+            environment=row.environment,
         )
 
 
@@ -108,6 +111,7 @@ def _money(study: Study) -> Iterator[Attention]:
                 resolution=_("Add %(missing)s dollars there; everything waiting is paid then, the oldest first.")
                 % {"missing": money.dollars(due - account.balance_cents)},
                 subject_pk=account.pk,
+                environment=environment,
             )
 
 

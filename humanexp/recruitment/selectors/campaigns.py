@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -12,14 +11,15 @@ from django.urls import reverse
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.experiments import selectors as experiments
+from humanexp.experiments.duration import session_minutes
 from humanexp.experiments.models import SessionState, Study
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
 
 #: What a suggested reward pays for an hour.
 SUGGESTED_HOURLY_CENTS = 1_500
-#: Fixation, picture, mask, a typical answer; and reading the instructions.
-SECONDS_PER_TRIAL, MINUTES_TO_READ = 2.5, 3
+#: Consent, instructions, and looking for the way on.
+MINUTES_TO_READ = 3
 #: How long after its end a HIT may still list a late submission.
 LISTING_LAG = timedelta(hours=1)
 
@@ -41,7 +41,7 @@ class SuggestedTerms:
 def suggested_terms(study: Study) -> SuggestedTerms:
     """From the study's own `[recruitment]` table where it has one, else from its length."""
     stated = study.configuration.get("recruitment") or {}
-    minutes = int(stated.get("estimated_minutes") or _estimated_minutes(study.configuration))
+    minutes = int(stated.get("estimated_minutes") or _estimated_minutes(study))
     return SuggestedTerms(
         title=str(stated.get("title") or study.title)[:128],
         description=str(
@@ -56,18 +56,10 @@ def suggested_terms(study: Study) -> SuggestedTerms:
     )
 
 
-def _estimated_minutes(configuration: dict[str, Any]) -> int:
-    design = configuration.get("design") or configuration
-    counts = {
-        "main_trials": 40,
-        "practice_trials": 10,
-        "qualification_trials": 0,
-        "gold_trials": 8,
-        "negative_trials": 6,
-    }
-    trials = sum(int(design.get(name) or default) for name, default in counts.items())
-    trials += 2 * int(design.get("consistency_pairs") or 4) + int(design.get("clean_trials") or 0)
-    return round(trials * SECONDS_PER_TRIAL / 60 + MINUTES_TO_READ)
+def _estimated_minutes(study: Study) -> int:
+    """From the plan's own counts; imported studies have none."""
+    trials = session_minutes(study) if study.plan_file else 0.0
+    return max(1, round(trials + MINUTES_TO_READ))
 
 
 def campaigns_of(study: Study) -> QuerySet[Campaign]:

@@ -16,7 +16,7 @@ REASON = "The work took longer than we had thought. This brings your pay for the
 
 @transaction.atomic
 def top_up(
-    *, study: Study, floor_cents: int | None = None, confirm_total_cents: int | None = None, by: User
+    *, study: Study, floor_cents: int | None = None, confirm_total_cents: int | None = None, by: User | None
 ) -> TopUpPlan:
     """Bring everybody to the floor by a bonus; twice is once, and a higher floor later pays the difference alone.
 

@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.management.base import RecruitmentCommand
 from humanexp.recruitment.models import Environment
+from humanexp.recruitment.requirements import WorkerRequirements
 from humanexp.recruitment.services.deliveries import entry_url
 
 
@@ -21,6 +22,13 @@ class Command(RecruitmentCommand):
         parser.add_argument("--per-hit", metavar="N", type=int, help="places of one HIT (default 9: lower fee)")
         parser.add_argument("--minutes", metavar="N", type=int, help="what people are told it takes")
         parser.add_argument("--cap", metavar="DOLLARS", help="most the campaign may ever cost (default: its price)")
+        parser.add_argument("--approval", metavar="PERCENT", type=int, help="least share of a worker's work approved")
+        parser.add_argument("--approved-hits", metavar="N", type=int, help="least number of a worker's work approved")
+        parser.add_argument("--countries", metavar="CC[,CC...]", default="", help="where workers live, like US,DE")
+        parser.add_argument("--adult", action="store_true", help="workers who say to be 18 or older")
+        parser.add_argument("--masters", action="store_true", help="Amazon's Masters alone; five percent more")
+        parser.add_argument("--qualifies", metavar="FAMILY", help="a paid qualification: who passes may do that family")
+        parser.add_argument("--needs-qualification", action="store_true", help="for who has passed the family's one")
         parser.add_argument(
             "--skip-preflight", action="store_true", help="launch unchecked; on a link or the own marketplace alone"
         )
@@ -38,7 +46,14 @@ class Command(RecruitmentCommand):
             "reward_cents": reward,
             "assignments_per_hit": options["per_hit"],
         }
-        price = services.quote(**terms)
+        requirements = WorkerRequirements(
+            approval_percent=options["approval"],
+            hits_approved=options["approved_hits"],
+            countries=tuple(filter(None, options["countries"].split(","))),
+            adult=options["adult"],
+            masters=options["masters"],
+        )
+        price = services.quote(**terms, masters=requirements.masters)
         self.stdout.write(
             f"{assignments} places through a plain link, which pays nobody"
             if to == Environment.LINK
@@ -52,6 +67,9 @@ class Command(RecruitmentCommand):
             estimated_minutes=options["minutes"],
             cap_cents=money.cents(options["cap"]) if options["cap"] else None,
             confirm_total_cents=money.cents(options["confirm_total"]) if options["confirm_total"] else None,
+            requirements=requirements,
+            qualifies=self.family(options["qualifies"]) if options["qualifies"] else None,
+            needs_qualification=options["needs_qualification"],
             skip_preflight=options["skip_preflight"],
         )
         self.stdout.write(f"entry: {entry_url(campaign)}")

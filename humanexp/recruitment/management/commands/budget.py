@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.selectors import Budget
+
+
+class Command(RecruitmentCommand):
+    help = "What a study has promised and may still owe, and its caps; with an option, set a cap."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+        parser.add_argument("--cap", metavar="DOLLARS", help="most the study may cost; none takes the cap away")
+        parser.add_argument("--month-cap", metavar="DOLLARS", help="most that may be promised in a month; needs --to")
+        parser.add_argument("--to", choices=Environment.values, help="recruiter of --month-cap")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = self.study(options["study"])
+        if options["cap"]:
+            services.set_study_cap(study=study, cap_cents=_cap(options["cap"]), by=None)
+        if options["month_cap"]:
+            services.set_month_cap(environment=options["to"] or "", cap_cents=_cap(options["month_cap"]), by=None)
+        owed = selectors.liability(study)
+        self.stdout.write(
+            f"open places ${money.dollars(owed.open_cents)}, at work ${money.dollars(owed.under_way_cents)}, "
+            f"submitted ${money.dollars(owed.submitted_cents)}, bonuses on their way "
+            f"${money.dollars(owed.promised_cents)}, paid ${money.dollars(owed.spent_cents)}"
+        )
+        self._tell("study", selectors.budget_of(study))
+        environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
+        for environment in sorted(environments - {Environment.LINK.value}):
+            self._tell(f"{environment}, this month", selectors.month_budget(environment))
+
+    def _tell(self, what: str, budget: Budget) -> None:
+        cap = "no cap" if budget.cap_cents is None else f"cap ${money.dollars(budget.cap_cents)}"
+        self.stdout.write(f"{what}: ${money.dollars(budget.committed_cents)} promised, {cap}")
+
+
+def _cap(text: str) -> int | None:
+    return None if text == "none" else money.cents(text)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from humanexp.recruitment import selectors, services
+from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.models import Environment
+
+
+class Command(RecruitmentCommand):
+    help = "Who may not take part in a family of studies: lists in and out, as keyed hashes."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("family", metavar="FAMILY", help="name of the family; a study alone is its own")
+        add = parser.add_mutually_exclusive_group()
+        add.add_argument("--worker-ids", metavar="FILE", type=Path, help="one id a line; hashed, and not kept")
+        add.add_argument("--hashes", metavar="FILE", type=Path, help="one hash a line, as --export wrote them")
+        add.add_argument("--took-part", metavar="FAMILY", help="everybody who took part in that family so far")
+        add.add_argument("--export", metavar="FILE", type=Path, help="write hashes of who took part in FAMILY so far")
+        parser.add_argument("--to", choices=Environment.values, help="whose ids --worker-ids are")
+        parser.add_argument("--note", default="", help="what the list is, for whoever reads it later")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        family = self.family(options["family"])
+        if options["export"]:
+            hashes = selectors.participant_hashes(family)
+            options["export"].write_text("".join(f"{code}\n" for code in hashes), encoding="ascii")
+            self.stdout.write(f"{len(hashes)} people")
+            return
+        if options["took_part"]:
+            report = services.exclude_family(family=family, other=self.family(options["took_part"]))
+        elif options["worker_ids"] or options["hashes"]:
+            if options["worker_ids"] and not options["to"]:
+                raise CommandError("Say by --to whose worker ids these are.")
+            report = services.exclude_people(
+                family=family,
+                worker_ids=_lines(options["worker_ids"]),
+                hashes=_lines(options["hashes"]),
+                environment=options["to"] or "",
+                note=options["note"],
+            )
+        else:
+            for one in selectors.exclusions(family):
+                self.stdout.write(f"{one.code}  {one.added_at:%Y-%m-%d}  {one.note}")
+            return
+        self.stdout.write(f"{report.added} added, {report.known} were on the list")
+
+
+def _lines(path: Path | None) -> list[str]:
+    if path is None:
+        return []
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as err:
+        raise CommandError(f"{path} cannot be read: {err}") from err
+    return [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from humanexp.recruitment import money, services
+from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.states import CampaignState
+
+
+class Command(RecruitmentCommand):
+    help = "More places, or more days, for the campaign of a study that is recruiting; the exact cost is told first."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+        parser.add_argument("--to", choices=Environment.values, help="which campaign, where there are several")
+        parser.add_argument("--places", metavar="N", type=int, help="so many more")
+        parser.add_argument("--days", metavar="N", type=int, help="open so many days longer than now")
+        parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["places"] and not options["days"]:
+            raise CommandError("Say how many --places or --days.")
+        campaign = self._campaign(options)
+        if options["places"]:
+            price = services.quote_extension(campaign=campaign, places=options["places"])
+            self.stdout.write(
+                f"{options['places']} more places in {price.grown_hits} HITs that grow and {price.new_hits} new ones: "
+                f"rewards ${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
+                f"= ${money.dollars(price.total_cents)}"
+            )
+            confirmed = money.cents(options["confirm_total"]) if options["confirm_total"] else None
+            services.extend(campaign=campaign, places=options["places"], by=None, confirm_total_cents=confirmed)
+        if options["days"]:
+            services.prolong(campaign=campaign, days=options["days"], by=None)
+        self.report_sending(services.send(environment=campaign.environment, wait_s=60))
+
+    def _campaign(self, options: dict[str, Any]) -> Campaign:
+        live = Campaign.objects.filter(study=self.study(options["study"]), state=CampaignState.LIVE, compensates=None)
+        if options["to"]:
+            live = live.filter(environment=options["to"])
+        found = list(live[:2])
+        if len(found) != 1:
+            raise CommandError(
+                "Several campaigns are recruiting: name one by --to." if found else "None is recruiting."
+            )
+        return found[0]

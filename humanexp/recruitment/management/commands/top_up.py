@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment.management.base import RecruitmentCommand
+
+
+class Command(RecruitmentCommand):
+    help = "What an hour of a study's work has paid; with --confirm-total, bonuses that bring everybody to the floor."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+        parser.add_argument("--floor", metavar="DOLLARS", help="an hour's pay (default: WAGE_FLOOR_CENTS)")
+        parser.add_argument("--confirm-total", metavar="DOLLARS", help="pay; the exact total that was told")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = self.study(options["study"])
+        floor = money.cents(options["floor"]) if options["floor"] else None
+        wages, plan = selectors.wage_estimate(study), selectors.top_up_plan(study, floor)
+        usual, slow = wages.hourly_median_cents or 0, wages.hourly_slow_cents or 0
+        self.stdout.write(
+            f"median {wages.median_minutes:.1f} minutes (by {wages.source}), ${money.dollars(usual)} an hour; "
+            f"slowest quarter ${money.dollars(slow)}"
+        )
+        self.stdout.write(
+            f"to ${money.dollars(plan.floor_cents)} an hour: {plan.people} people, ${money.dollars(plan.cents)} + fees "
+            f"${money.dollars(plan.fee_cents)} = ${money.dollars(plan.total_cents)}; time unknown: {plan.unknown}"
+        )
+        if not options["confirm_total"]:
+            return
+        services.top_up(
+            study=study, floor_cents=floor, confirm_total_cents=money.cents(options["confirm_total"]), by=None
+        )
+        for environment in sorted({row.assignment.environment for row in plan.rows}):
+            self.report_sending(services.send(environment=environment, wait_s=60))
