@@ -12,6 +12,7 @@ import analysis
 from analysis.errors import InvalidInput
 from analysis.findings.agreement import agreement_entries
 from analysis.findings.answers import confusion_entries, participant_entries, response_time_entries
+from analysis.findings.caveats import CONSISTENCY
 from analysis.findings.cue_conflict import shape_bias_entries
 from analysis.findings.curve_entries import curve_entries
 from analysis.findings.discrimination import discrimination_entries
@@ -41,11 +42,6 @@ __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
 #: Changes when the same tables would give other numbers.
 FINDINGS_VERSION = "findings-2"
-
-CONSISTENCY_CAVEAT = (
-    "Classifiers are compared with themselves, people with other people: a positive MRSI of consistency at low visual "
-    "change is partly by construction."
-)
 
 
 def analyse(
@@ -242,4 +238,4 @@ def _caveats(curves: StudyCurves) -> list[str]:
     """Sentences that must stand beside the numbers."""
     consistency = [key for key in curves.curves if key.property == "consistency"]
     both = any(key.population == HUMANS for key in consistency) and any(key.population != HUMANS for key in consistency)
-    return [CONSISTENCY_CAVEAT] if both else []
+    return [CONSISTENCY] if both else []

@@ -12,6 +12,7 @@ from analysis.curves import CurveFit, bin_index, threshold
 from analysis.curves.bands import normal_quantile
 from analysis.errors import FitError
 from analysis.findings.agreement import pooled_within
+from analysis.findings.caveats import curve_caveats
 from analysis.findings.fits import HUMANS, CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
 from analysis.metrics import compare
 
@@ -32,6 +33,7 @@ def curve_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, A
                 _add_categories(entry["bins"], curve)
         else:
             entry["full_set"] = _size_and_area(curve.full_set)
+        entry["caveats"] = curve_caveats(entry)
         entries.append(entry)
     return entries
 

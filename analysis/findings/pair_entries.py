@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.curves import CurveFit, pair_spread
 from analysis.errors import LabelSpaceMismatch
+from analysis.findings.caveats import comparison_caveats
 from analysis.findings.fits import HUMANS, CurveKey, FitSettings, FittedCurve, StudyCurves
 from analysis.findings.outcomes import PROPERTIES, Property
 from analysis.findings.pipeline import run_in_order
@@ -42,19 +43,19 @@ def comparison_entries(
             study.notes.append(f"{key.population}, {key.corruption}, {key.property}: no comparison. {found}")
             continue
         human, curve = study.curves[human_key].fit, study.curves[key]
-        entries.append(
-            {
-                "classifier": key.population,
-                "corruption": key.corruption,
-                "property": key.property,
-                **found,
-                "withheld": human.is_withheld or curve.fit.is_withheld,
-                "same_stimuli": curve.seen_by_people and human_key.corruption == key.corruption,
-                "borrowed": human_key.corruption != key.corruption,
-                "human_curve": human_key.corruption,
-                "full_set": _full_set(human, curve),
-            }
-        )
+        entry: dict[str, Any] = {
+            "classifier": key.population,
+            "corruption": key.corruption,
+            "property": key.property,
+            **found,
+            "withheld": human.is_withheld or curve.fit.is_withheld,
+            "same_stimuli": curve.seen_by_people and human_key.corruption == key.corruption,
+            "borrowed": human_key.corruption != key.corruption,
+            "human_curve": human_key.corruption,
+            "full_set": _full_set(human, curve),
+        }
+        entry["caveats"] = comparison_caveats(entry)
+        entries.append(entry)
     return entries
 
 
