@@ -1,4 +1,4 @@
-"""Who did what in a study: the lines of the record, as sentences, for a page and a file."""
+"""Who did what, in a study or in the whole house: the lines of the record, for a page and a file."""
 
 from __future__ import annotations
 
@@ -64,6 +64,8 @@ ACTS: Mapping[str, str | Promise] = {
     "freeze-analysis-plan": _("froze the analysis plan"),
     "analyse": _("asked for an analysis"),
     "export": _("took data away"),
+    "delete-stimuli": _("deleted a stimulus set"),
+    "delete-pictures": _("deleted a set of pictures"),
     "delete-participant": _("deleted a participant"),
 }
 
@@ -76,6 +78,7 @@ class Line:
     who: str
     act: str | Promise
     subject: str
+    study: str
     facts: list[tuple[str, str]]
 
 
@@ -96,9 +99,9 @@ class RecordPage:
         return f"person={self.person}&kind={self.kind}"
 
 
-def record_page(study: Study, *, person: str, kind: str, number: str) -> RecordPage:
+def record_page(study: Study | None, *, person: str, kind: str, number: str) -> RecordPage:
     """The newest lines first; `person` is a user's key or "nobody", `kind` an act."""
-    mine = AuditEvent.objects.filter(study=study.slug).order_by()
+    mine = _about(study).order_by()
     users = User.objects.filter(pk__in=mine.exclude(by=None).values("by")).order_by("username")
     people = [(str(user.pk), _name(user)) for user in users]
     if mine.filter(by=None).exists():
@@ -117,9 +120,9 @@ def record_page(study: Study, *, person: str, kind: str, number: str) -> RecordP
     )
 
 
-def chosen(study: Study, *, person: str = "", kind: str = "") -> QuerySet[AuditEvent]:
-    """Lines of the study by one person or of one kind, the newest first."""
-    found = AuditEvent.objects.filter(study=study.slug).select_related("by").order_by("-pk")
+def chosen(study: Study | None, *, person: str = "", kind: str = "") -> QuerySet[AuditEvent]:
+    """Lines of the study, or of the whole house, by one person or of one kind, the newest first."""
+    found = _about(study).select_related("by").order_by("-pk")
     if person == "nobody":
         found = found.filter(by=None)
     elif person.isdigit():
@@ -127,13 +130,17 @@ def chosen(study: Study, *, person: str = "", kind: str = "") -> QuerySet[AuditE
     return found.filter(action=kind) if kind else found
 
 
+def _about(study: Study | None) -> QuerySet[AuditEvent]:
+    return AuditEvent.objects.filter(study=study.slug) if study is not None else AuditEvent.objects.all()
+
+
 def record_csv(lines: QuerySet[AuditEvent]) -> Iterator[str]:
     """The lines as CSV, one text a line; facts as name=value."""
-    yield _row(["at", "by", "action", "subject", "facts"])
+    yield _row(["at", "by", "action", "study", "subject", "facts"])
     for event in lines.iterator():
         facts = "; ".join(f"{name}={value}" for name, value in event.facts.items())
         who = event.by.get_username() if event.by else ""
-        yield _row([event.at.isoformat(), who, event.action, event.subject, facts])
+        yield _row([event.at.isoformat(), who, event.action, event.study, event.subject, facts])
 
 
 def _line(event: AuditEvent) -> Line:
@@ -142,6 +149,7 @@ def _line(event: AuditEvent) -> Line:
         who=_name(event.by) if event.by else str(_("by itself")),
         act=ACTS.get(event.action, event.action),
         subject=_subject(event.subject),
+        study=event.study,
         facts=[(name.replace("_", " "), _shown(name, value)) for name, value in event.facts.items()],
     )
 

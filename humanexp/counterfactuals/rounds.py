@@ -66,7 +66,8 @@ def _opened(run: SearchRun, proposals: list[Proposal], progress: Progress) -> Ro
     stimulus_set, names = make_stimuli(run, proposals, progress)
     study = Study.objects.filter(slug=stimulus_set.name).first()
     if study is None:
-        study = experiments.create_study(configuration=_configuration(run, stimulus_set.name, step, len(names)))
+        configuration = _configuration(run, stimulus_set.name, step, len(names))
+        study = experiments.create_study(configuration=configuration, by=run.created_by)
     return open_round(run=run, step=step, study=study, stimuli={p.key: names[p.key] for p in proposals})
 
 

@@ -121,6 +121,15 @@ class TestPage:
         event = AuditEvent.objects.get(action="export")
         assert (event.by, event.study, event.subject) == (ada, study.slug, "responses.csv")
 
+    def test_administrators_read_the_record_of_the_house(self, console: Client, study: Study, ada: User) -> None:
+        record(action="delete-stimuli", subject="stimulus set:old", by=ada)
+        assert console.get("/record/").status_code == console.get("/record/record.csv").status_code == 403
+        User.objects.filter(pk=ada.pk).update(is_staff=True)
+        body = console.get("/record/").content.decode()
+        assert "deleted a stimulus set" in body and "created the study" in body and f"/studies/{study.slug}/" in body
+        text = b"".join(console.get("/record/record.csv").streaming_content).decode()  # type: ignore[attr-defined]
+        assert f",create-study,{study.slug}," in text
+
 
 def test_every_act_of_the_house_has_words() -> None:
     """Names that services pass to record() stand in the page's list."""

@@ -112,7 +112,7 @@ def publish(
         reserve(study=study, environment=to, cents=price.total_cents, what="This campaign")
         _check_places(study, price)
         if study.state != StudyState.COLLECTING:
-            experiments.start_collecting(study=study)
+            experiments.start_collecting(study=study, by=by)
         campaign = Campaign(
             study=study,
             environment=to,

@@ -11,6 +11,7 @@ from django.db.models import PROTECT, ForeignObjectRel, ProtectedError, Q
 
 from analysis.errors import UnknownName
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -157,6 +158,7 @@ def complete_stimulus_set(*, stimulus_set: StimulusSet) -> StimulusSet:
 def request_deletion(*, stimulus_set: StimulusSet, by: User | None = None) -> Job:
     """Queue the deletion of a set: rows go at some thousand a second. Refused at once where it would be refused."""
     _withdraw(stimulus_set)
+    record(action="delete-stimuli", subject=f"stimulus set:{stimulus_set.name}", by=by)
     return jobs.submit(DELETION_KIND, subject=stimulus_set.job_subject, by=by, stimulus_set_id=stimulus_set.pk)
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from humanexp.core import clock
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
+from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
 
@@ -49,7 +51,7 @@ def describe_source_set(*, source_set: SourceSet, provenance: str, licence: str)
     return source_set
 
 
-def delete_source_set(*, source_set: SourceSet) -> None:
+def delete_source_set(*, source_set: SourceSet, by: User | None = None) -> None:
     """Remove a set that is neither frozen nor used, with its files."""
     name = source_set.name
     with transaction.atomic():
@@ -58,6 +60,7 @@ def delete_source_set(*, source_set: SourceSet) -> None:
         if used is not None:
             raise Conflict(f"The set of pictures {name} is used by the stimulus set {used}: delete that one first.")
         locked.delete()
+        record(action="delete-pictures", subject=f"source set:{name}", by=by)
     # The name is free only now: a folder without rows is swept by the next import of that name.
     shutil.rmtree(media_path(f"originals/{name}"), ignore_errors=True)
     shutil.rmtree(media_path(f"thumbnails/{name}"), ignore_errors=True)

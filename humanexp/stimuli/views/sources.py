@@ -105,7 +105,8 @@ def freeze(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Remove a set that is neither frozen nor used."""
-    services.delete_source_set(source_set=selectors.source_set_by_name(name))
+    by = request.user if isinstance(request.user, User) else None
+    services.delete_source_set(source_set=selectors.source_set_by_name(name), by=by)
     messages.success(request, _("The pictures %(name)s are deleted.") % {"name": name})
     return redirect("stimuli:stimulus_sets")
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
+from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.recruitment import selectors as recruitment
@@ -28,6 +29,7 @@ class Command(BaseCommand):
             study = study_by_slug(options["study"])
             payments = dict(recruitment.payment_summary(study))
             written = export_study(study, options["to"], beside={"payments": payments})
+            record(action="export", subject="folder", study=study.slug, files=len(written))
         except (AnalysisError, ApplicationError, OSError) as error:
             raise CommandError(str(error)) from error
         for path in written:
