@@ -23,6 +23,10 @@ class ChoiceGroup:
     choices: tuple[Choice, ...]
 
 
+#: From so many charts on the group is chosen first, and then the chart in it.
+MANY = 60
+
+
 @dataclass(frozen=True)
 class Card:
     """One chart, and what else could stand in its place."""
@@ -35,6 +39,15 @@ class Card:
     def groups(self) -> list[ChoiceGroup]:
         labels = dict.fromkeys(choice.group for choice in self.choices)
         return [ChoiceGroup(label, tuple(one for one in self.choices if one.group == label)) for label in labels]
+
+    @property
+    def is_large(self) -> bool:
+        return len(self.choices) > MANY and len(self.groups) > 1
+
+    @property
+    def group(self) -> ChoiceGroup:
+        """The group of the chart that is shown."""
+        return next(group for group in self.groups if any(one.key == self.chart.key for one in group.choices))
 
     @property
     def figure(self) -> dict[str, Any] | None:

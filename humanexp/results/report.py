@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,8 @@ _CHARTS = {
     "What the choices change": ("sensitivity",),
 }
 _LEFT_OUT = frozenset({"bins", "curve", "coverage", "error-consistency", "pictures", "participants"})
-#: Of confusion matrices the one of all answers of people: one a range and corruption would fill the report.
-_ALONE = {"confusion": "confusion--humans--all--all"}
+#: Of confusion matrices those of people over the whole range: one a range and model would fill the report.
+_ALONE = {"confusion": re.compile(r"confusion--humans--.*--all")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +67,7 @@ def _charts(findings: Findings, title: str, families: Sequence[str]) -> Section 
     for family in families:
         said: set[str] = set()
         for choice in choices_of(findings, family):
-            if family in _ALONE and choice.key != _ALONE[family]:
+            if family in _ALONE and not _ALONE[family].fullmatch(choice.key):
                 continue
             chart = chart_of(findings, choice.key)
             if chart.figure is not None:

@@ -66,6 +66,8 @@ def large_findings(*, corruptions: int = 14, models: int = 10) -> dict[str, Any]
         "human_accuracy": [],
         "curves": curves,
         "comparisons": comparisons,
+        "leaderboard": [_leader(net, measure, comparisons) for measure in ("accuracy", "consistency") for net in nets],
+        "participants": [_participant(number, people["corruption"]) for people in curves[:1] for number in range(30)],
         "similarity": similarity,
         "classifier_similarity": other,
         "classes": [{"population": "humans", "property": "accuracy", "classes": [list(names[:3]), list(names[3:])]}],
@@ -75,7 +77,10 @@ def large_findings(*, corruptions: int = 14, models: int = 10) -> dict[str, Any]
             for pair in itertools.combinations(nets, 2)
             for name in names[:2]
         ],
-        "confusion": [_confusion(population, *span) for population in ("humans", *nets) for span in _SPANS],
+        "confusion": [
+            _confusion(population, name, *span)
+            for population, name, span in itertools.product(("humans", *nets), names, _SPANS)
+        ],
         "response_times": [
             {"population": "humans", "corruption": name, "bins": [_times(number) for number in range(10)]}
             for name in names
@@ -175,6 +180,37 @@ def _comparison(people: dict[str, Any], curve: dict[str, Any]) -> dict[str, Any]
     }
 
 
+def _leader(net: str, measure: str, comparisons: list[dict[str, Any]]) -> dict[str, Any]:
+    own = [one for one in comparisons if (one["classifier"], one["property"]) == (net, measure)]
+    hmri, mrsi = (float(np.mean([one[index] for one in own])) for index in ("hmri", "mrsi"))
+    return {
+        "classifier": net,
+        "property": measure,
+        "corruptions": len(own),
+        "hmri": hmri,
+        "hmri_interval": [hmri - 0.008, min(1.0, hmri + 0.008)],
+        "mrsi": mrsi,
+        "mrsi_interval": [max(0.0, mrsi - 0.003), mrsi + 0.003],
+        "corruption_error": 2.0 - hmri,
+        "corruption_error_interval": [1.97 - hmri, 2.03 - hmri],
+    }
+
+
+def _participant(number: int, corruption: str) -> dict[str, Any]:
+    middle = 0.72 + 0.006 * number
+    estimate = 0.06 + 0.9 / (1 + np.exp((V[::5] - middle) / 0.07))
+    return {
+        "participant": f"P-{number:05d}",
+        "corruption": corruption,
+        "n": 40,
+        "accuracy": 0.75,
+        "median_rt_ms": 640.0,
+        "bins": [],
+        "area": float(estimate.mean()),
+        "band": {"v": V[::5].tolist(), "estimate": estimate.tolist()},
+    }
+
+
 def _pair(one: str, two: str, measure: str, population: str, curves: list[dict[str, Any]]) -> dict[str, Any]:
     areas = {
         curve["corruption"]: curve["area"]
@@ -200,11 +236,11 @@ def _pair(one: str, two: str, measure: str, population: str, curves: list[dict[s
     }
 
 
-def _confusion(population: str, low: float | None, high: float | None) -> dict[str, Any]:
+def _confusion(population: str, corruption: str, low: float | None, high: float | None) -> dict[str, Any]:
     counts = (3 * np.eye(16, 17) + 1).astype(int) * 10
     return {
         "population": population,
-        "corruption": None,
+        "corruption": corruption,
         "low": low,
         "high": high,
         "categories": list(CATEGORIES),

@@ -79,6 +79,14 @@ def test_another_chart_is_swapped_into_its_card(researcher: Client, large: Study
     assert researcher.get(reverse("results:card", args=[large.slug]), {"indices": "nothing"}).status_code == 404
 
 
+def test_many_charts_are_chosen_in_two_steps(researcher: Client, large: Study) -> None:
+    key = f"confusion--m2--{NAMES[1]}--0.25-0.50"
+    body = researcher.get(reverse("results:card", args=[large.slug]), {"confusion": key}).content.decode()
+    assert 'id="whose-confusion"' in body and f'value="{key}" selected' in body
+    assert f'value="confusion--humans--{NAMES[0]}--all"' in body, "the first chart of another group"
+    assert body.count("<option") == 11 + 14 * 5
+
+
 def test_what_is_said_beside_a_curve_is_swapped_with_it(researcher: Client, large: Study) -> None:
     body = researcher.get(reverse("results:panel", args=[large.slug, f"accuracy--{NAMES[2]}"])).content.decode()
     for part in ("legend", "below", "side"):

@@ -111,6 +111,8 @@ async function dress(part) {
     const said = element.closest("section").querySelector("[data-chart-said]");
     try {
       const { data, layout } = read(element.dataset.plot);
+      // A figure with names down the side is as high as its rows, on paper too.
+      if (layout.height) element.style.height = `${layout.height}px`;
       await window.Plotly.react(element, data, layout, { responsive: true, displayModeBar: false });
       element.setAttribute("data-drawn", "");
     } catch (error) {
