@@ -180,7 +180,7 @@ def analyse(
         ],
         "accuracy": accuracy_entries(people, classifiers),
         "human_accuracy": human_accuracy_entries(people),
-        "curves": curve_entries(curves, settings),
+        "curves": curve_entries(curves, settings, executor=executor),
         "comparisons": comparisons,
         "leaderboard": leaderboard,
         "similarity": similarity.pop(HUMANS),

@@ -76,9 +76,13 @@ def agreement_entries(
 def conditions_of(rows: Observations) -> NDArray[np.str_]:
     """Published condition, or corruption and tenth of visual change; ``none`` for clean pictures."""
     tenth = np.minimum(np.nan_to_num(rows.visual_change, nan=0.0) * STRATA, STRATA - 1).astype(np.int64)
-    measured = np.char.add(np.char.add(rows.corruption, " "), np.char.add("0.", tenth.astype(np.str_)))
-    clean = (rows.corruption == CLEAN) & ~rows.imported
-    return np.asarray(np.where(rows.imported, rows.condition, np.where(clean, CLEAN, measured)), dtype=np.str_)
+    corruptions, code = np.unique(rows.corruption, return_inverse=True)
+    # Named once a stratum, not once an answer.
+    labels = np.array(
+        [CLEAN if one == CLEAN else f"{one} 0.{k}" for one in corruptions.tolist() for k in range(STRATA)]
+    )
+    measured = labels[code * STRATA + tenth] if len(rows) else rows.condition
+    return np.asarray(np.where(rows.imported, rows.condition, measured), dtype=np.str_)
 
 
 def pictures_of(rows: Observations) -> NDArray[np.str_]:
@@ -96,15 +100,10 @@ def _included(people: Observations, scales: Mapping[str, ConditionScale]) -> tup
     """Conditions that count, and what is said of the others."""
     names = conditions_of(people)
     controls = _controls(people, scales)
-    included: list[str] = []
-    lost: list[str] = []
-    for name in np.unique(names).tolist():
-        if name in controls:
-            continue
-        rows = names == name
-        means = [people.correct[rows & (people.observer == one)].mean() for one in np.unique(people.observer[rows])]
-        # At 0.2 itself the published list leaves a condition out; means of shares meet it only up to rounding.
-        (included if float(np.mean(means)) > LOST_FOR_PEOPLE + 1e-9 else lost).append(name)
+    # At 0.2 itself the published list leaves a condition out; means of shares meet it only up to rounding.
+    means = {name: mean for name, mean in _means(people, names).items() if name not in controls}
+    included = [name for name, mean in means.items() if mean > LOST_FOR_PEOPLE + 1e-9]
+    lost = [name for name in means if name not in included]
     notes = []
     if lost:
         notes.append(f"Agreement with people leaves out {', '.join(lost)}: people are right in at most 20 %.")
@@ -161,14 +160,21 @@ def _row(
 
 def _mean_accuracy(own: Observations, included: list[str]) -> float | None:
     """Mean over conditions of the mean over observers."""
-    names = conditions_of(own)
-    means = []
-    for condition in included:
-        rows = names == condition
-        if rows.any():
-            observers = np.unique(own.observer[rows])
-            means.append(np.mean([own.correct[rows & (own.observer == one)].mean() for one in observers]))
-    return float(np.mean(means)) if means else None
+    means = _means(own, conditions_of(own))
+    known = [means[condition] for condition in included if condition in means]
+    return float(np.mean(known)) if known else None
+
+
+def _means(rows: Observations, conditions: NDArray[np.str_]) -> dict[str, float]:
+    """Mean over observers of each observer's accuracy, by condition."""
+    names, condition = np.unique(conditions, return_inverse=True)
+    observers, observer = np.unique(rows.observer, return_inverse=True)
+    shape = (len(names), len(observers))
+    cell = condition * shape[1] + observer
+    n = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    right = np.bincount(cell, weights=rows.correct, minlength=shape[0] * shape[1]).reshape(shape)
+    rates = np.divide(right, n, out=np.zeros(shape), where=n > 0)
+    return {str(name): float(rates[k].sum() / (n[k] > 0).sum()) for k, name in enumerate(names)}
 
 
 def _published(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -14,21 +15,37 @@ from analysis.errors import FitError
 from analysis.findings.agreement import pooled_within
 from analysis.findings.caveats import curve_caveats
 from analysis.findings.fits import HUMANS, CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
+from analysis.findings.outcomes import Outcomes, Property
+from analysis.findings.pipeline import run_in_order
 from analysis.metrics import compare
 
 #: Random halves of the people, for the human ceiling.
 SPLITS = 10
 
 
-def curve_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, Any]]:
-    """One entry a curve, in the order of the fits."""
+def curve_entries(
+    study: StudyCurves, settings: FitSettings, *, executor: Executor | None = None
+) -> list[dict[str, Any]]:
+    """One entry a curve, in the order of the fits.
+
+    Parameters
+    ----------
+    study : StudyCurves
+    settings : FitSettings
+    executor : Executor, optional
+        Where thresholds, bands and ceilings are computed; here, without one.
+    """
     entries = []
-    for key, curve in study.curves.items():
-        entry = _curve_entry(key, curve, study)
+    calls = (
+        (key, (curve.fit, curve.outcomes if key.population == HUMANS else None, key.property, settings))
+        for key, curve in study.curves.items()
+    )
+    for key, derived in run_in_order(executor, _derived, calls):
+        curve = study.curves[key]
+        entry = {**_curve_entry(key, curve, study), **derived}
         if key.population == HUMANS:
             entry["misses"] = _misses(curve)
             entry["all_sessions"] = _size_and_area(curve.all_sessions)
-            entry["ceiling"] = _ceiling(key, curve, settings)
             if key.property == "accuracy":
                 _add_categories(entry["bins"], curve)
         else:
@@ -36,6 +53,18 @@ def curve_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, A
         entry["caveats"] = curve_caveats(entry)
         entries.append(entry)
     return entries
+
+
+def _derived(fit: CurveFit, outcomes: Outcomes | None, subject: Property, settings: FitSettings) -> dict[str, Any]:
+    """What takes time to derive from a curve, in whatever process; people's answers come for the ceiling."""
+    derived: dict[str, Any] = {
+        "measured": _measured_entry(fit),
+        "thresholds": [_threshold_entry(fit, rate) for rate in (0.75, 0.5)],
+        "band": _band_entry(fit),
+    }
+    if outcomes is not None:
+        derived["ceiling"] = _ceiling(outcomes, subject, settings)
+    return derived
 
 
 def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves) -> dict[str, Any]:
@@ -51,7 +80,6 @@ def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves) -> dict[
         "extrapolated": fit.extrapolated,
         "area_bounds": list(fit.area_bounds),
         "withheld": fit.is_withheld,
-        "measured": _measured_entry(fit),
         "abscissa": "condition" if key.corruption in study.scales else "visual_change",
         "label_space": fit.config.label_space,
         "same_stimuli": curve.seen_by_people,
@@ -68,8 +96,6 @@ def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves) -> dict[
             for one in fit.bins
         ],
         "empty_bins": list(fit.empty_bins),
-        "thresholds": [_threshold_entry(fit, rate) for rate in (0.75, 0.5)],
-        "band": _band_entry(fit),
         "data_digest": fit.data_digest,
     }
 
@@ -132,9 +158,8 @@ def _add_categories(bins: list[dict[str, Any]], curve: FittedCurve) -> None:
         entry["categories"] = counts[one.index].tolist()
 
 
-def _ceiling(key: CurveKey, curve: FittedCurve, settings: FitSettings) -> dict[str, Any] | None:
+def _ceiling(outcomes: Outcomes, subject: Property, settings: FitSettings) -> dict[str, Any] | None:
     """HMRI and MRSI of random halves of the people, kappa of two of them: what an observer like people would score."""
-    outcomes = curve.outcomes
     names = np.unique(outcomes.answers.observer)
     if len(names) < 2:
         return None
@@ -165,7 +190,7 @@ def _ceiling(key: CurveKey, curve: FittedCurve, settings: FitSettings) -> dict[s
         return None
     hmri, mrsi = np.mean(indices, axis=0)
     entry: dict[str, Any] = {"splits": len(indices), "hmri": float(hmri), "mrsi": float(mrsi)}
-    if key.property == "accuracy":
+    if subject == "accuracy":
         pooled = pooled_within(outcomes.answers, settings)
         entry["kappa"] = None if pooled is None else pooled.kappa
         entry["kappa_interval"] = None if pooled is None or pooled.interval is None else list(pooled.interval)

@@ -156,7 +156,7 @@ class _Predictions:
     def of(cls, own: Observations, people: Observations, name: str, label_space: int) -> _Predictions:
         shown = set(people.stimulus.tolist())
         rows = np.array([stimulus in shown for stimulus in own.stimulus.tolist()], dtype=np.bool_)
-        return cls(name, label_space, own, own.select(rows))
+        return cls(name, label_space, own, own if rows.all() else own.select(rows))
 
 
 @dataclass(frozen=True, eq=False)
