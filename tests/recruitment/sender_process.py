@@ -5,6 +5,7 @@ send        rounds through the outbox until nothing waits or another sender is a
 time-passes the lease of a sender that is dead or at work runs out
 ledger      prints what the ledger says
 sync N M    N polls at the same moment, M times; prints what became of the HITs
+promise N   N people plan a bonus at the same moment, and the study's cap holds two of them
 enter N     tables, a study, and N clicks of one person at the same moment; prints the sessions they got
 """
 
@@ -29,7 +30,9 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from humanexp.recruitment import services  # noqa: E402
+from humanexp.core.errors import CapExceeded  # noqa: E402
+from humanexp.experiments.models import Study  # noqa: E402
+from humanexp.recruitment import selectors, services  # noqa: E402
 from humanexp.recruitment.models import Assignment, Hit, Payment, SenderLease  # noqa: E402
 from humanexp.recruitment.services.people import person_for  # noqa: E402
 from humanexp.recruitment.states import AssignmentState  # noqa: E402
@@ -95,6 +98,27 @@ def enter(count: int) -> dict[str, Any]:
         return {"sessions": sorted(set(pool.map(click, range(count)))), "rows": Assignment.objects.count()}
 
 
+def promise(count: int) -> dict[str, Any]:
+    """N people plan a bonus at the same moment; the study's cap holds two of them, another campaign's cap all."""
+    study = Study.objects.get()
+    services.set_study_cap(study=study, cap_cents=selectors.budget_of(study).committed_cents + 100, by=None)
+    together = threading.Barrier(count)
+
+    def plan(row: Assignment) -> int:
+        together.wait()
+        try:
+            services.plan_bonus(assignment=row, amount_cents=40, cause="at once", reason="For your care.")
+            return 1
+        except CapExceeded:
+            return 0
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(count) as pool:
+        planned = sum(pool.map(plan, Assignment.objects.order_by("pk")[:count]))
+    return {"planned": planned, "left": selectors.budget_of(study).left_cents}
+
+
 def sync(count: int, rounds: int) -> dict[str, Any]:
     """Again and again the HIT is open here and full on the other side, and all polls start together."""
     together = threading.Barrier(count)
@@ -120,6 +144,7 @@ def main(action: str, *arguments: str) -> None:
         "send": send,
         "time-passes": time_passes,
         "ledger": ledger,
+        "promise": lambda: promise(*map(int, arguments)),
         "sync": lambda: sync(*map(int, arguments)),
         "enter": lambda: enter(*map(int, arguments)),
     }

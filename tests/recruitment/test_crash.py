@@ -110,6 +110,11 @@ def test_two_senders_on_one_ledger(platform: Platform, other_side: Any) -> None:
     assert ledger == {"states": ["confirmed"] * 16, "total_cents": 8 * 83}
 
 
+def test_promises_at_the_same_moment_stay_within_the_cap(platform: Platform) -> None:
+    platform.run("prepare", "6")
+    assert platform.run("promise", "6") == {"planned": 2, "left": 4}
+
+
 @pytest.mark.slow
 def test_many_clicks_at_the_same_moment_are_one_session(platform: Platform) -> None:
     entered = platform.run("enter", "8")

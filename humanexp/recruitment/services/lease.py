@@ -50,8 +50,12 @@ def held(environment: str) -> Iterator[Lease | None]:
 
 
 def pause(environment: str, why: Pause, detail: str) -> None:
-    """Nothing is sent until the cause is gone; the pages say why."""
-    SenderLease.objects.update_or_create(environment=environment, defaults={"pause": why, "pause_detail": detail[:500]})
+    """Nothing is sent until the cause is gone; the pages say why. Books that differ stay the graver cause."""
+    SenderLease.objects.get_or_create(environment=environment)
+    row = SenderLease.objects.filter(environment=environment)
+    if why != Pause.LEDGER:
+        row = row.exclude(pause=Pause.LEDGER)
+    row.update(pause=why, pause_detail=detail[:500])
 
 
 def resume(environment: str, after: Pause) -> None:

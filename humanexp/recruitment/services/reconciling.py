@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotAtRecruiter
 from humanexp.recruitment import money
-from humanexp.recruitment.models import Environment, Hit, Pause, Payment, PaymentKind, SenderLease
+from humanexp.recruitment.models import Environment, Hit, Pause, Payment, PaymentKind
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import BonusReport, Recruiter
-from humanexp.recruitment.services.lease import held
+from humanexp.recruitment.services.lease import held, pause, resume
 from humanexp.recruitment.states import AssignmentState, WriteState
 
 #: So many are written down; the command prints all.
@@ -117,13 +117,11 @@ def _marker(bonus: BonusReport) -> str:
 
 def _conclude(book: Reconciliation) -> None:
     """A difference pauses the sender until the books agree again."""
-    SenderLease.objects.get_or_create(environment=book.environment)
-    row = SenderLease.objects.filter(environment=book.environment)
     if book.adds_up:
-        row.filter(pause=Pause.LEDGER).update(pause=Pause.NO, pause_detail="")
+        resume(book.environment, Pause.LEDGER)
     else:
         detail = f"The ledger and the recruiter differ: {book.differences[0]} Nothing is sent until `reconcile` agrees."
-        row.update(pause=Pause.LEDGER, pause_detail=detail[:500])
+        pause(book.environment, Pause.LEDGER, detail)
     record(
         action="reconcile",
         subject=f"recruiter:{book.environment}",
