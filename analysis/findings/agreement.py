@@ -12,7 +12,7 @@ from analysis.agreement import PooledConsistency, pooled_consistency
 from analysis.errors import TooFewResponses
 from analysis.findings.abscissa import ConditionScale, condition_number
 from analysis.findings.fits import HUMANS, FitSettings
-from analysis.findings.observations import CLEAN, Observations
+from analysis.findings.observations import CLEAN, Observations, joined
 
 #: Conditions in which people are right no more often than this say nothing about observers (model-vs-human).
 LOST_FOR_PEOPLE = 0.20
@@ -202,7 +202,7 @@ def _published(
 
 
 def _pooled(people: Observations, own: Observations | None, settings: FitSettings) -> PooledConsistency | None:
-    rows = people if own is None else _joined(people, own)
+    rows = people if own is None else joined([people, own])
     if not len(rows):
         return None
     pictures, first, picture = np.unique(pictures_of(rows), return_index=True, return_inverse=True)
@@ -226,8 +226,3 @@ def _pooled(people: Observations, own: Observations | None, settings: FitSetting
         )
     except TooFewResponses:
         return None
-
-
-def _joined(first: Observations, second: Observations) -> Observations:
-    """Answers of both, one after the other."""
-    return Observations(**{name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in vars(first)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import TooFewResponses
-from analysis.findings.fits import HUMANS, CurveKey, FitSettings, StudyCurves, fit_outcomes
-from analysis.findings.observations import CLEAN, Observations
+from analysis.findings.fits import HUMANS, FitSettings, StudyCurves, fit_outcomes
+from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import Outcomes
 
 #: Ranges of visual change with a confusion matrix of their own.
@@ -18,8 +19,8 @@ MATRIX_RANGES = ((0.0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.0))
 RESPONSES = (*CATEGORIES, NO_ANSWER)
 #: Bins of visual change for response times and single participants.
 BINS = 10
-#: A participant with fewer answers to a corruption gets rates, but no curve.
-LEAST_FOR_CURVE = 40
+#: From so many answers to a corruption on a participant gets rates for it, and a curve.
+LEAST_FOR_RATES, LEAST_FOR_CURVE = 20, 40
 #: Participants' curves, at most: those with the most answers.
 MOST_CURVES = 200
 
@@ -85,26 +86,54 @@ def response_time_entries(study: StudyCurves) -> list[dict[str, Any]]:
 
 
 def participant_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, Any]]:
-    """Rates of every participant behind the mean curve, and a curve where there are answers enough.
+    """Rates of every participant behind the mean curves, and a curve where there are answers enough.
 
     Returns
     -------
     list of dict
-        ``participant``, ``corruption``, ``n``, ``accuracy``, ``median_rt_ms``, ``bins``, ``area`` and ``band`` (the
-        curve at every twentieth; both None below `LEAST_FOR_CURVE` answers, and beyond `MOST_CURVES` curves).
+        ``participant``, ``corruption`` (None over all with a visual change), ``n``, ``accuracy``, ``median_rt_ms``,
+        ``bins``, ``area`` and ``band`` (the curve at every twentieth; both None below `LEAST_FOR_CURVE` answers, over
+        all corruptions, and beyond `MOST_CURVES` curves). A corruption to which a participant gave fewer than
+        `LEAST_FOR_RATES` answers has no entry of its own.
     """
-    found: list[tuple[CurveKey, str, Outcomes]] = []
-    for key, curve in study.curves.items():
-        if key.population != HUMANS or key.property != "accuracy":
-            continue
-        outcomes = curve.outcomes
-        for name in np.unique(outcomes.answers.observer).tolist():
-            rows = outcomes.answers.observer == name
-            found.append((key, name, _own(outcomes, rows, name)))
+    mine = [
+        (key, curve.outcomes)
+        for key, curve in study.curves.items()
+        if key.population == HUMANS and key.property == "accuracy"
+    ]
+    measured = [outcomes for key, outcomes in mine if key.corruption not in study.scales]
+    entries = []
+    if measured:
+        together = Outcomes(
+            np.concatenate([one.place for one in measured]),
+            np.concatenate([one.outcome for one in measured]),
+            joined([one.answers for one in measured]),
+        )
+        entries = [_participant(None, name, own, None) for name, own in _by_participant(together)]
+    found = [
+        (key.corruption, name, own)
+        for key, outcomes in mine
+        for name, own in _by_participant(outcomes)
+        if len(own.answers) >= LEAST_FOR_RATES
+    ]
     sizes = sorted((len(own.answers) for _, _, own in found), reverse=True)
     least = max(LEAST_FOR_CURVE, sizes[MOST_CURVES - 1] if len(sizes) >= MOST_CURVES else 0)
     quiet = FitSettings(seed=settings.seed, n_bootstrap=0, level=settings.level)
-    return [_participant(key, name, own, quiet if len(own.answers) >= least else None) for key, name, own in found]
+    entries.extend(
+        _participant(corruption, name, own, quiet if len(own.answers) >= least else None)
+        for corruption, name, own in found
+    )
+    return entries
+
+
+def _by_participant(outcomes: Outcomes) -> Iterator[tuple[str, Outcomes]]:
+    """Each participant's answers; everybody's clean answers stay the anchor, since each gave few."""
+    answers = outcomes.answers.without_names()
+    names, code = np.unique(answers.observer, return_inverse=True)
+    order = np.argsort(code, kind="stable")
+    for name, rows in zip(names.tolist(), np.split(order, np.cumsum(np.bincount(code))[:-1]), strict=True):
+        own = answers.select(rows)
+        yield name, Outcomes(outcomes.place[rows], outcomes.outcome[rows], own, outcomes.clean, outcomes.fixed)
 
 
 def _populations(people: Observations, classifiers: Observations) -> list[tuple[str, Observations]]:
@@ -159,14 +188,7 @@ def _times(answers: Observations, place: NDArray[np.float64]) -> dict[str, Any]:
     }
 
 
-def _own(outcomes: Outcomes, rows: NDArray[np.bool_], name: str) -> Outcomes:
-    """One participant's answers; everybody's clean answers stay the anchor, since each gave few."""
-    return Outcomes(
-        outcomes.place[rows], outcomes.outcome[rows], outcomes.answers.select(rows), outcomes.clean, outcomes.fixed
-    )
-
-
-def _participant(key: CurveKey, name: str, own: Outcomes, settings: FitSettings | None) -> dict[str, Any]:
+def _participant(corruption: str | None, name: str, own: Outcomes, settings: FitSettings | None) -> dict[str, Any]:
     times = own.answers.rt_ms[np.isfinite(own.answers.rt_ms)]
     area, band = None, None
     if settings is not None:
@@ -180,7 +202,7 @@ def _participant(key: CurveKey, name: str, own: Outcomes, settings: FitSettings 
     everything = np.ones(len(own.place), dtype=np.bool_)
     return {
         "participant": name,
-        "corruption": key.corruption,
+        "corruption": corruption,
         "n": len(own.answers),
         "accuracy": float(own.outcome.mean()),
         "median_rt_ms": float(np.median(times)) if len(times) else None,

@@ -93,8 +93,8 @@ class Observations:
         """Number of answers."""
         return len(self.observer)
 
-    def select(self, rows: BoolArray) -> Observations:
-        """Keep these answers."""
+    def select(self, rows: BoolArray | NDArray[np.int64]) -> Observations:
+        """Keep these answers; by truth values, or by their numbers."""
         return Observations(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
     def without_names(self) -> Observations:
@@ -115,6 +115,13 @@ class Observations:
     def of(self, corruption: str) -> Observations:
         """Answers to one corruption."""
         return self.select(self.corruption == corruption)
+
+
+def joined(parts: Sequence[Observations]) -> Observations:
+    """Answers of all parts, one after the other."""
+    return Observations(
+        **{one.name: np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Observations)}
+    )
 
 
 def read_trials(frame: pd.DataFrame, *, accepted_only: bool = True) -> Observations:

@@ -75,12 +75,22 @@ def test_participants_stand_behind_the_mean_curve(
     tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
 ) -> None:
     trials = tables[0]
-    assert {one["participant"] for one in findings["participants"]} == set(trials["participant"])
+    over_all = {one["participant"]: one for one in findings["participants"] if one["corruption"] is None}
+    assert set(over_all) == set(trials["participant"])
+    together = trials[(trials["participant"] == "P-3") & (trials["role"] == "main")]
+    assert over_all["P-3"]["n"] == len(together) and over_all["P-3"]["accuracy"] == together["correct"].mean()
     one = next(one for one in findings["participants"] if (one["participant"], one["corruption"]) == ("P-3", "blur"))
-    mine = trials[(trials["participant"] == "P-3") & (trials["corruption"] == "blur")]
+    mine = together[together["corruption"] == "blur"]
     assert one["n"] == len(mine) and one["accuracy"] == mine["correct"].mean()
     assert sum(part["n"] for part in one["bins"]) == len(mine)
     assert one["area"] is None and one["band"] is None
+
+
+def test_a_few_answers_to_a_corruption_are_told_over_all_alone(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    trials = tables[0][tables[0]["position"] % 3 != 0]
+    found = analyse(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    assert {one["corruption"] for one in found["participants"] if one["n"] < 20} <= {None}
+    assert any(one["corruption"] is None for one in found["participants"])
 
 
 def test_a_participant_with_answers_enough_has_a_curve(screened: tuple[pd.DataFrame, pd.DataFrame]) -> None:
