@@ -56,8 +56,15 @@ class EvaluationRun(models.Model):
 
     @property
     def pictures_per_s(self) -> float | None:
-        """Pictures a second and process."""
-        return self.count / self.seconds if self.seconds else None
+        """Pictures a second and process; None for answers on record, which no picture is read for."""
+        return self.count / self.seconds if self.seconds and not self.spec.startswith("table:") else None
+
+    @property
+    def shown_spec(self) -> str:
+        """The adapter string for people: of an uploaded table, the beginning of its digest."""
+        scheme, _, reference = self.spec.partition(":")
+        folder, _, name = reference.rpartition("/")
+        return f"{scheme}:{name[:8]}…" if folder == "evaluations/tables" else self.spec
 
 
 class Retraining(models.Model):

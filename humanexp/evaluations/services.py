@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
@@ -41,7 +41,8 @@ def evaluate(
 ) -> tuple[EvaluationRun, Job]:
     """Ask for a classifier's predictions on every stimulus of a set.
 
-    The same name again makes them anew; until that is done, and if it fails, the earlier predictions stay.
+    The same name again makes them anew; until that is done, and if it fails, the earlier predictions stay. The very
+    same again while it is under way, also under a process that was killed, is the job that there is.
     """
     spec = check_spec(spec) if by is None else check_safe(spec)
     if stimulus_set.completed_at is None:
@@ -52,21 +53,22 @@ def evaluate(
         name=name or default_name(spec),
         defaults={"spec": spec, "device": device, "rule": rule, "own_labels": own_labels, "created_by": by},
     )
-    _check_idle(run)
-    return run, jobs.submit(
-        JOB_KIND,
-        subject=run.job_subject,
-        by=by,
-        evaluation_id=run.pk,
-        spec=spec,
-        device=device,
-        rule=rule,
-        own_labels=own_labels,
-        labels=str(labels.resolve()) if labels else "",
+    asked: dict[str, Any] = {
+        "evaluation_id": run.pk,
+        "spec": spec,
+        "device": device,
+        "rule": rule,
+        "own_labels": own_labels,
+        "labels": str(labels.resolve()) if labels else "",
         # python: runs code; only the command line, which leaves no account behind, may ask for it.
-        allow_code=by is None,
-        allow_download=allow_download,
-    )
+        "allow_code": by is None,
+        "allow_download": allow_download,
+    }
+    under_way = job_selectors.latest_for(run.job_subject, JOB_KIND)
+    if under_way is not None and not under_way.is_finished and under_way.parameters == asked:
+        return run, under_way
+    _check_idle(run)
+    return run, jobs.submit(JOB_KIND, subject=run.job_subject, by=by, **asked)
 
 
 @transaction.atomic

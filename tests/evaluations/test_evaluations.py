@@ -154,9 +154,10 @@ def test_a_picture_that_is_gone_or_changed_is_refused_by_name(stimulus_set: Stim
 
 
 def test_one_evaluation_of_a_name_at_a_time(stimulus_set: StimulusSet) -> None:
-    run, _job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+    run, job = services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+    assert services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness") == (run, job)
     with pytest.raises(Conflict, match="being evaluated"):
-        services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness")
+        services.evaluate(stimulus_set=stimulus_set, spec=SPEC, name="brightness", rule="sum")
     with pytest.raises(Conflict, match="being evaluated"):
         services.delete(run=run)
 
