@@ -24,8 +24,10 @@ class TimeBin:
     upper_ms: float
 
 
-def times_figure(groups: Sequence[tuple[Observer, Sequence[TimeBin]]], *, title: str) -> Figure:
-    """Median response time over visual change, quartiles as a band.
+def times_figure(
+    groups: Sequence[tuple[Observer, Sequence[TimeBin]]], *, title: str, x_label: str = "visual change Δv"
+) -> Figure:
+    """Median response time over visual change (or over conditions), quartiles as a band.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def times_figure(groups: Sequence[tuple[Observer, Sequence[TimeBin]]], *, title:
         description="Median response time. "
         + "; ".join(f"{o.name}: {bins[0].median_ms:.0f} to {bins[-1].median_ms:.0f} ms" for o, bins in groups)
         + ".",
-        x=Axis("visual change Δv", (0.0, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
+        x=Axis(x_label, (0.0, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
         y=Axis("response time, ms", (0.0, top), tuple(float(tick) for tick in range(0, int(top) + 1, step))),
         traces=tuple(traces),
     )

@@ -221,6 +221,12 @@ class Figure:
         return tuple(dict.fromkeys(trace.meaning for trace in self.traces if isinstance(trace, Band)))
 
     @property
+    def shown_bands(self) -> tuple[str, ...]:
+        """Meanings of the bands that are drawn."""
+        bands = (trace for trace in self.traces if isinstance(trace, Band) and trace.shown)
+        return tuple(dict.fromkeys(trace.meaning for trace in bands))
+
+    @property
     def largest_n(self) -> int:
         """Answers behind the largest dot."""
         return max((n for trace in self.traces if isinstance(trace, Points) for n in trace.n), default=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.documents import Block, Document, Facts, FigureBlock, Items, Paragraph, Section, TableBlock
-from analysis.figures import Column, Table
+from analysis.figures import Column, Figure, Table
 from humanexp.results.charts import chart_of, choices_of
 from humanexp.results.headline import headline_of
 from humanexp.results.inclusion import Step
@@ -71,11 +71,16 @@ def _charts(findings: Findings, title: str, families: Sequence[str]) -> Section 
                 continue
             chart = chart_of(findings, choice.key)
             if chart.figure is not None:
-                blocks.append(FigureBlock(chart.figure, " ".join([f"{chart.figure.title}.", *chart.figure.notes])))
+                blocks.append(FigureBlock(chart.figure, _caption(chart.figure)))
             blocks += [TableBlock(table) for table in chart.tables if table.key not in _LEFT_OUT]
             said |= {str(text) for text in chart.caveats}
         blocks += [Paragraph(text, is_note=True) for text in sorted(said)]
     return Section(title, tuple(blocks)) if blocks else None
+
+
+def _caption(figure: Figure) -> str:
+    bands = [f"Bands: {meaning}." for meaning in figure.shown_bands]
+    return " ".join([f"{figure.title}.", *figure.notes, *bands])
 
 
 def _flow(steps: Sequence[Step]) -> Iterator[Block]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from django.utils.translation import gettext_lazy
 
 from analysis.figures import (
@@ -24,6 +22,7 @@ from humanexp.results.charts.names import (
     Entry,
     FigureName,
     Findings,
+    axis_label,
     conditions_of,
     curves_of,
     figure_names,
@@ -48,15 +47,13 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
     observers = observers_of(findings)
     curves = curves_of(findings, name)
     label_space = min((curve.get("label_space", 16) for curve in curves), default=16)
-    drawn = curve_figure(
+    return curve_figure(
         [_plotted(curve, observers[curve["population"]]) for curve in curves],
         title=name.label.capitalize(),
         measure=name.measure,
         chance=1 / label_space if name.measure == "accuracy" else None,
-        x_label="condition" if is_over_conditions(findings, name.corruption) else "visual change Δv",
+        x_label=axis_label(findings, name.corruption),
     )
-    bands = " or ".join(drawn.band_meanings)
-    return replace(drawn, notes=(*drawn.notes, *([f"Bands: {bands}."] if bands else [])))
 
 
 def _build(findings: Findings, key: str) -> Chart:
@@ -71,17 +68,25 @@ def _build(findings: Findings, key: str) -> Chart:
         )
     curves = curves_of(findings, name)
     is_consistency = name.measure == "consistency"
+    over_conditions = is_over_conditions(findings, name.corruption)
     return Chart(
         key=key,
         title=f"{name.label.capitalize()}: {name.measure}",
         figure=figure_of(findings, name),
-        tables=(areas_table(name, curves), bins_table(name, curves), grid_table(name, curves)),
+        tables=(
+            areas_table(name, curves, axis="condition" if over_conditions else "Δv"),
+            bins_table(name, curves),
+            grid_table(name, curves),
+        ),
         definition=(*words.CURVES, *([words.CONSISTENCY] if is_consistency else [])),
-        caveats=(*words.CURVE_CAVEATS, *([words.CONSISTENCY_CAVEAT] if is_consistency else [])),
+        caveats=(
+            *(words.CURVE_CAVEATS[:1] if over_conditions else words.CURVE_CAVEATS),
+            *([words.CONSISTENCY_CAVEAT] if is_consistency else []),
+        ),
     )
 
 
-def areas_table(name: FigureName, curves: list[Entry]) -> Table:
+def areas_table(name: FigureName, curves: list[Entry], *, axis: str) -> Table:
     """One row a population: area, thresholds, counts."""
     level = curves[0].get("level", 0.95) if curves else 0.95
     return Table(
@@ -91,8 +96,8 @@ def areas_table(name: FigureName, curves: list[Entry]) -> Table:
             Column("observer", "Observer"),
             Column("answers", "Answers", "count"),
             Column("area", "R̂", "estimate"),
-            Column("v75", "Δv at 75 %", "estimate"),
-            Column("v50", "Δv at 50 %", "estimate"),
+            Column("v75", f"{axis} at 75 %", "estimate"),
+            Column("v50", f"{axis} at 50 %", "estimate"),
             Column("extrapolated", "Extrapolated share", "number"),
             Column("mean_measured", "Mean on the measured range", "estimate"),
         ),

@@ -90,6 +90,11 @@ def is_over_conditions(findings: Findings, corruption: str) -> bool:
     )
 
 
+def axis_label(findings: Findings, corruption: str) -> str:
+    """What stands below the curves of a corruption."""
+    return "condition" if is_over_conditions(findings, corruption) else "visual change Δv"
+
+
 def conditions_of(findings: Findings) -> list[str]:
     """Conditions in the findings' own order."""
     return list(dict.fromkeys(cell["condition"] for cell in findings.get("accuracy", ())))

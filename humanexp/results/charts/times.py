@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.figures import Column, Observer, Table, TimeBin, times_figure
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import HUMANS, PEOPLE, Entry, Findings, readable
+from humanexp.results.charts.names import HUMANS, PEOPLE, Entry, Findings, axis_label, readable
 
 
 def _entries(findings: Findings) -> list[Entry]:
@@ -34,7 +34,9 @@ def _build(findings: Findings, key: str) -> Chart:
     return Chart(
         key=key,
         title=_("How long answers take"),
-        figure=times_figure([(Observer(PEOPLE, "human"), bins)], title=title),
+        figure=times_figure(
+            [(Observer(PEOPLE, "human"), bins)], title=title, x_label=axis_label(findings, entry["corruption"])
+        ),
         tables=(
             Table(
                 "times",
