@@ -91,7 +91,7 @@ def time_limit(launch: Launch) -> Line:
             _("Tell them the truth: the pay of an hour depends on it."),
             **recruit,
         )
-    return good(_("About %(needed)d minutes of trials; people are told %(told)d and have %(allowed)d.") % numbers)
+    return good(_("About %(needed)d min of trials; people are told %(told)d min and have %(allowed)d.") % numbers)
 
 
 @check(gettext_lazy("Language"))
