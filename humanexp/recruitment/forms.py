@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import InvalidRequest
+from humanexp.experiments.models import StudyFamily
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.models.campaigns import DAY_S
@@ -116,9 +118,21 @@ class LaunchForm(TermsForm):
     needs_qualification = forms.BooleanField(
         label=_("Only people who passed the qualification of this study's family"), required=False
     )
+    qualifies = forms.ModelChoiceField(
+        StudyFamily.objects.none(),
+        label=_("This campaign is a qualification; passing it opens"),
+        required=False,
+        empty_label=_("nothing: it is a study like others"),
+        help_text=_("Everybody is paid, whether they pass or not."),
+    )
 
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
     confirm_total = DollarField(label=_("Type the total to confirm"), required=False)
+
+    def __init__(self, *args: Any, families: QuerySet[StudyFamily], **options: Any) -> None:
+        super().__init__(*args, **options)
+        qualifies: Any = self.fields["qualifies"]
+        qualifies.queryset = families
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
@@ -152,6 +166,7 @@ class LaunchForm(TermsForm):
             "cap_cents": None if is_link else given["cap"],
             "requirements": NO_REQUIREMENTS if is_link else self.requirements,
             "needs_qualification": not is_link and given["needs_qualification"],
+            "qualifies": None if is_link else given["qualifies"],
             # where money is real it is typed; elsewhere the price that was seen has to be the price
             "confirm_total_cents": given["confirm_total"] if is_real else given["shown_total"],
         }

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -11,7 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from humanexp.core.errors import ApplicationError, CostNotConfirmed
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
+from humanexp.experiments import selectors as experiments
+from humanexp.experiments.models import Study, StudyFamily
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.launch_page import PAID, campaign_rows, price_of
@@ -30,7 +32,7 @@ def recruit(request: HttpRequest, slug: str) -> HttpResponse:
         return _launch(request, study)
     to = request.GET.get("to", "")
     initial = _initial(study, to if to in Environment.values else Environment.MARKETPLACE)
-    return _page(request, study, LaunchForm(initial=initial))
+    return _page(request, study, LaunchForm(initial=initial, families=_families(request, study)))
 
 
 @login_required
@@ -74,7 +76,7 @@ def limits(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
-    form = LaunchForm(request.POST)
+    form = LaunchForm(request.POST, families=_families(request, study))
     if not form.is_valid():
         return _page(request, study, form, status=422)
     try:
@@ -110,6 +112,12 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
         "price": priced,
     }
     return render(request, "recruitment/recruit.html", context, status=status)
+
+
+def _families(request: HttpRequest, study: Study) -> QuerySet[StudyFamily]:
+    """What this study could be a qualification for: families of the researcher's other studies."""
+    others = experiments.visible_to(request.user).exclude(family=study.family)
+    return StudyFamily.objects.filter(pk__in=others.values("family")).order_by("slug")
 
 
 def _typed(cents: int | None) -> str:

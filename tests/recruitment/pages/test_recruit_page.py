@@ -13,6 +13,7 @@ from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Message, SenderLease
 from humanexp.recruitment.services.publishing import SMALL_HIT
+from tests.recruitment.studies import make_study
 
 pytestmark = pytest.mark.django_db
 
@@ -99,6 +100,17 @@ class TestLaunch:
         assert campaign.cap_cents == 2_000
         page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
         assert "95 % of their work approved" in page and "US, DE" in page and "Masters" in page
+
+    def test_a_paid_qualification_of_another_family(self, study: Study, console: Client, researcher: User) -> None:
+        assert b"This campaign is a qualification" not in console.get(f"/studies/{study.slug}/recruit/").content
+        other = make_study("blur")
+        hidden = console.post(f"/studies/{study.slug}/recruit/", terms(qualifies=str(other.family_id)))
+        assert hidden.status_code == 422, "somebody else's study"
+        other.memberships.create(user=researcher, role="owner")
+        console.post(f"/studies/{study.slug}/recruit/", terms(qualifies=str(other.family_id)))
+        assert Campaign.objects.get().qualifies == other.family
+        page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
+        assert "Passing this opens blur to the worker; everybody is paid either way." in page
 
     def test_a_country_that_is_none_is_refused_with_what_was_typed(self, study: Study, console: Client) -> None:
         refused = console.post(f"/studies/{study.slug}/recruit/", terms(countries="Germany"))
