@@ -100,20 +100,13 @@ def share(rows: list[dict[str, Any]], key: str, wanted: bool = True) -> float:
     return float(np.mean([row[key] is wanted for row in rows]))
 
 
-def pair_runs(runs: int, difference: float) -> int:
-    """Equal curves are asked about four times as often: a rate of 0.05 takes more runs to tell from 0.08."""
-    return runs if difference == 0.0 else -(-runs // 4)
-
-
-def report_pairs(results: dict[Piece, dict[str, Any]], runs: int) -> bool:
+def report_pairs(results: dict[Piece, dict[str, Any]], runs: dict[float, int]) -> bool:
     met = True
-    print(f"Pairs, {runs} runs of equal curves, {pair_runs(runs, 1)} of others")
+    print(f"Pairs; runs by true difference: {runs}")
     print("design true   test        different equivalent (area alone) undecided | bands part: simultaneous pointwise")
     for design in DESIGNS:
         for difference in DIFFERENCES:
-            rows = [
-                results[f"pair/{design}/{difference}", seed]["pairs"][0] for seed in range(pair_runs(runs, difference))
-            ]
+            rows = [results[f"pair/{design}/{difference}", seed]["pairs"][0] for seed in range(runs[difference])]
             tests = ", ".join(sorted({row["test"] for row in rows}))
             different, equivalent = share(rows, "different"), share(rows, "equivalent")
             undecided = float(np.mean([not row["different"] and not row["equivalent"] for row in rows]))
@@ -150,24 +143,27 @@ def report_families(results: dict[Piece, dict[str, Any]], design: str, families:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=60, help="pairs a design and difference")
+    parser.add_argument("--runs", type=int, default=60, help="pairs of equal curves a design")
+    parser.add_argument("--power-runs", type=int, default=20, help="pairs of other curves a design and difference")
     parser.add_argument("--families", type=int, default=10, help="families of 14 functions, joint design")
     parser.add_argument("--separate-families", type=int, default=1, help="the same with people of their own")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, help="file of finished runs: a later call goes on from it")
     chosen = parser.parse_args()
+    others = chosen.power_runs if chosen.runs else 0
+    runs = {difference: others if difference else chosen.runs for difference in DIFFERENCES}
     pairs = [
         (f"pair/{design}/{difference}", seed)
         for difference in DIFFERENCES
-        for seed in range(pair_runs(chosen.runs, difference))
+        for seed in range(runs[difference])
         for design in DESIGNS
     ]
-    # Equal curves and others side by side: what is done when it is stopped early is of use.
-    pairs.sort(key=lambda piece: piece[1] if piece[0].endswith("/0.0") else 4 * piece[1])
+    # Designs side by side: what is done when it is stopped early is of use.
+    pairs.sort(key=lambda piece: piece[1])
     families = [("family/joint/14", seed) for seed in range(chosen.families)]
     separate = [("family/separate/14", seed) for seed in range(chosen.separate_families)]
     results = run_pieces(run, [*pairs, *families, *separate], file=chosen.out, processes=chosen.processes)
-    met = report_pairs(results, chosen.runs) if chosen.runs else True
+    met = report_pairs(results, runs) if chosen.runs and others else True
     for design, number in (("joint", chosen.families), ("separate", chosen.separate_families)):
         if number:
             met &= report_families(results, design, number)
