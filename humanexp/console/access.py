@@ -44,6 +44,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:try-again": (Action.PAY, Action.PAY),
     "recruitment:assignment": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:extend": (Action.LAUNCH, Action.LAUNCH),
+    "recruitment:change": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:limits": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:compensate": (Action.PAY, Action.PAY),
     "recruitment:notify": (Action.LAUNCH, Action.LAUNCH),

@@ -180,6 +180,18 @@ class ExtensionForm(forms.Form):
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
 
+class ProlongingForm(forms.Form):
+    """More time for a campaign that runs."""
+
+    days = forms.IntegerField(label=_("Open for so many days from now"), min_value=1, max_value=365)
+
+
+class CapForm(forms.Form):
+    """What a campaign may come to, bonuses included."""
+
+    cap = DollarField(label=_("Never spend more than"))
+
+
 class LimitsForm(forms.Form):
     """What may be spent; empty = no limit."""
 

@@ -8,14 +8,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.forms import ExtensionForm, MessageForm
+from humanexp.recruitment.forms import CapForm, ExtensionForm, MessageForm, ProlongingForm
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.selectors.recipients import RECIPIENTS, reachable
 from humanexp.recruitment.views.studies import study_of
@@ -47,8 +48,33 @@ def extend(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return render(request, "recruitment/extend.html", context, status=422)
 
 
+@login_required
+@require_POST
+def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """More time, or another cap; neither costs anything by itself."""
+    study = study_of(request, slug)
+    campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
+    longer, higher = ProlongingForm(request.POST), CapForm(request.POST)
+    try:
+        if "days" in request.POST and longer.is_valid():
+            services.prolong(campaign=campaign, days=longer.cleaned_data["days"], by=_user(request))
+            messages.success(request, _("The campaign stays open longer; the recruiter is being told."))
+        elif "cap" in request.POST and higher.is_valid():
+            services.raise_cap(campaign=campaign, cap_cents=higher.cleaned_data["cap"], by=_user(request))
+            messages.success(request, _("The limit is stored."))
+        else:
+            messages.error(request, _("Write whole days from 1 to 365, or dollars and cents like 123.45."))
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    return redirect("recruitment:extend", slug=slug, pk=pk)
+
+
 def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[str, Any]:
     context: dict[str, Any] = {"study": study, "campaign": campaign, "form": form, "extension": None}
+    context |= {
+        "longer": ProlongingForm(initial={"days": 7}),
+        "higher": CapForm(initial={"cap": money.dollars(campaign.cap_cents)}),
+    }
     if form.is_valid():
         try:
             extension = services.quote_extension(campaign=campaign, places=form.cleaned_data["places"])

@@ -182,6 +182,19 @@ class TestRunning:
         assert (launched.assignments, launched.quoted_cents) == (7, 576 + 432)
         assert b"fewer than 99 more places" in console.post(address, {"places": "99", "shown_total": "14256"}).content
 
+    def test_more_time_and_another_cap(self, launched: Campaign, console: Client) -> None:
+        launched.hits.update(hit_id="HIT1", state="open")
+        address = f"/studies/{launched.study.slug}/recruit/{launched.pk}/change/"
+        assert b"stays open longer" in console.post(address, {"days": "14"}, follow=True).content
+        assert launched.hits.get().writes.filter(kind="prolong").count() == 1
+        console.post(address, {"cap": "50"})
+        launched.refresh_from_db()
+        assert launched.cap_cents == 5_000
+        assert b"its cap cannot be lower" in console.post(address, {"cap": "1"}, follow=True).content
+        assert b"Write whole days" in console.post(address, {"days": "0"}, follow=True).content
+        launched.refresh_from_db()
+        assert launched.cap_cents == 5_000
+
     def test_writing_to_people(
         self, launched: Campaign, console: Client, submission: Callable[..., Assignment]
     ) -> None:
