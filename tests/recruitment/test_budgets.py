@@ -19,6 +19,7 @@ from humanexp.recruitment.selectors.wages import quantile
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.people import person_for
 from tests.marketplace.server import MarketplaceServer
+from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study
 
 Launch = Callable[..., Campaign]
@@ -186,6 +187,31 @@ class TestExtending:
         assert services.send(environment="marketplace").confirmed == 1
         campaign.refresh_from_db()
         assert (campaign.state, campaign.hits.get().max_assignments) == ("stopped", 2)
+
+    def test_an_extension_of_a_hit_that_is_gone_holds_nobody_up(
+        self,
+        marketplace: MarketplaceServer,
+        launch: Launch,
+        new_worker: Callable[[], Worker],
+        ada: User,
+        other_side: Any,
+    ) -> None:
+        campaign = launch(assignments=1, cap_cents=5_000)
+        new_worker().do(campaign)
+        services.sync(study=campaign.study)
+        services.settle(study=campaign.study)
+        services.send(environment="marketplace")
+        services.extend(campaign=campaign, places=1, by=ada)
+        bonus(Assignment.objects.get(), 20)
+        other_side.delete_hit(HITId=campaign.hits.get().hit_id)
+        services.send(environment="marketplace")
+        assert Payment.objects.get(kind="bonus").state == "confirmed"
+        assert HitWrite.objects.get(kind="extend").state == "sending"  # states may lag behind for half an hour
+        HitWrite.objects.update(first_sent_at=timezone.now() - timedelta(hours=1))
+        services.send(environment="marketplace")
+        assert HitWrite.objects.get(kind="extend").state == "refused"
+        campaign.refresh_from_db()
+        assert (campaign.assignments, campaign.quoted_cents) == (1, 144)
 
     def test_more_time(self, marketplace: MarketplaceServer, launch: Launch, ada: User, other_side: Any) -> None:
         campaign = launch(lifetime_s=3600)

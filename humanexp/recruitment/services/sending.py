@@ -171,6 +171,13 @@ def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
                 return
             time.sleep(recruiter.breath_s * 2**in_vain)
             continue
+        except KeysRefused:
+            raise
+        except (RecruiterError, InvalidRequest) as error:
+            # The question about this row was refused; those behind it have their turn all the same.
+            _note(write, last_error=error.message[:500])
+            report.remarks.append(f"{write}: {error.message}")
+            continue
         in_vain = 0
         if isinstance(write, WORDS):
             report.told += write.state not in UNFINISHED

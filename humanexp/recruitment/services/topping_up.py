@@ -27,8 +27,8 @@ def top_up(
     wanted = selectors.top_up_plan(study, floor_cents)
     if not wanted.rows:
         raise Conflict("Nobody is below this floor.")
-    environment = max(row.assignment.environment for row in wanted.rows)
-    check_confirmed(environment, wanted.total_cents, confirm_total_cents)
+    for environment in {row.assignment.environment for row in wanted.rows}:
+        check_confirmed(environment, wanted.total_cents, confirm_total_cents)
     for row in wanted.rows:
         plan_bonus(
             assignment=row.assignment,

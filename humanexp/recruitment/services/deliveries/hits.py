@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 #: A read may lag behind a write: a HIT that is not found sooner than this may still appear.
 READS_LAG = timedelta(minutes=10)
 NOT_KNOWN = "It is not known yet whether this HIT was published."
+GONE = Word(is_done=False, refusal="The recruiter has disposed of this HIT.")
 #: What a compensation's one page says.
 CONFIRM = "You did work for us that could not be submitted. This HIT pays you for it. Did you take part in that study?"
 
@@ -124,9 +125,11 @@ class HitGrowth(Base[HitWrite]):
         return "An earlier extension of this HIT is on its way." if open_ones.exists() else ""
 
     def ask(self) -> Word:
-        if self.recruiter.hit(self.write.hit.hit_id).max_assignments >= self.write.target_places:
-            return DONE
-        return _unless_stopped(self.write)
+        try:
+            found = self.recruiter.hit(self.write.hit.hit_id)
+        except NotAtRecruiter:
+            return GONE
+        return DONE if found.max_assignments >= self.write.target_places else _unless_stopped(self.write)
 
     def carry_out(self) -> None:
         self.recruiter.extend_hit(self.write.hit.hit_id, places=self.write.places, token=self.write.token)
@@ -155,7 +158,10 @@ class HitProlonging(Base[HitWrite]):
         return "" if self.write.hit.hit_id else NOT_KNOWN
 
     def ask(self) -> Word:
-        ends = self.recruiter.hit(self.write.hit.hit_id).expires_at
+        try:
+            ends = self.recruiter.hit(self.write.hit.hit_id).expires_at
+        except NotAtRecruiter:
+            return GONE
         if ends is not None and self.write.target_end is not None and ends >= self.write.target_end:
             return DONE
         return _unless_stopped(self.write)
