@@ -1,9 +1,10 @@
 """Take the pictures of the README and of the guides from a running demo.
 
     make demo                                  # in another terminal; it prints what is asked for here
-    python docs/take_screenshots.py --password PASSWORD --entry http://127.0.0.1:8000/take/.../ [--to DIR] [--all]
+    python docs/take_screenshots.py --password PASSWORD --entry http://127.0.0.1:8000/take/.../ [--to DIR]
+        [--all | --only NAME,NAME]
 
-With --all every page at 1280 and 390 px, for looking at; without, those that are shown.
+With --all every page at 1280 and 390 px, for looking at; with --only these pages; without, those that are shown.
 """
 
 from __future__ import annotations
@@ -43,7 +44,15 @@ PAGES = {
     "classifiers": "/classifiers/",
     "jobs": "/jobs/",
 }
-SHOWN = ("overview", "results", "results-people", "results-methods", "stimulus-set", "stimulus-browse", "stimuli-compared")
+SHOWN = (
+    "overview",
+    "results",
+    "results-people",
+    "results-methods",
+    "stimulus-set",
+    "stimulus-browse",
+    "stimuli-compared",
+)
 
 
 def main() -> None:
@@ -52,6 +61,7 @@ def main() -> None:
     parser.add_argument("--entry", required=True, help="the demo's participant link")
     parser.add_argument("--to", type=Path, default=Path(__file__).parent / "images")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help=f"of {', '.join(PAGES)}")
     options = parser.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
@@ -60,8 +70,9 @@ def main() -> None:
         )
         for size in (DESKTOP, PHONE) if options.all else (DESKTOP,):
             page = _signed_in(browser, options, size)
-            _make_levels(page, options)
-            for name in PAGES if options.all else SHOWN:
+            if not options.only or "stimuli-compared" in options.only:
+                _make_levels(page, options)
+            for name in options.only or (PAGES if options.all else SHOWN):
                 page.goto(urljoin(options.entry, PAGES[name]))
                 page.wait_for_load_state("networkidle")
                 _take(page, options, name, size, whole=options.all)
@@ -69,7 +80,8 @@ def main() -> None:
             page = _page(browser, size)
             page.goto(options.entry)
             _take(page, options, "consent", size, whole=True)
-        _walk_to_a_trial(_page(browser, DESKTOP), options)
+        if not options.only:
+            _walk_to_a_trial(_page(browser, DESKTOP), options)
         browser.close()
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MARGIN, _TEXT = 20.0, 170.0
 _FONT = "DejaVu"
 _INK, _SOFT, _LINE = (22, 32, 43), (74, 88, 101), (221, 227, 233)
+#: Drawings are at most this high, mm.
+_TALLEST = 95.0
 #: Height of a line per point of its letters, mm.
 _LEADING = 0.52
 _WORDS = re.compile(r"<(title|metadata)>.*?</\1>", re.DOTALL)
@@ -55,14 +57,15 @@ def to_pdf(
     for paragraph in document.abstract:
         _text(pdf, paragraph, 11)
         pdf.ln(2)
-    waiting = iter(draw_figures(document) if drawings is None else drawings)
+    drawings = draw_figures(document) if drawings is None else drawings
     drawn = 0
     for number, section in enumerate(document.sections, 1):
-        _heading(pdf, f"{number}. {section.title}")
+        begins_with_figure = bool(section.blocks) and isinstance(section.blocks[0], FigureBlock)
+        _heading(pdf, f"{number}. {section.title}", _size(drawings[drawn])[1] if begins_with_figure else 0.0)
         for block in section.blocks:
             if isinstance(block, FigureBlock):
                 drawn += 1
-                _figure(pdf, block, next(waiting), drawn)
+                _figure(pdf, block, drawings[drawn - 1], drawn)
                 report(drawn)
             else:
                 _block(pdf, block)
@@ -102,10 +105,10 @@ def _text(pdf: FPDF, text: str, size: float, *, bold: bool = False, soft: bool =
     pdf.multi_cell(_TEXT - indent, _LEADING * size, text, align="L", new_x="LMARGIN", new_y="NEXT")
 
 
-def _heading(pdf: FPDF, text: str) -> None:
+def _heading(pdf: FPDF, text: str, follows: float) -> None:
     pdf.ln(5)
-    # A heading stands on the page of what follows it.
-    if pdf.will_page_break(35):
+    # A heading stands on the page of what follows it, `follows` mm high.
+    if pdf.will_page_break(35 + follows):
         pdf.add_page()
     pdf.start_section(text)
     _text(pdf, text, 13, bold=True)
@@ -143,14 +146,21 @@ def _facts(pdf: FPDF, facts: Facts) -> None:
 def _figure(pdf: FPDF, block: FigureBlock, drawing: str, number: int) -> None:
     # What is said about a drawing is no part of it, and the reader of drawings does not know it.
     drawing = _WORDS.sub("", drawing)
-    size = _SIZE.search(drawing)
-    height = _TEXT * float(size[2]) / float(size[1]) if size else _TEXT
+    width, height = _size(drawing)
     if pdf.will_page_break(height + 14):
         pdf.add_page()
-    pdf.image(io.BytesIO(drawing.encode()), x=_MARGIN, w=_TEXT, h=height, alt_text=block.figure.description)
+    pdf.image(io.BytesIO(drawing.encode()), x=_MARGIN, w=width, h=height, alt_text=block.figure.description)
     pdf.set_y(pdf.get_y() + 1)
     _text(pdf, f"Figure {number}. {block.caption}", 8.5, soft=True)
     pdf.ln(3)
+
+
+def _size(drawing: str) -> tuple[float, float]:
+    """Width and height on the page, mm: upright drawings are made narrower, so that two stand on a page."""
+    found = _SIZE.search(drawing)
+    ratio = float(found[2]) / float(found[1]) if found else 1.0
+    width = min(_TEXT, _TALLEST / ratio)
+    return width, width * ratio
 
 
 def _table(pdf: FPDF, table: Table) -> None:
@@ -181,6 +191,15 @@ def _table(pdf: FPDF, table: Table) -> None:
 
 
 def _widths(pdf: FPDF, texts: list[list[str]]) -> list[float]:
-    """Columns as wide as what they hold, within reason, scaled to the text's width."""
-    wanted = [min(60.0, max(pdf.get_string_width(text) for text in column) + 3) for column in zip(*texts, strict=True)]
-    return [_TEXT * width / sum(wanted) for width in wanted]
+    """Columns as wide as what they hold, scaled to the text's width; where that is too much, no word is broken."""
+    least, wanted = [], []
+    for column in zip(*texts, strict=True):
+        # Heads are bold, and so wider than they are measured.
+        words = [1.15 * pdf.get_string_width(word) for text in column for word in text.split() or [""]]
+        least.append(max(words) + 2.5)
+        wanted.append(max(least[-1], max(pdf.get_string_width(text) for text in column) + 2.5))
+    if sum(wanted) <= _TEXT or sum(least) >= _TEXT:
+        chosen = wanted if sum(wanted) <= _TEXT else least
+        return [_TEXT * width / sum(chosen) for width in chosen]
+    share = (_TEXT - sum(least)) / (sum(wanted) - sum(least))
+    return [low + share * (high - low) for low, high in zip(least, wanted, strict=True)]

@@ -101,7 +101,7 @@ def test_the_form_computes_a_choice_as_a_job_and_the_old_result_stays(
     run = AnalysisRun.objects.get(pk=job.result["analysis_run_id"])
     assert after.url == f"{page}?run={run.pk}"
     chosen = " ".join(researcher.get(after.url).content.decode().split())
-    assert "Not as planned" in chosen and "misses are left out" in chosen
+    assert "Not as planned:" in chosen and "misses are left out" in chosen
     assert f"{reverse('results:methods', args=[study.slug])}?run={run.pk}" in chosen, "rooms stay with the run"
     again = researcher.post(form, {"drop_misses": "on"})
     assert again.url == f"{page}?run={run.pk}", "what was computed is shown at once"

@@ -165,7 +165,11 @@ def _frame(request: HttpRequest, study: Study, room: str) -> dict[str, Any]:
         "other_choices": [
             (other, Selection.from_dict(other.selection).sentences) for other in selectors.other_choices(study)
         ],
-        "analysis_jobs": [partial_context(job, now=clock.now()) for job in under_way],
+        "analysis_jobs": [
+            partial_context(job, now=clock.now())
+            | {"sentences": Selection.from_dict(job.parameters.get("selection") or {}).sentences}
+            for job in under_way
+        ],
         "review_url": _tab_url("review", study),
         "trial_import": selectors.trial_import_of(study),
     }
