@@ -8,7 +8,7 @@ import pytest
 from analysis.acceptance import load_rule_set
 from analysis.findings import analyse
 from analysis.protocols import load_protocol
-from analysis.reporting import FrozenPlan, freeze_plan, methods, methods_paragraphs
+from analysis.reporting import FrozenPlan, freeze_plan, methods_paragraphs, results_text
 from analysis.tables import SESSIONS, STIMULI
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, study
 
@@ -78,8 +78,8 @@ def test_what_is_not_known_is_left_out(findings: dict[str, Any]) -> None:
 
 
 def test_large_studies_are_told_by_means_and_ends(findings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(methods, "MOST_CURVES", 1)
-    monkeypatch.setattr(methods, "MOST_COMPARISONS", 1)
+    monkeypatch.setattr(results_text, "MOST_CURVES", 1)
+    monkeypatch.setattr(results_text, "MOST_COMPARISONS", 1)
     paragraphs = {one.title: one.text for one in methods_paragraphs(findings, SNAPSHOT)}
     row = next(one for one in findings["leaderboard"] if one["property"] == "accuracy")
     assert f"mean over 2 corruptions: HMRI {row['hmri']:.3f}" in paragraphs["Comparisons"]
