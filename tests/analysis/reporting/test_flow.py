@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.reporting import inclusion_flow
@@ -47,6 +47,7 @@ def test_sessions_are_counted_at_each_step_with_their_first_reason() -> None:
 states = st.sampled_from(["open", "completed", "submitted", "withdrawn"])
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.tuples(states, st.sampled_from([True, False, None]), st.sampled_from(["", "a", "a | b"]), st.booleans())

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import InvalidInput
@@ -30,6 +30,7 @@ plain = st.recursive(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.dictionaries(st.text(), plain, max_size=4))
 def test_a_plan_survives_storing_and_its_digest_follows_the_content_alone(snapshot: dict[str, object]) -> None:
     plan = freeze_plan(snapshot, SETTINGS)
