@@ -90,6 +90,55 @@ def budget_study(found: Sequence[Searched], budgets: Sequence[int]) -> list[Budg
     return points
 
 
+@dataclass(frozen=True, slots=True)
+class SearchSummary:
+    """One search among several of the same pictures: step sizes, controls, generators.
+
+    Attributes
+    ----------
+    name : str
+    mean_loss : float
+        Mean loss of the kept pictures, over the valid ones; NaN where none is.
+    mean_steps : float
+        Mean accepted steps of the valid ones; NaN where none is.
+    score : OrientedRobustness
+    """
+
+    name: str
+    mean_loss: float
+    mean_steps: float
+    score: OrientedRobustness
+
+
+def compare_searches(searches: Mapping[str, Sequence[Searched]]) -> list[SearchSummary]:
+    """What several searches of the same pictures found, for studies of the step size and of the controls.
+
+    Parameters
+    ----------
+    searches : mapping of str to sequence of Counterfactual
+        Finished searches by name, for example ``"step 0.05"``.
+
+    Raises
+    ------
+    InvalidInput
+        If the searches are not of the same number of pictures.
+    """
+    if len({len(found) for found in searches.values()}) > 1:
+        raise InvalidInput("Searches are compared on the same pictures; these hold different numbers of them.")
+    summaries = []
+    for name, found in searches.items():
+        valid = [one for one in found if one.valid]
+        summaries.append(
+            SearchSummary(
+                name,
+                float(np.mean([one.losses[-1] for one in valid])) if valid else float("nan"),
+                float(np.mean([one.accepted_steps for one in valid])) if valid else float("nan"),
+                score_of(found),
+            )
+        )
+    return summaries
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TransferMatrix:
     """Accuracy of every model on the pictures made against every model.

@@ -27,7 +27,7 @@ def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
 
     judged = Round.objects.select_related("run__source_set", "study").get(pk=round_id)
     following = rounds.go_on(judged, progress)
-    return {"next_step": following.step if following else None}
+    return {"next_step": following.opened.step if following.opened else None, "waits": following.waits}
 
 
 @handler("counterfactuals.look", every_s=60)

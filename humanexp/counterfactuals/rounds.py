@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from humanexp.core.errors import ApplicationError
 from humanexp.counterfactuals import searching, services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.round_pictures import make_stimuli
@@ -13,7 +15,7 @@ from humanexp.experiments import services as experiments
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Population, Study
 from humanexp.jobs.registry import Progress
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.models import Campaign, Environment
 
 if TYPE_CHECKING:
     from analysis.counterfactuals.shards import Proposal
@@ -34,8 +36,16 @@ def open_first(run: SearchRun, progress: Progress) -> Round:
     return _opened(run, proposals, progress)
 
 
-def go_on(judged: Round, progress: Progress) -> Round | None:
-    """Close a round by its verdicts and open the next; None when every picture has left, and the search is scored."""
+@dataclass(frozen=True)
+class Following:
+    """The next round, None when every picture has left; and why nobody is asked yet, empty where people are."""
+
+    opened: Round | None
+    waits: str = ""
+
+
+def go_on(judged: Round, progress: Progress) -> Following:
+    """Close a round by its verdicts and open the next; when every picture has left, the search is scored."""
     from analysis.counterfactuals.shards import next_round
 
     run = judged.run
@@ -55,10 +65,9 @@ def go_on(judged: Round, progress: Progress) -> Round | None:
         proposals += following
     if not proposals:
         searching.finish(run)
-        return None
+        return Following(None)
     opened = _opened(run, proposals, progress)
-    _publish_like(judged, opened)
-    return opened
+    return Following(opened, _publish_like(judged, opened))
 
 
 def _opened(run: SearchRun, proposals: list[Proposal], progress: Progress) -> Round:
@@ -91,18 +100,21 @@ def _configuration(run: SearchRun, name: str, step: int, n_pictures: int) -> Stu
     )
 
 
-def _publish_like(judged: Round, opened: Round) -> None:
-    """The next round goes where the last one went, on the same terms; a cap stops it and says so in the job."""
+def _publish_like(judged: Round, opened: Round) -> str:
+    """Publish the next round where the last one went, on the same terms; else the reason why a person has to."""
     latest = Campaign.objects.filter(study=judged.study).order_by("-pk").first()
     if latest is None or Campaign.objects.filter(study=opened.study).exists():
-        return
-    terms: dict[str, Any] = {"reward_cents": latest.reward_cents}
-    if latest.environment == "production":
-        return  # real money is confirmed by a person, round by round
-    services.publish_round(
-        one=opened,
-        to=latest.environment,
-        # A round of scripted people has nobody whom a rehearsal would protect.
-        skip_preflight=opened.study.population == Population.SCRIPTED,
-        **terms,
-    )
+        return ""
+    if latest.environment in (Environment.SANDBOX, Environment.PRODUCTION):
+        return "The next round is ready: somebody has to confirm what it costs."
+    try:
+        services.publish_round(
+            one=opened,
+            to=latest.environment,
+            reward_cents=latest.reward_cents,
+            # A round of scripted people has nobody whom a rehearsal would protect.
+            skip_preflight=opened.study.population == Population.SCRIPTED,
+        )
+    except ApplicationError as error:
+        return error.message
+    return ""

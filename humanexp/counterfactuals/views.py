@@ -9,12 +9,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core import clock
-from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import selectors, services
 from humanexp.counterfactuals.exports import write_archive
 from humanexp.counterfactuals.forms import SearchForm, generators
+from humanexp.experiments.members import may
+from humanexp.experiments.roles import Action
 from humanexp.jobs.pace import partial_context
 
 _KEPT_S = 3600
@@ -134,6 +136,9 @@ def export(request: HttpRequest, name: str) -> FileResponse:
 def close_round(request: HttpRequest, name: str, step: int) -> HttpResponse:
     """Take the verdicts that are there, and go on with the next step."""
     one = selectors.round_of(selectors.search_by_name(name), step)
+    if not may(request.user, Action.LAUNCH, one.study):
+        # The next round is published where this one was, and costs as much.
+        raise NotAllowed(_("Only who may launch the study of this round can go on with it."))
     try:
         services.start_round(one=one, by=_user(request))
     except ApplicationError as error:

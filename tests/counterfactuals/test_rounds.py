@@ -18,6 +18,7 @@ from humanexp.counterfactuals.verdicts import verdicts_on
 from humanexp.experiments import services as experiments
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
+from humanexp.recruitment.models import Campaign
 from humanexp.screening import services as screening
 from tests.counterfactuals.test_search import done
 
@@ -149,6 +150,24 @@ def test_rounds_stay_within_their_cap(run) -> None:
         services.publish_round(one=first, to="marketplace", reward_cents=5000)
     campaign = services.publish_round(one=first, to="link")
     assert campaign.assignments == first.study.planned_sessions
+
+
+def test_the_next_round_is_published_like_the_last_within_the_cap(run) -> None:
+    first = run.rounds.get(step=0)
+    services.publish_round(one=first, to="link")
+    judge(first, refuse=set())
+    step(first)
+    second = run.rounds.get(step=1)
+    assert [campaign.environment for campaign in Campaign.objects.filter(study=second.study)] == ["link"]
+    # What the last round cost is more than the cap leaves: the next one waits, and the job says why.
+    SearchRun.objects.filter(pk=run.pk).update(cap_cents=1)
+    Campaign.objects.filter(study=second.study).update(quoted_cents=50, cap_cents=50)
+    judge(second, refuse=set())
+    job = services.start_round(one=run.rounds.get(step=1))
+    done(job)
+    assert "may cost $0.01 together" in job.result["waits"]
+    third = run.rounds.get(step=2)
+    assert third.state == RoundState.OPEN and not Campaign.objects.filter(study=third.study).exists()
 
 
 @pytest.fixture

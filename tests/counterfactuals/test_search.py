@@ -13,10 +13,14 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals import selectors, services
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.searching import records_of, search_settings
+from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
+from humanexp.results import selectors as results
+from humanexp.results.services import run_analysis
 from tests.counterfactuals.conftest import CLEAN, ROBUST
+from tests.results.collected import make_predictions, make_study
 
 
 def done(job: Job) -> Job:
@@ -170,3 +174,21 @@ def test_the_leaderboard_is_sorted_and_what_is_unknown_comes_last(order) -> None
     assert [row.run.name for row in selectors.leaderboard(user)] == ["high", "low", "none"]
     assert [row.run.name for row in selectors.leaderboard(user, order="weights")][0] == "low"
     assert len(selectors.leaderboard(user, order="nonsense")) == 3
+
+
+def test_vcr_and_hmri_are_those_of_the_newest_analysis_of_the_same_model(order) -> None:
+    user, stranger = User.objects.create_user("ada"), User.objects.create_user("bob")
+    study = make_study(by=user)
+    make_predictions(study)
+    EvaluationRun.objects.update(classifier_digest="a" * 64)
+    found = results.findings(run_analysis(study=study, n_bootstrap=8))
+    run, _job = services.create_search(order=order())
+    SearchRun.objects.filter(pk=run.pk).update(digests={"classifier": "a" * 64})
+    run.refresh_from_db()
+    pooled = {"oor": 0.5, "sa": 0.5, "intervals": {"oor": [None, None]}}
+    services.complete(run=run, scores={"pooled": pooled}, facts={})
+    (row,) = selectors.leaderboard(user)
+    indices = [one["hmri"] for one in found["comparisons"] if one["property"] == "accuracy"]
+    assert row.hmri == pytest.approx(sum(indices) / len(indices)) and row.vcr is not None and 0 < row.vcr < 1
+    (row,) = selectors.leaderboard(stranger)
+    assert row.hmri is None and row.vcr is None

@@ -10,7 +10,7 @@ import pytest
 
 from tests.journeys.site import Site, wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 
 #: Noise in half steps of its domain: none, half of it, nothing left to see.
 SEARCH = (
@@ -33,6 +33,10 @@ def test_people_judge_round_by_round_through_the_marketplace(site: Site) -> None
         status, said = site.manage(*SEARCH)
         assert status == 0 or "judged already" in said, said
         wait_for(lambda at=step: _is_judged(site, at), f"the verdicts of {study}", patience_s=120)
+    wait_for(
+        lambda: site.platform("SELECT 1 FROM counterfactuals_searchrun WHERE completed_at IS NOT NULL"),
+        "the end of the search", patience_s=120,
+    )  # fmt: skip
     rows = site.platform("SELECT * FROM counterfactuals_counterfactual ORDER BY place")
     assert len(rows) == 6 and all(row["valid"] for row in rows)
     refused = [row for row in rows if row["ending"] == "refused"]

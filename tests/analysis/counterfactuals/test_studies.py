@@ -6,7 +6,7 @@ from scipy.stats import spearmanr
 
 from analysis.counterfactuals import search
 from analysis.counterfactuals.pixels import PixelGenerator
-from analysis.counterfactuals.studies import budget_study, generator_agreement, transfer_matrix
+from analysis.counterfactuals.studies import budget_study, compare_searches, generator_agreement, transfer_matrix
 from analysis.errors import InvalidInput, TooFewResponses
 
 
@@ -35,6 +35,20 @@ def test_a_row_without_valid_pictures_is_no_number(pictures, labels, robust, scr
     with pytest.raises(InvalidInput, match="0 or more"):
         good = search(pictures, labels, classifier=robust, generator=PixelGenerator(), oracle=scripted(), budget=1)
         budget_study(good, [-1])
+
+
+def test_longer_steps_raise_the_loss_faster(pictures, labels, robust, oracle) -> None:
+    searches = {
+        f"step {levels}": search(
+            pictures, labels, classifier=robust, generator=PixelGenerator(stride=levels / 255), oracle=oracle, budget=3
+        )
+        for levels in (1, 2, 4)
+    }
+    found = compare_searches(searches)
+    assert [one.name for one in found] == ["step 1", "step 2", "step 4"]
+    assert found[0].mean_loss < found[1].mean_loss < found[2].mean_loss and found[0].mean_steps == 3
+    with pytest.raises(InvalidInput, match="same pictures"):
+        compare_searches({"a": searches["step 1"], "b": searches["step 2"][:3]})
 
 
 def test_generators_that_rank_alike_agree() -> None:
