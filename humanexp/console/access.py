@@ -32,6 +32,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "console:audit": (Action.AUDIT, Action.AUDIT),
     "console:audit-csv": (Action.AUDIT, Action.AUDIT),
     "experiments:design": (Action.SEE, Action.DESIGN),
+    "experiments:change": (Action.DESIGN, Action.DESIGN),
     "experiments:study-file": (Action.SEE, Action.SEE),
     "experiments:live": (Action.SEE, Action.SEE),
     "recruitment:recruit": (Action.SEE, Action.LAUNCH),

@@ -10,15 +10,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError, InputRefused
+from humanexp.core.errors import ApplicationError, InputRefused, NotFound
 from humanexp.core.models import User
 from humanexp.experiments import selectors, services
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.drafting.drafts import Draft, draft_of, in_file, values_of_file
 from humanexp.experiments.drafting.fields import to_fields
 from humanexp.experiments.drafting.presets import PRESETS, preset, values_of
+from humanexp.experiments.drafting.stated import stated
 from humanexp.experiments.forms import StudyFileForm, StudyForm
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Origin, Study
 
 
 @login_required
@@ -50,8 +51,38 @@ def new_study(request: HttpRequest) -> HttpResponse:
 def draft(request: HttpRequest) -> HttpResponse:
     """What the form makes as it stands: the file, what is wrong, and the plan as pictures. Nothing is written."""
     form = StudyForm(request.POST, sets=selectors.stimulus_sets())
-    made = draft_of(form.given, draws_large="draw" in request.POST) if form.is_valid() else Draft(toml="")
+    made = Draft(toml="")
+    if form.is_valid():
+        made = draft_of(form.given, draws_large="draw" in request.POST, keeps=request.GET.get("keeps", ""))
     return render(request, "experiments/_draft.html", {"form": form, "draft": made})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def change_study(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change a study that nobody has taken part in yet; of any other, make the next version."""
+    study = selectors.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
+    if study is None:
+        raise NotFound(f"There is no study {slug!r} that could be changed.")
+    if request.method == "GET":
+        fields = to_fields(stated(selectors.configuration_of(study)))
+        return _page(request, StudyForm(initial=fields, sets=selectors.stimulus_sets()), study=study)
+    form = StudyForm(request.POST, sets=selectors.stimulus_sets())
+    if not form.is_valid():
+        return _page(request, form, study=study, status=422)
+    # The name and the family stay: they stand in addresses, and keep people from seeing a picture twice.
+    draft = draft_of({**form.given, "slug": slug, "family": study.family.slug}, draws_large=True, keeps=slug)
+    if draft.configuration is not None:
+        change = services.revise_study if study.frozen_at is None else services.new_version
+        try:
+            changed = change(study=study, configuration=draft.configuration, by=_user(request))
+        except (ApplicationError, AnalysisError) as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("experiments:design", slug=changed.slug)
+    elif draft.refusal is not None:
+        form.add_error(draft.refusal.field or None, draft.refusal.message)
+    return _page(request, form, draft=draft, study=study, status=422)
 
 
 #: What the form begins with where a preset or a file says nothing.
@@ -96,17 +127,19 @@ def _page(
     *,
     file_form: StudyFileForm | None = None,
     draft: Draft | None = None,
+    study: Study | None = None,
     status: int = 200,
 ) -> HttpResponse:
     sets = selectors.stimulus_sets()
     if draft is None and sets and not form.is_bound:
-        draft = draft_of(form.initial)
+        draft = draft_of(form.initial, keeps=study.slug if study else "")
     context: dict[str, Any] = {
         "form": form,
         "file_form": file_form or StudyFileForm(),
         "draft": draft or Draft(toml=""),
         "presets": PRESETS,
         "sets": sets,
+        "study": study,
         "start": request.GET.get("start", PRESETS[0].key),
     }
     return render(request, "experiments/new_study.html", context, status=status)

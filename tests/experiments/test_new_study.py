@@ -6,15 +6,17 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from humanexp.core.models import User
+from humanexp.experiments import services
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.drafting.drafts import draft_of, in_file, values_of_file
 from humanexp.experiments.drafting.drawing import strip_of
 from humanexp.experiments.drafting.fields import PATHS, to_fields, to_values
 from humanexp.experiments.drafting.presets import PRESETS, values_of
 from humanexp.experiments.drafting.refusals import line_of, refusal_of
+from humanexp.experiments.drafting.stated import stated
 from humanexp.experiments.models import Study, StudyFamily
 from humanexp.experiments.plans import session_plan
-from tests.experiments.conftest import SIZE_PX, configuration, make_stimulus_set
+from tests.experiments.conftest import SIZE_PX, configuration, make_stimulus_set, new_session
 
 SMALL = f"[protocol]\nsize_px = {SIZE_PX}\n"
 
@@ -237,3 +239,41 @@ def test_the_strip_covers_the_session_from_end_to_end(study):
 def test_without_stimuli_the_page_says_where_to_begin(client, researcher):
     body = client.get("/studies/new/").content.decode()
     assert "No stimuli yet" in body and "/stimuli/new/" in body
+
+
+def test_a_study_is_stated_as_shortly_as_it_can_be(db):
+    make_stimulus_set()
+    for changes in (
+        {},
+        {"design": {"sessions": 3, "validation": {"shown": "clean"}}, "rules": "none", "max_sessions_per_worker": 2},
+        {"design": {"main_trials": 0, "discrimination": {"trials": 6, "pairs": [["gaussian_blur", "gaussian_noise"]]}}},
+        {"protocol": {"name": "geirhos2018-batch1", "mask_ms": 100}, "recruitment": {"contact": "a@b.org"}, "seed": 3},
+    ):
+        whole = configuration(**changes)
+        short = stated(whole)
+        assert StudyConfiguration.from_dict(short).to_dict() == whole.to_dict()
+        assert StudyConfiguration.from_dict(to_values(to_fields(short))).to_dict() == whole.to_dict()
+        assert "light_visual_change" not in str(short) and "background" not in str(short)
+
+
+def test_a_draft_is_changed_and_a_study_with_people_gets_a_new_version(client, researcher, stimulus_set):
+    assert client.post("/studies/new/", filled()).status_code == 302
+    study = Study.objects.get()
+    page = f"/studies/{study.slug}/design/change/"
+    body = client.get(page).content.decode()
+    assert 'data-draft="good"' in body and "what is changed here replaces the plan" in body
+    assert "data-start" not in body and 'id="from-file"' not in body
+    # name and family stay, whatever is sent
+    reply = client.post(page, filled(sessions="3", slug="elsewhere", family="other"))
+    assert reply.status_code == 302 and reply.url == f"/studies/{study.slug}/design/"
+    study.refresh_from_db()
+    assert (study.planned_sessions, study.slug, study.family.slug) == (3, "small-study", "small-study")
+    assert client.post(page, filled(sessions="0")).status_code == 422
+    new_session(services.start_collecting(study=study))
+    assert "becomes the next version" in client.get(page).content.decode()
+    reply = client.post(page, filled(sessions="2"))
+    newer = Study.objects.get(version=2)
+    assert reply.url == f"/studies/{newer.slug}/design/" and newer.family == study.family
+    assert newer.memberships.get().user == researcher
+    study.refresh_from_db()
+    assert study.planned_sessions == 3

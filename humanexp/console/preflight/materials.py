@@ -25,31 +25,31 @@ MASKS = 3
 @check(gettext_lazy("Plan"))
 def plan(launch: Launch) -> Line:
     study = launch.study
-    design = reverse("experiments:design", args=[study.slug])
+    change = reverse("experiments:change", args=[study.slug])
     try:
         planned = planned_stimuli(study)
     except ApplicationError as error:
-        return bad(error.message, _("Or make a new version of the study."), url=design, action=_("Design"))
+        return bad(error.message, _("Or make a new version of the study."), url=change, action=_("Change it"))
     known = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=planned).count()
     if known < len(planned):
         lost = {"n": len(planned) - known}
         return bad(
             _("%(n)d pictures of the plan are in the stimulus set no more.") % lost,
             _("Make a new version of the study, which plans anew."),
-            url=design,
-            action=_("Design"),
+            url=change,
+            action=_("Change it"),
         )
     free = selectors.free_sessions(study)
     if not free:
         return bad(
             _("Every planned session is taken or promised."),
             _("Make a new version with more sessions."),
-            url=design,
-            action=_("Design"),
+            url=change,
+            action=_("Change it"),
         )
     notes = plan_head(study)["notes"]
     if notes:
-        return warn(" ".join(notes), _("Decide whether you can live with it."), url=design, action=_("Design"))
+        return warn(" ".join(notes), _("Decide whether you can live with it."), url=change, action=_("Change it"))
     counts = {"n": free, "pictures": len(planned)}
     return good(_("%(n)d sessions are free; the plan shows %(pictures)d pictures, and the originals suffice.") % counts)
 
@@ -106,7 +106,7 @@ def masks(launch: Launch) -> Line:
                 return bad(
                     _("A mask of %(size)s px is not the noise that was asked for.") % {"size": mask.size},
                     _("Check the protocol of the study."),
-                    url=reverse("experiments:design", args=[launch.study.slug]),
-                    action=_("Design"),
+                    url=reverse("experiments:change", args=[launch.study.slug]),
+                    action=_("Change it"),
                 )
     return good(_("Drawn in %(px)d px.") % {"px": protocol.size_px})

@@ -46,9 +46,9 @@ def contact(launch: Launch) -> Line:
     say = bad if launch.is_amazon else warn
     return say(
         _("The study names nobody whom participants can write to."),
-        _("Fill in the contact on the page Recruit, or in the study's [recruitment] table."),
-        url=f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
-        action=_("Recruit"),
+        _("Fill in the study's contact."),
+        url=reverse("experiments:change", args=[launch.study.slug]),
+        action=_("Change it"),
     )
 
 
@@ -56,7 +56,7 @@ def contact(launch: Launch) -> Line:
 def qualification(launch: Launch) -> Line:
     rule = qualification_rule(launch.study.rule_set)
     rounds = launch.configuration.design.qualification_trials
-    design = {"url": reverse("experiments:design", args=[launch.study.slug]), "action": _("Design")}
+    design = {"url": reverse("experiments:change", args=[launch.study.slug]), "action": _("Change it")}
     if launch.study.is_validation or rule is None:
         return good(_("The rules of this study ask for none."))
     if launch.configuration.design.main_trials == 0:

@@ -50,8 +50,11 @@ class Draft:
     is_large: bool = False
 
 
-def draft_of(given: Mapping[str, Any], *, draws_large: bool = False) -> Draft:
-    """What the fields of the form make. Nothing is written, whatever they hold."""
+def draft_of(given: Mapping[str, Any], *, draws_large: bool = False, keeps: str = "") -> Draft:
+    """What the fields of the form make. Nothing is written, whatever they hold.
+
+    `keeps` is the name of the study that is changed, if one is: its name is taken by itself.
+    """
     try:
         values = to_values(given)
     except InputRefused as error:
@@ -59,7 +62,8 @@ def draft_of(given: Mapping[str, Any], *, draws_large: bool = False) -> Draft:
     toml = to_toml(values)
     try:
         configuration = StudyConfiguration.from_dict(values)
-        check_free(configuration)
+        if configuration.slug != keeps:
+            check_free(configuration)
         return _planned(configuration, toml, draws_large)
     except (ApplicationError, AnalysisError) as error:
         return Draft(toml=toml, refusal=refusal_of(str(error)))
