@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from analysis.retraining import Energy, Recipe, Retrained, Split
 
 _BATCH = 64
+#: Refits of the bootstrap over originals.
+REFITS = 1000
 
 
 def describe(
@@ -113,6 +115,7 @@ def train_and_compare(retraining: Retraining, trials: pd.DataFrame | None, progr
         training=() if retraining.evaluation_set else split.training,
         trained_on=retraining.corruptions or training_set.corruptions,
         seed=recipe.seed,
+        n_bootstrap=REFITS,
     )
     report |= _circumstances(retraining, made, split, len(examples))
     _write(made.network, Path(retraining.out), retraining, report)

@@ -20,12 +20,10 @@ from humanexp.core.errors import InputRefused, InvalidRequest, JobCancelled
 from humanexp.core.storage import media_path
 from humanexp.evaluations import retraining as retrainings
 from humanexp.evaluations.models import Retraining
-from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import StimulusSet
 from tests.analysis.classifiers import small_networks as small
-from tests.analysis.generation.originals import write_originals
+from tests.evaluations.sets import picture_set
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,23 +34,16 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def stimulus_set(settings, tmp_path: Path, db: None) -> StimulusSet:  # noqa: ANN001
+def stimulus_set(settings, tmp_path: Path, db: None, monkeypatch: pytest.MonkeyPatch) -> StimulusSet:  # noqa: ANN001
+    monkeypatch.setattr(retrainings, "REFITS", 40)
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
     settings.COMPUTE = "serial"
-    write_originals(tmp_path / "pictures", {"cat": 4, "dog": 4})
-    return made(tmp_path / "pictures", "pets")
+    return made("pets")
 
 
-def made(pictures: Path, name: str) -> StimulusSet:
-    source_set = stimuli.import_images(source=pictures, name=name).source_set
-    one = stimuli.create_stimulus_set(
-        source_set=source_set, name=name, corruptions=["gaussian_noise", "uniform_noise"], count=16, size_px=96
-    )
-    stimuli.start_generation(stimulus_set=one)
-    runner.run_waiting(kinds=[stimuli.JOB_KIND])
-    one.refresh_from_db()
-    return one
+def made(name: str) -> StimulusSet:
+    return picture_set(name, {"cat": 4, "dog": 4}, corruptions=["gaussian_noise", "uniform_noise"], count=16)
 
 
 def people_on(stimulus_set: StimulusSet) -> Any:
@@ -149,7 +140,7 @@ def test_a_cancelled_training_goes_on_after_its_last_epoch(
 
 
 def test_another_set_of_the_same_pictures_is_no_test(stimulus_set: StimulusSet, network: str, tmp_path: Path) -> None:
-    same = made(tmp_path / "pictures", "again")
+    same = made("again")
     with pytest.raises(OriginalsOverlap, match="8 originals of evaluation are originals of training too"):
         retraining.retrain(
             stimulus_set=stimulus_set, evaluation_set=same, spec=network, out=tmp_path / "o.pt2", recipe=Recipe()

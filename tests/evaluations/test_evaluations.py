@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from PIL import Image
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS
@@ -20,10 +19,9 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations import handlers, prediction, selectors, services, specs
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import runner
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import StimulusSet
-from tests.analysis.generation.originals import write_originals
 from tests.evaluations.rule_classifier import BrightnessClassifier
+from tests.evaluations.sets import picture_set
 
 SPEC = "python:tests.evaluations.rule_classifier:make"
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,13 +32,7 @@ def stimulus_set(settings, tmp_path: Path, db: None) -> StimulusSet:  # noqa: AN
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
     settings.COMPUTE = "serial"
-    write_originals(tmp_path / "pictures", {"cat": 3, "dog": 3})
-    source_set = stimuli.import_images(source=tmp_path / "pictures", name="pets").source_set
-    made = stimuli.create_stimulus_set(source_set=source_set, name="pets", corruptions=["gaussian_noise"], count=10)
-    stimuli.start_generation(stimulus_set=made)
-    runner.run_waiting(kinds=[stimuli.JOB_KIND])
-    made.refresh_from_db()
-    return made
+    return picture_set()
 
 
 def evaluated(stimulus_set: StimulusSet, **arguments: str) -> EvaluationRun:
@@ -175,8 +167,7 @@ def test_own_labels_need_wordnet_ids_and_give_another_label_space(stimulus_set: 
     spec = "python:tests.evaluations.rule_classifier:make_thousand"
     with pytest.raises(InvalidRequest, match="6 pictures of pets have no WordNet id"):
         services.evaluate(stimulus_set=stimulus_set, spec=spec, own_labels=True)
-    with connection.cursor() as cursor:  # as if imported from folders named by WordNet id: the set is frozen by now
-        cursor.execute("UPDATE stimuli_sourceimage SET wnid = 'n02123045'")
+    stimulus_set.source_set.images.order_by().update(wnid="n02123045")
     run, _job = services.evaluate(stimulus_set=stimulus_set, spec=spec, own_labels=True)
     runner.run_waiting(kinds=[services.JOB_KIND])
     run.refresh_from_db()
@@ -186,6 +177,7 @@ def test_own_labels_need_wordnet_ids_and_give_another_label_space(stimulus_set: 
     assert set(table["response"]) <= set(IMAGENET_WNIDS)
 
 
+@pytest.mark.slow
 def test_child_processes_give_the_same_table(
     stimulus_set: StimulusSet,
     settings,

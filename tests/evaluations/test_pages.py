@@ -16,9 +16,8 @@ from humanexp.evaluations import services, uploads
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import StimulusSet
-from tests.analysis.generation.originals import write_originals
+from tests.evaluations.sets import picture_set
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LIST = "evaluations:classifiers"
@@ -29,15 +28,7 @@ def stimulus_set(settings, tmp_path: Path, db: None) -> StimulusSet:  # noqa: AN
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.MEDIA_ROOT.mkdir()
     settings.COMPUTE = "serial"
-    write_originals(tmp_path / "pictures", {"cat": 2, "dog": 2})
-    source_set = stimuli.import_images(source=tmp_path / "pictures", name="pets").source_set
-    made = stimuli.create_stimulus_set(
-        source_set=source_set, name="pets", corruptions=["gaussian_noise"], count=4, size_px=96
-    )
-    stimuli.start_generation(stimulus_set=made)
-    runner.run_waiting(kinds=[stimuli.JOB_KIND])
-    made.refresh_from_db()
-    return made
+    return picture_set(originals={"cat": 2, "dog": 2}, count=4)
 
 
 @pytest.fixture

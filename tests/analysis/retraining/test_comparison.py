@@ -98,7 +98,7 @@ def test_the_paired_interval_is_that_of_a_plain_bootstrap_over_originals() -> No
     ]
     names = [f"o{number}" for number in range(N_ORIGINALS)]
     changes = []
-    for _ in range(120):
+    for _ in range(60):
         drawn = rng.choice(names, len(names))
         areas = [
             fit_curve(
@@ -112,7 +112,7 @@ def test_the_paired_interval_is_that_of_a_plain_bootstrap_over_originals() -> No
         changes.append(areas[1] - areas[0])
     plain = np.quantile(changes, [0.025, 0.975])
     low, high = found["interval"]["area"]
-    assert high - low == pytest.approx(plain[1] - plain[0], rel=0.3)
+    assert high - low == pytest.approx(plain[1] - plain[0], rel=0.35)
     assert (high + low) / 2 == pytest.approx(plain.mean(), abs=0.02)
 
 

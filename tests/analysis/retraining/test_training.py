@@ -104,7 +104,7 @@ def test_a_checkpoint_of_another_training_is_left_alone(network: TorchNetwork, t
     )
 
 
-@pytest.mark.parametrize("kind", ["timm", "open_clip"])
+@pytest.mark.parametrize("kind", [pytest.param("timm", marks=pytest.mark.slow), "open_clip"])
 def test_any_torch_classifier_can_be_retrained_saved_and_loaded_again(kind: str, tmp_path: Path) -> None:
     labels = small.mapping_file(tmp_path)
     spec = {
