@@ -79,8 +79,9 @@ def run(piece: Piece) -> dict[str, Any]:
 def true_indices(network: LogisticDrop) -> dict[str, float]:
     """HMRI and MRSI of the true curves."""
     v = (np.arange(100_000) + 0.5) / 100_000
-    lower = float(np.minimum(TRUTH(v), network(v)).mean())
-    return {"hmri": lower / TRUTH.area, "mrsi": max(1.0 - lower / network.area, 0.0)}
+    people, classifier = TRUTH(v), network(v)
+    lower = np.minimum(people, classifier).mean()
+    return {"hmri": float(lower / people.mean()), "mrsi": float(1.0 - lower / classifier.mean())}
 
 
 def run_indices(piece: Piece) -> dict[str, Any]:

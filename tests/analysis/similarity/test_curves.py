@@ -169,13 +169,13 @@ def test_people_widen_the_permutations_and_never_narrow_them() -> None:
 def test_size_of_both_tests() -> None:
     """Equal curves: p below 0.05 in about 5 of 100 runs."""
     permuted, resampled = [], []
-    for seed in range(50):
+    for seed in range(30):
         curves, trials = two_samples(seed, people=40, each=20)
         permuted.append(compare_curves(*curves, trials=trials).p)
         resampled.append(compare_curves(*curves).p)
     assert np.mean(np.array(permuted) < 0.05) <= 0.14
     assert np.mean(np.array(resampled) < 0.05) <= 0.14
-    assert 0.3 < np.median(permuted) < 0.7
+    assert 0.25 < np.median(permuted) < 0.75
 
 
 @pytest.mark.slow
