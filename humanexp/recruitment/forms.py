@@ -252,7 +252,8 @@ class ExclusionForm(forms.Form):
         ("", _("Another reason:")),
     )
 
-    usual = forms.ChoiceField(label=_("Why it does not count"), choices=USUAL, required=False)
+    # the sentence is chosen beforehand: the easy path is one press
+    usual = forms.ChoiceField(label=_("Why it does not count"), choices=USUAL, initial=USUAL[0][0], required=False)
     own = forms.CharField(
         label=_("In your own words"),
         required=False,
