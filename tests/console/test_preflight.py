@@ -22,7 +22,7 @@ from humanexp.experiments.models import Preview, RefusedCall, Response, Session,
 from humanexp.experiments.plans import planned_stimuli
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.recruitment import gates, rehearsal, services
+from humanexp.recruitment import gates, rehearsal, selectors, services
 from humanexp.recruitment.models import Campaign
 from tests.experiments.conftest import configuration, make_stimulus_set, png
 
@@ -182,8 +182,10 @@ def test_the_commands_check_and_refuse(study: Study, capsys: Any, settings: Any)
     assert "green: " in capsys.readouterr().out
     call_command("publish", study.slug, to="link", assignments=1)
     settings.PUBLIC_URL = "https://study.example"
+    reward = selectors.suggested_terms(study).reward_cents
+    price = services.quote(to="production", assignments=1, reward_cents=reward).total_cents
     with pytest.raises(InvalidRequest, match="cannot be skipped"):
-        services.publish(study=study, to="production", assignments=1, confirm_total_cents=120, skip_preflight=True)
+        services.publish(study=study, to="production", assignments=1, confirm_total_cents=price, skip_preflight=True)
 
 
 def test_scripted_participants_are_let_onto_our_own_grounds_unchecked(user: User, monkeypatch: Any) -> None:
