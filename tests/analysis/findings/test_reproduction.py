@@ -2,14 +2,21 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import platform
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from analysis.errors import InvalidInput
 from analysis.findings import __main__ as command
-from analysis.findings.reproduction import analyse_export, describe_analysis, differences
+from analysis.findings.reproduction import TOLERANCE, analyse_export, describe_analysis, differences
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_differences_name_the_place_and_the_size() -> None:
@@ -50,3 +57,22 @@ def test_folders_that_cannot_be_analysed_are_refused(tmp_path: Path, capsys: pyt
     pd.DataFrame({"study": ["s"]}).to_csv(tmp_path / "trials.csv", index=False)
     assert command.main([str(tmp_path)]) == 2
     assert "column 'participant' is missing" in capsys.readouterr().err
+
+
+#: The analysis of the shared study, by a Python whose linear algebra uses the instructions of an older processor.
+OLDER = """
+import json, sys
+from analysis.findings import analyse
+from tests.analysis.findings.studies import study
+json.dump(analyse(*study(1), study="simulated", seed=3, n_bootstrap=60), sys.stdout)
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names instructions of x86 processors")
+def test_another_processor_gives_the_numbers_within_a_billionth(findings: dict[str, Any]) -> None:
+    older = {**os.environ, "OPENBLAS_CORETYPE": "NEHALEM", "NPY_DISABLE_CPU_FEATURES": "AVX2 FMA3", "PYTHONPATH": "."}
+    found = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", OLDER], capture_output=True, text=True, check=True, env=older, cwd=ROOT
+    )
+    others = list(differences(findings, json.loads(found.stdout)))
+    assert max((one.size for one in others), default=0.0) <= TOLERANCE
