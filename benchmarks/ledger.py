@@ -60,7 +60,8 @@ def _rounds(seeds: list[int], chosen: argparse.Namespace, url: str, folder: Path
     import django
 
     django.setup()
-    from benchmarks._ledger_fire import Fire, in_a_process, patiently
+    from benchmarks._ledger_fire import Fire
+    from benchmarks._ledger_processes import in_a_process, patiently
 
     in_a_process(_migrate)
     with running(folder / "market") as market:
