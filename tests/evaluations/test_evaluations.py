@@ -190,6 +190,36 @@ def test_child_processes_give_the_same_table(
     pd.testing.assert_frame_equal(selectors.read_predictions(evaluated(stimulus_set)), whole)
 
 
+@pytest.mark.slow
+def test_a_cluster_that_loses_a_worker_gives_the_same_table(
+    stimulus_set: StimulusSet,
+    settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,  # noqa: ANN001
+) -> None:
+    pytest.importorskip("distributed")
+    from tests.stimuli.test_cluster import cluster
+
+    spec = "export:fixtures/classifiers/clean.pt2"
+
+    def classified() -> pd.DataFrame:
+        run, job = services.evaluate(stimulus_set=stimulus_set, spec=spec)
+        runner.run_waiting(kinds=[services.JOB_KIND])
+        job.refresh_from_db()
+        assert job.state == "done", job.error
+        run.refresh_from_db()
+        return selectors.read_predictions(run)
+
+    whole = classified()
+    monkeypatch.setattr(shards, "SHARD_STIMULI", 2)
+    with cluster(tmp_path) as (setting, workers):
+        settings.COMPUTE = setting
+        workers[0].kill()
+        table = classified()
+    pd.testing.assert_frame_equal(table.drop(columns="confidence"), whole.drop(columns="confidence"))
+    assert table["confidence"].to_numpy() == pytest.approx(whole["confidence"].to_numpy(), abs=1e-5)
+
+
 def test_no_predictions_is_an_empty_table(stimulus_set: StimulusSet) -> None:
     assert len(selectors.predictions_for(stimulus_set)) == 0
 
