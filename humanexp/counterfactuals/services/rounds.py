@@ -49,8 +49,8 @@ def publish_round(*, one: Round, to: str, by: User | None = None, **terms: Any) 
         spent = committed_cents(run)
         if spent + price.total_cents > run.cap_cents:
             raise CapExceeded(
-                f"The rounds of {run} may cost {money.dollars(run.cap_cents)} together: {money.dollars(spent)} are "
-                f"committed, and this round costs {money.dollars(price.total_cents)}."
+                f"The rounds of {run} may cost ${money.dollars(run.cap_cents)} together: ${money.dollars(spent)} are "
+                f"committed, and this round costs ${money.dollars(price.total_cents)}."
             )
     return recruitment.publish(study=one.study, to=to, by=by, **terms)
 
