@@ -1,0 +1,156 @@
+"""The researcher's half of the way in a real browser: launch, watch, look through, pay, ledger; hands stay on the keys.
+
+The whole way, from an empty console and with the participant's half, is in tests/journeys/test_newcomer.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from humanexp.core.models import User
+from humanexp.experiments.models import Study
+from humanexp.jobs import runner
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Campaign, Payment, PaymentKind
+from humanexp.screening import selectors as screening
+from tests.browser import studies
+from tests.browser.axe import grave_violations
+from tests.journeys.newcomer import Hand
+from tests.marketplace.server import MarketplaceServer, running
+from tests.recruitment.conftest import Worker
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
+
+
+@pytest.fixture(scope="module")
+def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer]:
+    with running(tmp_path_factory.mktemp("marketplace")) as server:
+        yield server
+
+
+@pytest.fixture
+def house(live_server: Any, market: MarketplaceServer, settings: Any) -> str:
+    """The platform's address, with the marketplace as its recruiter."""
+    keys = market.create_requester("Vision Lab", "100.00")
+    settings.PUBLIC_URL = live_server.url.replace("localhost", "127.0.0.1")
+    settings.MARKETPLACE_URL = market.url
+    settings.RECRUITER_ORIGINS = [market.url]
+    settings.MARKETPLACE_ACCESS_KEY_ID = keys.access_key_id
+    settings.MARKETPLACE_SECRET_ACCESS_KEY = keys.secret_access_key
+    return str(settings.PUBLIC_URL)
+
+
+@pytest.fixture
+def study(transactional_db: None, own_media: None, drawings: Path) -> Study:
+    made = studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF)
+    made.memberships.create(user=User.objects.create_user("ada", password="lovelace"), role="owner")  # noqa: S106
+    return made
+
+
+@pytest.fixture
+def ada(page: Any, house: str, study: Study) -> Hand:
+    page.goto(f"{house}/login/?next=/studies/{study.slug}/recruit/")
+    hand = Hand(page, "console")
+    hand.field("username", "ada")
+    hand.field("password", "lovelace")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="What it costs").wait_for()
+    page.wait_for_function("window.htmx")
+    return hand
+
+
+def looks_right(hand: Hand, what: str) -> None:
+    hand.shot(what)
+    assert grave_violations(hand.page) == [], what
+
+
+def test_launch_watch_review_pay(ada: Hand, study: Study, market: MarketplaceServer) -> None:
+    page = ada.page
+    ada.field("reward", "0.10")
+    ada.reads("the floor that is set for this house")
+    ada.field("reward", "2.00")
+    page.get_by_role("button", name="Launch for $4.80").wait_for()
+    # Leaving the field asks for the price once more; the tests' database in memory takes no two at once.
+    page.keyboard.press("Tab")
+    page.wait_for_load_state("networkidle")
+    looks_right(ada, "recruit")
+    ada.button("Launch for $4.80")
+    ada.reads("This study is recruiting.")
+    runner.run_waiting()
+    workers = [Worker(market) for _ in range(2)]
+    for worker in workers:
+        worker.do(Campaign.objects.get())
+
+    ada.link("Watch it")
+    ada.button("Ask now")
+    runner.run_waiting()
+    page.reload()
+    ada.reads("2 people have submitted, of 2 places.")
+    page.get_by_role("heading", name="Answers per picture").wait_for()
+    looks_right(ada, "monitor")
+    ada.link("Look through them first")
+    looks_right(ada, "review")
+    ada.link("Look through them one by one")
+    ada.reads("1 of 2")
+    looks_right(ada, "session")
+    _goes_by_keys(ada)
+    runner.run_waiting()
+
+    ada.link("Monitor")
+    ada.link("Ledger: every payment")
+    ada.reads("$4.80 has been paid, fees included, in 2 payments.")
+    looks_right(ada, "ledger")
+    assert {payment.kind for payment in Payment.objects.all()} == {PaymentKind.REWARD}
+    assert screening.excluded_counts(study)[screening.BY_HAND] == 1
+    assert page.complaints == [] and page.evaluate("window.__refused") == []
+
+
+def _goes_by_keys(ada: Hand) -> None:
+    """Forth and back, one excluded and paid, one paid: without the pointer."""
+    first = ada.page.url
+    ada.key("j", "next")
+    ada.reads("2 of 2")
+    ada.key("k", "previous")
+    ada.page.wait_for_url(first)
+    ada.key("x", "exclude, but pay")
+    ada.reads("The session does not count; the payment is on its way.")
+    ada.reads("1 of 1")
+    ada.key("a", "pay")
+    ada.reads("No session of this kind")
+
+
+def test_a_rejection_is_read_twice_and_a_limit_is_seen(
+    ada: Hand, study: Study, market: MarketplaceServer, house: str
+) -> None:
+    page = ada.page
+    ada.field("study_cap", "100")
+    ada.press(page.get_by_role("button", name="Store").first, "store the limit")
+    ada.reads("$100.00 of $100.00")
+    ada.button("Launch for $")
+    runner.run_waiting()
+    Worker(market).do(Campaign.objects.get())
+    services.sync(study=study)
+    page.goto(f"{house}/studies/{study.slug}/review/?show=unpaid")
+    ada.link("Look through them one by one")
+    ada.key("r", "reject")
+    ada.press(page.locator("#reject > summary"), "open the form")
+    ada.field("reason", "Every answer was the same, whatever was shown.")
+    ada.field("evidence", "Eleven of eleven answers were cat, each within a second.")
+    looks_right(ada, "rejection")
+    ada.button("Go on")
+    ada.reads("Read it once more")
+    looks_right(ada, "rejection-read")
+    ada.link("Do not reject")
+    ada.reads("Your decision")
+    assert not Payment.objects.exists()
+
+
+def test_smaller_pages_have_no_grave_faults(ada: Hand, study: Study, house: str) -> None:
+    campaign = services.publish(study=study, to="marketplace", assignments=1, reward_cents=50)
+    for path in ("recruit/notify", f"recruit/{campaign.pk}/extend", "monitor/top-up", "monitor/answers"):
+        ada.page.goto(f"{house}/studies/{study.slug}/{path}/")
+        looks_right(ada, path.replace("/", "-"))
