@@ -25,7 +25,7 @@ GOLDS, MAIN, BATCH = 8, 40, 500
 SESSIONS = "/studies/large/"
 PAGES = (
     "recruit/",
-    "recruit/price/?to=marketplace&assignments=100&reward=1.20&assignments_per_hit=9",
+    "recruit/price/?to=marketplace&assignments=100&reward=1.20&hits=small",
     "monitor/",
     "monitor/answers/",
     "monitor/ledger/",
