@@ -9,7 +9,6 @@ import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from analysis.classifiers.decision import Decisions, Rule
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.port import Classifier, RecordedPredictions, classify
-from analysis.errors import PictureRefused
+from analysis.errors import ClassifierUnavailable, PictureRefused
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -208,9 +207,26 @@ def read_picture(file: str, sha256: str, stimulus: str) -> NDArray[np.uint8]:
     return np.asarray(decoded, dtype=np.uint8)
 
 
-@lru_cache(maxsize=1)
+#: The classifier that this process has loaded last, under what was asked for: a process predicts many shards with it.
+_held: dict[Asked, Classifier | RecordedPredictions] = {}
+
+
+def hold(asked: Asked, classifier: Classifier | RecordedPredictions) -> None:
+    """Keep a classifier that is loaded already for the shards that this process will predict."""
+    _held.clear()
+    _held[asked] = classifier
+
+
 def _loaded(asked: Asked) -> Classifier | RecordedPredictions:
-    return asked.load()
+    if asked not in _held:
+        classifier = asked.load()
+        if asked.digest and classifier.digest != asked.digest:
+            raise ClassifierUnavailable(
+                f"{asked.spec} is another classifier here ({classifier.digest[:12]}) than where the work began "
+                f"({asked.digest[:12]}): put the same files on every machine, and start again."
+            )
+        hold(asked, classifier)
+    return _held[asked]
 
 
 def _decided(classifier: Classifier | RecordedPredictions, asked: Asked, batch: Sequence[ShownStimulus]) -> Decisions:

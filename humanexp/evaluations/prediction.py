@@ -30,10 +30,11 @@ MANY_SHARDS = 8
 def predict_stimulus_set(run: EvaluationRun, asked: Asked, progress: Progress) -> None:
     """Predict every stimulus of the run's set and complete the run; nothing is written before all could be read."""
     from analysis.classifiers import rehearse
-    from analysis.classifiers.shards import join_shards, versions
+    from analysis.classifiers.shards import hold, join_shards, versions
 
     classifier = replace(asked, spec=located(asked.spec)).load()
     asked = replace(asked, digest=classifier.digest)
+    hold(replace(asked, spec=located(asked.spec)), classifier)
     total = run.stimulus_set.stimuli.count()
     rehearse(classifier, run.stimulus_set.size_px, asked.rule, own_labels=asked.own_labels)
     _check_complete(run.stimulus_set, classifier, asked)
