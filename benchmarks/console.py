@@ -35,7 +35,7 @@ PAGES = (
     "review/?show=flagged&page=20",
     "review/?show=gold trials failed",
     "review/?page=200",
-    "review/S-005000/",
+    "review/S-000005/",
     "review/golds/",
 )
 #: Shown after the page they belong to, by a request of their own.
@@ -73,7 +73,7 @@ def measure(options: argparse.Namespace) -> int:
 
     settings.ALLOWED_HOSTS = ["testserver"]
     call_command("migrate", verbosity=0)
-    client, user = Client(), User.objects.create_user("benchmark")
+    client, user = Client(), User.objects.create_superuser("benchmark")
     client.force_login(user)
     fill(options.sessions, user)
     write(f"{options.sessions:,} sessions, median of {options.repeats}; first = with an empty cache")
