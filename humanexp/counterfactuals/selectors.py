@@ -11,12 +11,14 @@ from django.db.models import QuerySet, Sum
 
 from humanexp.core.errors import NotFound
 from humanexp.core.models import User
-from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, SearchRun
+from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, RoundState, SearchRun
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.experiments.selectors import visible_to
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
-from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.selectors import suggested_terms
+from humanexp.recruitment.services import quote
 from humanexp.results import selectors as results
 from humanexp.stimuli.models import SourceSet
 
@@ -78,8 +80,25 @@ def latest_job(run: SearchRun) -> Job | None:
     return job_selectors.latest_for(run.job_subject)
 
 
-def rounds_of(run: SearchRun) -> list[Round]:
-    return list(run.rounds.select_related("study", "run"))
+@dataclass(frozen=True)
+class RoundRow:
+    """A round, and what it would cost on the marketplace at the suggested reward; None once it is judged."""
+
+    round: Round
+    estimate_cents: int | None
+
+
+def rounds_of(run: SearchRun) -> list[RoundRow]:
+    return [
+        RoundRow(one, _estimate_cents(one) if one.state == RoundState.OPEN else None)
+        for one in run.rounds.select_related("study", "run")
+    ]
+
+
+def _estimate_cents(one: Round) -> int:
+    terms = suggested_terms(one.study)
+    price = quote(to=Environment.MARKETPLACE, assignments=one.study.planned_sessions, reward_cents=terms.reward_cents)
+    return price.total_cents
 
 
 def committed_cents(run: SearchRun) -> int:

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from humanexp.core.models import User
-from humanexp.counterfactuals import services
+from humanexp.counterfactuals import selectors, services
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.experiments.models import StudyMembership
 from humanexp.jobs import runner
@@ -93,6 +93,8 @@ def test_a_round_without_answers_is_not_closed(signed_in, order) -> None:
     runner.run_waiting(kinds=[job.kind])
     page = signed_in.get(f"/counterfactuals/{run.name}/").content.decode()
     assert "Rounds judged by people" in page and f"{run.name}-step-0" in page
+    (row,) = selectors.rounds_of(run)
+    assert row.estimate_cents and f"${row.estimate_cents / 100:.2f}" in page
     assert signed_in.post(f"/counterfactuals/{run.name}/rounds/0/").status_code == 403
     StudyMembership.objects.create(study=run.rounds.get().study, user=User.objects.get(username="ada"), role="owner")
     answer = signed_in.post(f"/counterfactuals/{run.name}/rounds/0/", follow=True)
