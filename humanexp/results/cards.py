@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from humanexp.results.charts import Chart, Choice, chart_of, choices_of, family_of
+from humanexp.results.charts import FAMILIES, Chart, Choice, family_of
 
 Findings = Mapping[str, Any]
 #: Families of the charts in each room, from top to bottom.
@@ -35,21 +36,23 @@ class Card:
     chart: Chart
     choices: Sequence[Choice]
 
-    @property
+    @cached_property
     def groups(self) -> list[ChoiceGroup]:
-        labels = dict.fromkeys(choice.group for choice in self.choices)
-        return [ChoiceGroup(label, tuple(one for one in self.choices if one.group == label)) for label in labels]
+        by_label: dict[Any, list[Choice]] = {}
+        for choice in self.choices:
+            by_label.setdefault(choice.group, []).append(choice)
+        return [ChoiceGroup(label, tuple(choices)) for label, choices in by_label.items()]
 
     @property
     def is_large(self) -> bool:
         return len(self.choices) > MANY and len(self.groups) > 1
 
-    @property
+    @cached_property
     def group(self) -> ChoiceGroup:
         """The group of the chart that is shown."""
         return next(group for group in self.groups if any(one.key == self.chart.key for one in group.choices))
 
-    @property
+    @cached_property
     def figure(self) -> dict[str, Any] | None:
         """The figure as the page draws it."""
         figure = self.chart.figure
@@ -65,12 +68,12 @@ def figure_value(key: str, figure: Any) -> dict[str, Any]:
 def cards_of(findings: Findings, room: str, chosen: Mapping[str, str]) -> list[Card]:
     """The room's cards; `chosen` holds keys of charts by family. Families without a chart are left out."""
     cards = []
-    for family in ROOMS[room]:
-        choices = choices_of(findings, family)
+    for family in (FAMILIES[name] for name in ROOMS[room]):
+        choices = family.choices(findings)
         if choices:
             keys = [choice.key for choice in choices]
-            key = chosen.get(family, "")
-            cards.append(Card(family, chart_of(findings, key if key in keys else keys[0]), choices))
+            key = chosen.get(family.name, "")
+            cards.append(Card(family.name, family.build(findings, key if key in keys else keys[0]), choices))
     return cards
 
 
