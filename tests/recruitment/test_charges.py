@@ -129,7 +129,7 @@ def charged(recruiter: MTurkRecruiter, crowd: list[WorkerClient], numbers: range
 
 
 def test_what_is_quoted_is_charged_when_everybody_is_paid(recruiter: MTurkRecruiter, crowd: list[WorkerClient]) -> None:
-    charged(recruiter, crowd, range(24))
+    charged(recruiter, crowd, range(40))
 
 
 @pytest.mark.slow
