@@ -54,6 +54,9 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
             context |= _panel_context(found, name)
             figure = context["chart"].figure
             context["figure"] = None if figure is None else figure_value(name.key, figure)
+        else:
+            # Pairs told apart, pictures judged: studies without curves show what they asked instead.
+            context |= {"found": found, "cards": cards_of(found, "findings", request.GET.dict())}
     return render(request, "results/dashboard.html", context)
 
 
@@ -83,7 +86,7 @@ def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse
 def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
     """Models, corruptions, or people: cards with a chart each."""
     study = study_of(request, slug)
-    if room not in ROOMS:
+    if room not in ROOMS or room == "findings":
         raise NotFound("There is no such page of results.")
     context = _frame(request, study, room)
     run = context["run"]
