@@ -133,7 +133,7 @@ def test_what_is_quoted_is_charged_when_everybody_is_paid(recruiter: MTurkRecrui
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(5400)
 def test_five_hundred_shapes_are_charged_as_quoted(recruiter: MTurkRecruiter, crowd: list[WorkerClient]) -> None:
     charged(recruiter, crowd, range(1_000, 1_500))
 
