@@ -136,6 +136,7 @@ def test_a_rejection_is_read_twice_and_a_limit_is_seen(
     services.sync(study=study)
     page.goto(f"{house}/studies/{study.slug}/review/?show=unpaid")
     ada.link("Look through them one by one")
+    ada.reads("Reject …")
     ada.key("r", "reject")
     ada.press(page.locator("#reject > summary"), "open the form")
     ada.field("reason", "Every answer was the same, whatever was shown.")

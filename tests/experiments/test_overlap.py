@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.observations import read_predictions, read_trials
-from analysis.findings.observers import error_consistency_entries
 from analysis.tables import TRIALS
 from humanexp.experiments import plans, selectors, services
 from humanexp.experiments.design_page import design_page

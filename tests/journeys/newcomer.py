@@ -27,7 +27,9 @@ class Hand:
         target.click(timeout=PATIENCE_MS)
 
     def key(self, letter: str, what: str) -> None:
+        """After what the page says has been read: then its scripts hear keys once it has loaded."""
         self.done.append(f"key {letter}: {what}")
+        self.page.wait_for_load_state()
         self.page.keyboard.press(letter)
 
     def link(self, name: str) -> None:

@@ -59,7 +59,6 @@ def test_no_picture_needs_no_network(oracle) -> None:
 
 
 def test_clip_compares_a_picture_with_an_image_of_its_category(tmp_path, drawn) -> None:
-    pytest.importorskip("open_clip")
     folder = small.clip_folder(tmp_path / "clip")
     oracle = load_oracle(f"clip:{folder}")
     assert oracle.name == "clip:clip" and len(oracle.classes) == 16
