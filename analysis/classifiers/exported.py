@@ -65,11 +65,16 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
 
 
 def save(network: Any, path: Path, described: Description, **provenance: Any) -> None:
-    """Write a module as a program with a free batch size and, beside it, its description."""
+    """Write a module as a program with a free batch size and, beside it, its description.
+
+    The program is to be shared: it keeps no path of the machine that wrote it.
+    """
     import torch
 
     example = (torch.zeros(2, 3, described.inputs.input_px, described.inputs.input_px),)
     program = torch.export.export(network, example, dynamic_shapes=({0: torch.export.Dim("batch", min=1)},))
+    for node in program.graph.nodes:
+        node.meta.pop("stack_trace", None)
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.export.save(program, path)
     path.with_suffix(".json").write_text(described.to_json(**provenance), encoding="utf-8")
