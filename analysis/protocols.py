@@ -116,10 +116,6 @@ class ProtocolConfig:
         """SHA-256 of the values, independent of their order."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
-    def cycle_ms(self) -> int:
-        """Longest duration of one trial, without feedback."""
-        return self.fixation_ms + self.stimulus_ms + self.mask_ms + self.response_ms
-
 
 _RANGES = (
     ("size_px", 16, 2048),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from humanexp.console.steps import Step, analysis_step, steps
 from humanexp.experiments import selectors as experiments
+from humanexp.experiments.answer_bars import Bar, bars
+from humanexp.experiments.answer_counts import answer_counts
 from humanexp.experiments.models import Origin, Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
@@ -16,28 +17,6 @@ from humanexp.results import selectors as results
 from humanexp.results.headline import Headline, headline_of
 from humanexp.results.models import AnalysisRun, TrialImport
 from humanexp.screening import selectors as screening
-
-
-@dataclass(frozen=True)
-class Bar:
-    """Answers in one bin of visual change, all corruptions together, and where its rectangle stands in a 0-100 box."""
-
-    low: float
-    high: float
-    planned: int
-    answered: int
-    x: float
-    width: float
-    planned_height: float
-    answered_height: float
-
-    @property
-    def planned_y(self) -> float:
-        return 100 - self.planned_height
-
-    @property
-    def answered_y(self) -> float:
-        return 100 - self.answered_height
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,34 +85,10 @@ def overview_of(study: Study) -> Overview:
         excluded=screening.excluded_counts(study),
         flagged=flagged,
         money=money,
-        bars=_bars(study),
+        bars=bars(answer_counts(study).bins),
         run=run,
         headline=headline,
         trial_import=None,
         jobs=open_jobs,
         steps=list(steps(study, sessions=sessions, flagged=flagged, run=run)),
     )
-
-
-def _bars(study: Study) -> list[Bar]:
-    """Planned and stored answers by bin of visual change, summed over corruptions."""
-    planned: defaultdict[tuple[float, float], int] = defaultdict(int)
-    answered: defaultdict[tuple[float, float], int] = defaultdict(int)
-    for part in experiments.progress_by_bin(study):
-        place = (part["low"], part["high"])
-        planned[place] += part["planned"]
-        answered[place] += part["answered"]
-    tallest = max([*planned.values(), *answered.values(), 1])
-    return [
-        Bar(
-            low=low,
-            high=high,
-            planned=planned[low, high],
-            answered=answered[low, high],
-            x=100 * low + 0.5,
-            width=100 * (high - low) - 1,
-            planned_height=100 * planned[low, high] / tallest,
-            answered_height=100 * answered[low, high] / tallest,
-        )
-        for low, high in sorted(planned)
-    ]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, F, Max, QuerySet
 
 from analysis.tables import TIMING_COLUMNS
 from humanexp.core.errors import NotFound, TokenRefused
@@ -19,7 +18,6 @@ from humanexp.experiments import credentials
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import RefusalReason, RefusedCall, Response, Session, SessionState, Study, Trial
-from humanexp.experiments.plans import plan_head
 from humanexp.stimuli.models import Stimulus, StimulusSet
 
 
@@ -274,33 +272,6 @@ def session_counts(study: Study) -> dict[str, int]:
         "withdrawn": counts[SessionState.WITHDRAWN],
         "planned": study.planned_sessions,
     }
-
-
-#: Bins of visual change in which progress is shown.
-PROGRESS_BINS = 10
-
-
-def progress_by_bin(study: Study) -> list[dict[str, Any]]:
-    """Answers planned and stored by corruption and bin of visual change, main trials that are no pairs only."""
-    answered: Counter[tuple[str, int]] = Counter()
-    stored = Response.objects.filter(
-        Q(trial__role="main", trial__second_stimulus=None) | Q(trial__role="consistency_first"),
-        session__study=study,
-    ).exclude(session__state=SessionState.WITHDRAWN)
-    for corruption, change in stored.values_list("trial__stimulus__corruption", "trial__stimulus__visual_change"):
-        answered[corruption, min(PROGRESS_BINS - 1, int(change * PROGRESS_BINS))] += 1
-    strata = plan_head(study)["summary"]["strata"] if study.plan_file else {}
-    return [
-        {
-            "corruption": corruption,
-            "low": number / PROGRESS_BINS,
-            "high": (number + 1) / PROGRESS_BINS,
-            "planned": planned,
-            "answered": answered[corruption, number],
-        }
-        for corruption, counts in strata.items()
-        for number, planned in enumerate(counts)
-    ]
 
 
 def configuration_of(study: Study) -> StudyConfiguration:

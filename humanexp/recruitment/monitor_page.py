@@ -11,6 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.experiments import selectors as experiment_selectors
+from humanexp.experiments.answer_bars import bars
 from humanexp.experiments.answer_counts import AnswerCounts, BinCount, answer_counts
 from humanexp.experiments.models import Study
 from humanexp.jobs import selectors as jobs
@@ -45,28 +46,6 @@ class Published:
     @property
     def is_under_way(self) -> bool:
         return self.done < self.of
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bar:
-    """Answers in one bin of visual change over all corruptions, in a box of 100 x 100."""
-
-    low: float
-    high: float
-    planned: int
-    answered: int
-    x: float
-    width: float
-    planned_height: float
-    answered_height: float
-
-    @property
-    def planned_y(self) -> float:
-        return 100 - self.planned_height
-
-    @property
-    def answered_y(self) -> float:
-        return 100 - self.answered_height
 
 
 def figures(study: Study) -> dict[str, Any]:
@@ -128,29 +107,6 @@ def _jobs(study: Study) -> QuerySet[Job]:
 def answers(study: Study) -> dict[str, Any]:
     counts: AnswerCounts = answer_counts(study)
     return {"study": study, "counts": counts, "bars": bars(counts.bins), "thin": thinnest(counts.bins)}
-
-
-def bars(bins: Sequence[BinCount]) -> list[Bar]:
-    planned: dict[tuple[float, float], int] = {}
-    answered: dict[tuple[float, float], int] = {}
-    for found in bins:
-        place = (found.low, found.high)
-        planned[place] = planned.get(place, 0) + found.planned
-        answered[place] = answered.get(place, 0) + found.answered
-    tallest = max([*planned.values(), *answered.values(), 1])
-    return [
-        Bar(
-            low=low,
-            high=high,
-            planned=planned[low, high],
-            answered=answered[low, high],
-            x=100 * low + 0.5,
-            width=100 * (high - low) - 1,
-            planned_height=100 * planned[low, high] / tallest,
-            answered_height=100 * answered[low, high] / tallest,
-        )
-        for low, high in sorted(planned)
-    ]
 
 
 def thinnest(bins: Sequence[BinCount], *, shown: int = 5) -> list[BinCount]:

@@ -8,9 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from humanexp.console.models import Preflight
-from humanexp.console.overview import Bar, Overview, overview_of
+from humanexp.console.overview import Overview
 from humanexp.core.models import User
 from humanexp.experiments import services as experiments
+from humanexp.experiments.answer_bars import bars as bars_of
+from humanexp.experiments.answer_counts import BinCount, overview_of
 from humanexp.experiments.models import Session, SessionState, Study, StudyState
 from humanexp.jobs.models import Job, JobState
 from humanexp.results import selectors as results
@@ -160,10 +162,11 @@ def test_an_imported_study_has_its_trials_instead_of_sessions(researcher: Client
 
 
 def test_the_thinnest_bin_is_the_one_with_the_smallest_share() -> None:
-    def bar(low: float, planned: int, answered: int) -> Bar:
-        return Bar(low, low + 0.1, planned, answered, 0, 0, 0, 0)
-
-    bars = [bar(0.0, 100, 60), bar(0.1, 10, 5), bar(0.2, 0, 0)]
+    counts = [(0.0, 100, 60), (0.1, 10, 5), (0.2, 0, 0)]
+    bars = bars_of(
+        BinCount(corruption="noise", low=low, high=low + 0.1, planned=planned, answered=answered)
+        for low, planned, answered in counts
+    )
     empty = {"opened": 0, "completed": 0, "planned": 0}
     overview = Overview(
         study=Study(), sessions=empty, accepted=0, excluded={}, flagged=0, money=None, bars=bars, run=None,

@@ -10,6 +10,7 @@ from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.observations import read_predictions, read_trials
 from analysis.tables import TRIALS
 from humanexp.experiments import plans, selectors, services
+from humanexp.experiments.answer_counts import answer_counts
 from humanexp.experiments.design_page import design_page
 from humanexp.experiments.models import Session
 from tests.experiments.conftest import SIZE_PX, Tab, configuration, make_stimulus_set, new_session
@@ -77,8 +78,8 @@ def test_planned_counts_are_exact_after_somebody_dropped_out(client, shared):
         answer_all(client, new_session(shared, f"P-{number}"))
     answered = Counter(row["stimulus"] for row in selectors.trial_rows(shared) if row["role"] == "main")
     assert sorted(answered.values()) == [1] * 32 + [4] * 8
-    assert sum(row["answered"] for row in selectors.progress_by_bin(shared)) == 64
-    assert all(row["answered"] == row["planned"] for row in selectors.progress_by_bin(shared))
+    assert sum(row.answered for row in answer_counts(shared).bins) == 64
+    assert all(row.answered == row.planned for row in answer_counts(shared).bins)
 
 
 def test_who_comes_again_sees_no_common_picture_again(client, db):

@@ -9,6 +9,7 @@ import pytest
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.experiments import pace, selectors, services
+from humanexp.experiments.answer_counts import answer_counts
 from humanexp.experiments.models import Participant, Preview, RefusedCall, Response, Session, Trial
 from humanexp.experiments.services import previewing
 from humanexp.jobs.models import Job
@@ -78,7 +79,7 @@ def stored(study):
         "audit": RefusedCall.objects.count(),
         "jobs": Job.objects.count(),
         "counts": selectors.session_counts(study),
-        "bins": selectors.progress_by_bin(study),
+        "bins": answer_counts(study).bins,
         "rows of answers": selectors.trial_rows(study),
         "held": list(selectors.holding_slots(study)),
         "frozen": study.frozen_at,

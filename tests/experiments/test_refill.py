@@ -9,6 +9,7 @@ import pytest
 
 from humanexp.core.errors import StudyRefused
 from humanexp.experiments import plans, selectors, services
+from humanexp.experiments.answer_counts import answer_counts
 from humanexp.experiments.models import Session, SessionState
 from tests.experiments.conftest import SIZE_PX, Tab, configuration, new_session
 
@@ -53,4 +54,4 @@ def test_slots_return_to_the_pool_and_counts_stay_exact(client, stimulus_set, se
     )
     answered = Counter((row["role"], row["stimulus"]) for row in selectors.trial_rows(study))
     assert answered == planned
-    assert all(row["answered"] == row["planned"] for row in selectors.progress_by_bin(study))
+    assert all(row.answered == row.planned for row in answer_counts(study).bins)

@@ -12,6 +12,7 @@ from humanexp.core.errors import Conflict, InputRefused, SessionClosed, StudyRef
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.experiments import plans, selectors, services
+from humanexp.experiments.answer_counts import answer_counts
 from humanexp.experiments.models import (
     SESSION_TRANSITIONS,
     STUDY_TRANSITIONS,
@@ -333,19 +334,19 @@ def test_trial_rows_leave_out_withdrawn_sessions(client, study):
 
 def test_progress_counts_planned_and_answered_by_bin(client, study):
     session = new_session(study)
-    before = selectors.progress_by_bin(study)
+    before = answer_counts(study).bins
     planned = Trial.objects.filter(session=session)
-    assert sum(row["answered"] for row in before) == 0
-    assert sum(row["planned"] for row in before) == 6 * 16 + sum(
+    assert sum(row.answered for row in before) == 0
+    assert sum(row.planned for row in before) == 6 * 16 + sum(
         not trial.stimulus.startswith("none")
         for plan in plans.whole_plan(study).sessions
         for trial in plan.trials
         if trial.role == "consistency_first"
     )
     finish(client, session)
-    after = selectors.progress_by_bin(study)
-    assert sum(row["answered"] for row in after) >= planned.filter(role="main").count()
-    assert all(row["answered"] <= row["planned"] for row in after)
+    after = answer_counts(study).bins
+    assert sum(row.answered for row in after) >= planned.filter(role="main").count()
+    assert all(row.answered <= row.planned for row in after)
 
 
 def test_researchers_see_their_own_studies_and_staff_sees_all(stimulus_set):

@@ -14,6 +14,7 @@ from analysis.tables import TRIALS
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments import selectors, services
+from humanexp.experiments.answer_counts import answer_counts
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Response
 from humanexp.experiments.tasks import TASKS
@@ -231,10 +232,8 @@ def test_dropouts_give_their_place_back_until_every_count_is_exact(client, study
     stored = Response.objects.exclude(session__state="withdrawn").filter(trial__role__in=("main", "consistency_first"))
     counts = Counter(stored.values_list("trial__stimulus__key", flat=True))
     assert set(counts.values()) == {3} and len(counts) == 64
-    progress = selectors.progress_by_bin(study)
-    assert [(part["corruption"], part["planned"], part["answered"]) for part in progress if part["planned"]] == [
-        ("none", 192, 192)
-    ]
+    progress = answer_counts(study).bins
+    assert [(part.corruption, part.planned, part.answered) for part in progress if part.planned] == [("none", 192, 192)]
 
 
 def test_a_code_can_be_looked_behind_without_using_it_up(client, study):

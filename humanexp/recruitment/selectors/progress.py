@@ -40,10 +40,6 @@ class Progress:
     synced_at: datetime | None
 
     @property
-    def taken_fraction(self) -> float:
-        return min(1.0, (self.under_way + self.listed) / self.places) if self.places else 0.0
-
-    @property
     def spent_fraction(self) -> float:
         return min(1.0, self.spent_cents / self.quoted_cents) if self.quoted_cents else 0.0
 

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.core.models import User
+from humanexp.experiments.answer_bars import bars
 from humanexp.experiments.answer_counts import BinCount
 from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job
@@ -218,6 +219,6 @@ def test_bars_add_corruptions_up_and_the_thinnest_comes_first() -> None:
         return BinCount(corruption=corruption, low=low, high=low + 0.5, planned=planned, answered=answered)
 
     bins = [found("blur", 0.0, 10, 10), found("noise", 0.0, 10, 1), found("noise", 0.5, 40, 20)]
-    first, second = monitor_page.bars(bins)
+    first, second = bars(bins)
     assert (first.planned, first.answered, second.planned_height, second.answered_height) == (20, 11, 100.0, 50.0)
     assert [(one.corruption, one.low) for one in monitor_page.thinnest(bins)] == [("noise", 0.0), ("noise", 0.5)]
