@@ -11,7 +11,6 @@ from humanexp.recruitment.forms import TermsForm
 from humanexp.recruitment.models import Environment, SenderLease
 from humanexp.recruitment.selectors import Budget, Liability, WageEstimate
 from humanexp.recruitment.services.deliveries import entry_url
-from humanexp.recruitment.services.publishing import SMALL_HIT
 
 #: Where a launch costs money.
 PAID = (Environment.MARKETPLACE, Environment.SANDBOX, Environment.PRODUCTION)
@@ -40,9 +39,7 @@ class Price:
 
     to: str
     quoted: pricing.Quote
-    #: the same places in small HITs, and in one
-    small: pricing.Quote
-    large: pricing.Quote
+    sizes: pricing.SizeComparison
     wage: Wage | None
     account: SenderLease | None
     budget: Budget
@@ -72,10 +69,6 @@ class Price:
         return money.dollars(self.quoted.total_cents)
 
     @property
-    def saved_cents(self) -> int:
-        return self.large.total_cents - self.small.total_cents
-
-    @property
     def is_too_many(self) -> bool:
         return self.quoted.assignments > self.free_sessions
 
@@ -98,8 +91,7 @@ def price_of(study: Study, form: TermsForm) -> Price | None:
     return Price(
         to=terms["to"],
         quoted=quoted,
-        small=services.quote(**{**terms, "assignments_per_hit": SMALL_HIT}),
-        large=services.quote(**{**terms, "assignments_per_hit": terms["assignments"]}),
+        sizes=services.compare_sizes(**{name: terms[name] for name in terms if name != "assignments_per_hit"}),
         wage=_wage(study, quoted.reward_cents, str(form.data.get("estimated_minutes", ""))),
         account=selectors.account_of(terms["to"]),
         budget=selectors.budget_of(study),
