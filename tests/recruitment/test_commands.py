@@ -81,8 +81,12 @@ def test_lists_of_people_go_in_and_out(tmp_path: Path) -> None:
     assert "pilot of May" in listed
     assert "panel" not in listed
     assert other.family.exclusions.count() == 3
+    one = listed.split()[0]
+    assert "1 taken off" in run("exclusions", "blur", "--lift", one)
+    assert one not in run("exclusions", "blur")
     for wrong in (
         ("exclusions", "nobody"),
+        ("exclusions", "blur", "--lift", "nobody"),
         ("exclusions", "blur", "--worker-ids", str(ids)),
         ("exclusions", "blur", "--hashes", str(ids)),
         ("exclusions", "blur", "--hashes", str(tmp_path / "none")),

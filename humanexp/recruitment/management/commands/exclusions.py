@@ -20,6 +20,7 @@ class Command(RecruitmentCommand):
         add.add_argument("--hashes", metavar="FILE", type=Path, help="one hash a line, as --export wrote them")
         add.add_argument("--took-part", metavar="FAMILY", help="everybody who took part in that family so far")
         add.add_argument("--export", metavar="FILE", type=Path, help="write hashes of who took part in FAMILY so far")
+        add.add_argument("--lift", metavar="HASH", help="take one off the list, as it stands there")
         parser.add_argument("--to", choices=Environment.values, help="whose ids --worker-ids are")
         parser.add_argument("--note", default="", help="what the list is, for whoever reads it later")
 
@@ -29,6 +30,13 @@ class Command(RecruitmentCommand):
             hashes = selectors.participant_hashes(family)
             options["export"].write_text("".join(f"{code}\n" for code in hashes), encoding="ascii")
             self.stdout.write(f"{len(hashes)} people")
+            return
+        if options["lift"]:
+            exclusion = selectors.exclusions(family).filter(code=options["lift"]).first()
+            if exclusion is None:
+                raise CommandError(f"{options['lift']} is not on the list of {family}: without an option it is shown.")
+            services.lift_exclusion(exclusion=exclusion)
+            self.stdout.write("1 taken off")
             return
         if options["took_part"]:
             report = services.exclude_family(family=family, other=self.family(options["took_part"]))
