@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import signal
 import sys
 import threading
@@ -14,6 +15,11 @@ from humanexp.marketplace.errors import BadStart
 
 #: Threads that answer; writers queue at the database anyway.
 _THREADS = 12
+#: A browser keeps up to six connections open between its calls: hundreds of people are thousands of idle ones.
+_CONNECTIONS = 8_192
+_IDLE_S = 30
+#: Files that a process needs beside its connections.
+_OTHER_FILES = 128
 
 
 def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
@@ -44,6 +50,9 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
         host=host,
         port=port,
         threads=_THREADS,
+        connection_limit=_connection_limit(),
+        channel_timeout=_IDLE_S,
+        asyncore_use_poll=True,  # select() knows no file above 1,023
         max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
         ident="marketplace",
     )
@@ -55,6 +64,17 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     sys.stdout.flush()
     Notifier().start()
     server.run()
+
+
+def _connection_limit() -> int:
+    """As many connections as we want or the system lets us have; a server at its limit answers nobody new."""
+    wanted = _CONNECTIONS + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return wanted - _OTHER_FILES
 
 
 def _stop(signal_number: int, frame: Any) -> None:

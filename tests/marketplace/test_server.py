@@ -7,6 +7,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +143,12 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         with pytest.raises(RuntimeError, match=f"cannot listen on 127.0.0.1:{port}"):
             MarketplaceServer(tmp_path).start(port)
+
+
+def test_people_who_only_look_keep_nobody_out(tmp_path: Path) -> None:
+    """A browser keeps its connections between calls; 250 idle ones are some forty people with a page open."""
+    with running(tmp_path) as server, ExitStack() as looking:
+        for _ in range(250):
+            idle = looking.enter_context(requests.Session())
+            assert idle.get(f"{server.url}/healthz", timeout=10).ok
+        assert requests.get(f"{server.url}/signup/", timeout=10).ok
