@@ -55,9 +55,9 @@ def finish(pid: int, reading: int) -> Any:
 
 
 def patiently(call: Callable[[], Any]) -> Any:
-    """A busy machine is no fault."""
+    """A busy machine is no fault, nor is a connection that was closed while nobody used it."""
     for _ in range(30):
-        with contextlib.suppress(requests.Timeout):
+        with contextlib.suppress(requests.Timeout, requests.ConnectionError):
             return call()
     return call()
 

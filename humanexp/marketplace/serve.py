@@ -17,7 +17,6 @@ from humanexp.marketplace.errors import BadStart
 _THREADS = 12
 #: A browser keeps up to six connections open between its calls: hundreds of people are thousands of idle ones.
 _CONNECTIONS = 8_192
-_IDLE_S = 30
 #: Files that a process needs beside its connections.
 _OTHER_FILES = 128
 
@@ -51,7 +50,6 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
         port=port,
         threads=_THREADS,
         connection_limit=_connection_limit(),
-        channel_timeout=_IDLE_S,
         asyncore_use_poll=True,  # select() knows no file above 1,023
         max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
         ident="marketplace",
