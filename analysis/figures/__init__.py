@@ -7,6 +7,7 @@ observer looks. Both renderers, `page` and `paper`, read the same value, so that
 from __future__ import annotations
 
 from analysis.figures.performance import PlottedCurve, condition_figure, curve_figure
+from analysis.figures.power import believed_figure, power_figure
 from analysis.figures.rows import IndexRow, Pair, index_figure, matrix_figure, similarity_figure
 from analysis.figures.style import DASHES, LARGEST_DOT, PALETTE, Observer, Style, style_of
 from analysis.figures.table import Column, Table
@@ -35,10 +36,12 @@ __all__ = [
     "Style",
     "Table",
     "TimeBin",
+    "believed_figure",
     "condition_figure",
     "curve_figure",
     "index_figure",
     "matrix_figure",
+    "power_figure",
     "similarity_figure",
     "style_of",
     "times_figure",

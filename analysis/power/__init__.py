@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from analysis.power.crowd import Answers, Crowd, LogisticDrop, marginal_logit, simulate_answers
+from analysis.power.sizes import LEVELS, Needed, PowerCurve, SizeReport, estimate_sizes, fit_power_curve, resized
 from analysis.power.study import PlannedStudy, PowerReport, estimate_power
 
 __all__ = [
+    "LEVELS",
     "Answers",
     "Crowd",
     "LogisticDrop",
+    "Needed",
     "PlannedStudy",
+    "PowerCurve",
     "PowerReport",
+    "SizeReport",
     "estimate_power",
+    "estimate_sizes",
+    "fit_power_curve",
     "marginal_logit",
+    "resized",
     "simulate_answers",
 ]

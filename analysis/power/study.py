@@ -14,6 +14,7 @@ from analysis.curves import CleanTrials, fit_curve
 from analysis.errors import InvalidInput
 from analysis.power.crowd import Answers, Crowd, LogisticDrop, simulate_answers
 from analysis.similarity import BAND_MARGIN, MARGIN, CurveTrials, compare_curves
+from analysis.similarity.discrimination import exact_bound
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,15 @@ class PlannedStudy:
         """Pairs of functions among which tests are corrected."""
         return self.functions * (self.functions - 1) // 2
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; `from_dict` is the inverse."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> PlannedStudy:
+        """From plain values, as JSON brings them back."""
+        return cls(**{**values, "crowd": Crowd(**values["crowd"]), "curve": LogisticDrop(**values["curve"])})
+
 
 @dataclass(frozen=True)
 class PowerReport:
@@ -69,6 +79,8 @@ class PowerReport:
 
     Parameters
     ----------
+    people : int
+        Who took part in each simulated study.
     difference : float
         True difference of the two areas.
     runs : int
@@ -87,6 +99,7 @@ class PowerReport:
         Answers of one simulated study on the pair, clean ones included.
     """
 
+    people: int
     difference: float
     runs: int
     different: float
@@ -100,6 +113,10 @@ class PowerReport:
     def standard_error(self, share: float) -> float:
         """Standard error of one of the shares, from the number of runs."""
         return float(np.sqrt(share * (1.0 - share) / self.runs))
+
+    def interval(self, share: float) -> tuple[float, float]:
+        """Exact 95 % interval of one of the shares: what the number of runs leaves open (Clopper and Pearson 1934)."""
+        return exact_bound(round(share * self.runs), self.runs, 0.025)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, floats unrounded."""
@@ -153,6 +170,7 @@ def estimate_power(
     columns = {name: np.array([outcomes[k][name] for k in range(runs)]) for name in outcomes[0]}
     different, equivalent = columns["p"] * study.pairs < study.alpha, columns["equivalent"] > 0
     return PowerReport(
+        people=study.crowd.people,
         difference=difference,
         runs=runs,
         different=float(different.mean()),

@@ -126,8 +126,8 @@ def discrimination_test(
     n, k = len(right), int(right.sum())
     effect = _design_effect(right, participants)
     tail = (1.0 - level) / 2.0
-    lower, upper = _exact_bound(k / effect, n / effect, tail)
-    bound = _exact_bound(k / effect, n / effect, alpha)[1]
+    lower, upper = exact_bound(k / effect, n / effect, tail)
+    bound = exact_bound(k / effect, n / effect, alpha)[1]
     p = _guessing_tail(k / effect, n / effect)
     equivalent, different = bound < 0.5 + margin, p < alpha
     hits = alarms = criterion = None
@@ -194,7 +194,7 @@ def _abx_accuracy(d_prime: float, ndtr: Callable[[float], float]) -> float:
     return float(ndtr(order) * ndtr(x) + ndtr(-order) * ndtr(-x))
 
 
-def _exact_bound(successes: float, trials: float, tail: float) -> tuple[float, float]:
+def exact_bound(successes: float, trials: float, tail: float) -> tuple[float, float]:
     """Clopper-Pearson limits with ``tail`` outside on each side; counts may be fractional."""
     from scipy.special import betaincinv
 
