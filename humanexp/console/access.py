@@ -33,6 +33,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "console:audit-csv": (Action.AUDIT, Action.AUDIT),
     "experiments:design": (Action.SEE, Action.DESIGN),
     "experiments:change": (Action.DESIGN, Action.DESIGN),
+    "experiments:power": (Action.SEE, Action.DESIGN),
     "experiments:study-file": (Action.SEE, Action.SEE),
     "experiments:live": (Action.SEE, Action.SEE),
     "recruitment:recruit": (Action.SEE, Action.LAUNCH),

@@ -62,6 +62,7 @@ ACTS: Mapping[str, str | Promise] = {
     "return-to-rules": _("gave a session back to the rules"),
     "judge": _("judged every session"),
     "freeze-analysis-plan": _("froze the analysis plan"),
+    "power": _("asked for the power of the plan"),
     "analyse": _("asked for an analysis"),
     "export": _("took data away"),
     "delete-stimuli": _("deleted a stimulus set"),

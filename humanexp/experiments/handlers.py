@@ -2,6 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from humanexp.core.errors import NotFound
+from humanexp.experiments.models import PowerEstimate
+from humanexp.experiments.power.reading import POWER
+from humanexp.experiments.services import simulate_power
 from humanexp.experiments.services.previewing import sweep_previews
 from humanexp.jobs.registry import Progress, handler
 
@@ -10,3 +14,13 @@ from humanexp.jobs.registry import Progress, handler
 def sweep(progress: Progress) -> dict[str, Any]:
     """Delete previews that nobody ended."""
     return {"deleted": sweep_previews()}
+
+
+@handler(POWER)
+def power(progress: Progress, *, estimate_id: int) -> dict[str, Any]:
+    """Simulate a planned study and say how often it finds what it looks for."""
+    estimate = PowerEstimate.objects.filter(pk=estimate_id).first()
+    if estimate is None:
+        raise NotFound("The study was deleted before its power was simulated.")
+    simulate_power(estimate=estimate, report=progress)
+    return {"power": estimate.report["planned"]["different"]}

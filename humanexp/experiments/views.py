@@ -2,16 +2,25 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
-from humanexp.core.errors import NotFound
-from humanexp.experiments import plans, selectors
+from analysis.errors import AnalysisError
+from humanexp.core import clock
+from humanexp.core.errors import ApplicationError, NotFound
+from humanexp.core.models import User
+from humanexp.experiments import plans, selectors, services
 from humanexp.experiments.design_page import design_page
 from humanexp.experiments.drafting.drawing import strip_of
 from humanexp.experiments.live import live_page
 from humanexp.experiments.models import Study
+from humanexp.experiments.power.forms import PowerForm
+from humanexp.experiments.power.page import power_page
+from humanexp.experiments.power.question import planned_answers
+from humanexp.experiments.power.reading import estimate_by_pk, estimates_of, power_job
+from humanexp.jobs.pace import partial_context
 
 
 @never_cache
@@ -31,8 +40,41 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     """What is asked of whom: pools, trials, answers planned, protocol."""
     study = _study(request, slug)
     page = design_page(study, selectors.configuration_of(study))
-    strip = strip_of(plans.session_plan(study, 0)[1])
-    return render(request, "experiments/design.html", {"study": study, "page": page, "strip": strip})
+    context = {
+        "study": study,
+        "page": page,
+        "strip": strip_of(plans.session_plan(study, 0)[1]),
+        "has_power": planned_answers(study) is not None,
+        "power": power_page(estimates_of(study).first()),
+    }
+    return render(request, "experiments/design.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def power(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the design could show, simulated before anybody is invited."""
+    study = _study(request, slug)
+    planned = planned_answers(study)
+    form = PowerForm(request.POST or None, planned=planned) if planned else None
+    if request.method == "POST" and form is not None and form.is_valid():
+        by = request.user if isinstance(request.user, User) else None
+        try:
+            services.request_power(study=study, question=form.question, by=by)
+        except (ApplicationError, AnalysisError) as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("experiments:power", slug=slug)
+    job = power_job(study)
+    context = {
+        "study": study,
+        "planned": planned,
+        "form": form,
+        "power": power_page(estimate_by_pk(study, request.GET.get("estimate", ""))),
+        "estimates": estimates_of(study),
+        **partial_context(job if job and job.state != "done" else None, now=clock.now()),
+    }
+    return render(request, "experiments/power.html", context, status=422 if form is not None and form.is_bound else 200)
 
 
 @login_required

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from humanexp.experiments.models.power import PowerEstimate
 from humanexp.experiments.models.sessions import (
     SESSION_TRANSITIONS,
     Participant,
@@ -28,6 +29,7 @@ __all__ = [
     "Origin",
     "Participant",
     "Population",
+    "PowerEstimate",
     "Preview",
     "Protocol",
     "RefusalReason",

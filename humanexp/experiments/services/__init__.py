@@ -5,6 +5,7 @@ from __future__ import annotations
 from humanexp.experiments.services.answering import StoredAnswer, complete, store_response, take_lease
 from humanexp.experiments.services.leaving import leave_session
 from humanexp.experiments.services.members import change_role, invite, remove
+from humanexp.experiments.services.power import request_power, simulate_power
 from humanexp.experiments.services.sessions import (
     exchange_handoff,
     issue_handoff,
@@ -46,8 +47,10 @@ __all__ = [
     "receipt_for",
     "receipt_is_valid",
     "remove",
+    "request_power",
     "revise_study",
     "scripted_participant",
+    "simulate_power",
     "start_collecting",
     "stop",
     "store_response",

@@ -1,0 +1,1 @@
+"""What a planned study could show, before anybody is invited."""

@@ -1,0 +1,98 @@
+"""What the page of power shows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from humanexp.experiments.models import PowerEstimate
+
+if TYPE_CHECKING:
+    from analysis.figures import Figure
+    from analysis.power import Needed, PlannedStudy, PowerReport, SizeReport
+
+
+@dataclass(frozen=True)
+class SizeRow:
+    """One simulated size: shares with the intervals that the number of runs leaves open."""
+
+    report: PowerReport
+    is_planned: bool
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.report.interval(self.report.different)
+
+
+@dataclass(frozen=True)
+class PowerPage:
+    """A complete estimate in words, rows and figures."""
+
+    estimate: PowerEstimate
+    is_outdated: bool
+
+    @cached_property
+    def found(self) -> SizeReport:
+        from analysis.power import SizeReport
+
+        return SizeReport.from_dict(self.estimate.report)
+
+    @cached_property
+    def planned(self) -> PlannedStudy:
+        from analysis.power import PlannedStudy
+
+        return PlannedStudy.from_dict(self.estimate.planned)
+
+    @property
+    def rows(self) -> list[SizeRow]:
+        return [SizeRow(one, one.people == self.found.planned.people) for one in self.found.sizes]
+
+    @property
+    def answer(self) -> SizeRow:
+        """The study as it is planned."""
+        return SizeRow(self.found.planned, True)
+
+    @property
+    def needed(self) -> tuple[Needed, ...]:
+        return self.found.needed
+
+    @property
+    def equivalent(self) -> tuple[float, tuple[float, float]]:
+        """Share shown to be equivalent where nothing differs."""
+        alike = self.found.alike
+        return alike.equivalent, alike.interval(alike.equivalent)
+
+    @property
+    def false_alarms(self) -> float:
+        return self.found.alike.different
+
+    @property
+    def believed(self) -> dict[str, float]:
+        """The first curve in numbers (templates would call a curve)."""
+        curve = self.planned.curve
+        return {**asdict(curve), "area": curve.area}
+
+    @cached_property
+    def power_figure(self) -> dict[str, Any]:
+        from analysis.figures import power_figure
+
+        return _drawn(power_figure(self.found))
+
+    @cached_property
+    def believed_figure(self) -> dict[str, Any]:
+        from analysis.figures import believed_figure
+
+        curve = self.planned.curve
+        return _drawn(believed_figure(curve, curve.lowered(self.found.planned.difference)))
+
+
+def power_page(estimate: PowerEstimate | None) -> PowerPage | None:
+    """Of a complete estimate; outdated once the plan is another one."""
+    if estimate is None:
+        return None
+    return PowerPage(estimate, estimate.plan_digest != estimate.study.plan_digest)
+
+
+def _drawn(figure: Figure) -> dict[str, Any]:
+    return {**figure.to_plotly(), "description": figure.description, "notes": list(figure.notes)}
