@@ -24,8 +24,9 @@ from analysis.counterfactuals.intervals import score_with_intervals
 from analysis.counterfactuals.latents import LatentGenerator
 from analysis.counterfactuals.retraining import LabelledPictures, retrain_on_counterfactuals
 from analysis.counterfactuals.sparse import fit_sparse_submodel
-from analysis.counterfactuals.studies import budget_study, generator_agreement, transfer_matrix
+from analysis.counterfactuals.studies import budget_study, generator_agreement
 from analysis.counterfactuals.target import Target, category_numbers
+from analysis.counterfactuals.transfer import transfer_matrix
 from analysis.retraining import Recipe
 from fixtures.pictures import draw
 

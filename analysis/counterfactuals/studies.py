@@ -1,4 +1,4 @@
-"""What is read from finished searches: budgets, transfer between models, agreement of generators."""
+"""What is read from finished searches: budgets, comparisons of searches, agreement of generators."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.score import OrientedRobustness, score
-from analysis.counterfactuals.search import Counterfactual
-from analysis.counterfactuals.target import Target, category_numbers
 from analysis.errors import InvalidInput, TooFewResponses
 
 
@@ -137,57 +133,6 @@ def compare_searches(searches: Mapping[str, Sequence[Searched]]) -> list[SearchS
             )
         )
     return summaries
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TransferMatrix:
-    """Accuracy of every model on the pictures made against every model.
-
-    Attributes
-    ----------
-    made_against, tested : tuple of str
-        Names of the rows and of the columns.
-    accuracy : ndarray of float64, shape (rows, columns)
-        Counterfactual accuracy over the validated pictures; NaN where none is.
-    n_valid : tuple of int
-        Validated pictures of each row.
-    """
-
-    made_against: tuple[str, ...]
-    tested: tuple[str, ...]
-    accuracy: NDArray[np.float64]
-    n_valid: tuple[int, ...]
-
-
-def transfer_matrix(
-    searches: Mapping[str, Sequence[Counterfactual]], classifiers: Mapping[str, Classifier]
-) -> TransferMatrix:
-    """Test pictures that were made against one model on others.
-
-    Parameters
-    ----------
-    searches : mapping of str to sequence of Counterfactual
-        Finished searches by the name of the model they were made against.
-    classifiers : mapping of str to Classifier
-        Models to test.
-
-    Notes
-    -----
-    OOR paper, table on transferability.
-    """
-    accuracy = np.full((len(searches), len(classifiers)), np.nan)
-    n_valid = []
-    for row, found in enumerate(searches.values()):
-        kept = [(one.picture, one.label) for one in found if one.picture is not None]
-        n_valid.append(len(kept))
-        if not kept:
-            continue
-        pictures = np.stack([picture for picture, _label in kept])
-        labels = [label for _picture, label in kept]
-        for column, classifier in enumerate(classifiers.values()):
-            responses = Target(classifier).look(pictures, category_numbers(labels)).responses
-            accuracy[row, column] = float(np.mean(responses == np.array(labels)))
-    return TransferMatrix(tuple(searches), tuple(classifiers), accuracy, tuple(n_valid))
 
 
 @dataclass(frozen=True, slots=True)

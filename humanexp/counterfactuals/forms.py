@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from analysis.corruptions import CORRUPTIONS
-from humanexp.counterfactuals.models import CROWD
+from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.services import SearchOrder
 from humanexp.experiments.models import Population
 from humanexp.stimuli.models import SourceSet
@@ -73,6 +73,17 @@ class SearchForm(forms.Form):
             population=(Population.SCRIPTED if scripted else Population.PEOPLE).value,
             **given,
         )
+
+
+def alike(run: SearchRun) -> dict[str, Any]:
+    """Fields of a search like this one, for a form in which the model, or the generator, is exchanged."""
+    same = ("generator", "oracle", "budget", "size_px", "seed", "greyscale", "fgsm", "answers_per_picture", "cap_cents")
+    return {
+        **{field: getattr(run, field) for field in same},
+        "images": run.source_set.name,
+        "pictures": run.counterfactuals.count(),
+        "scripted": run.population == Population.SCRIPTED,
+    }
 
 
 def generators() -> list[str]:

@@ -30,6 +30,14 @@ def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     return {"next_step": following.opened.step if following.opened else None, "waits": following.waits}
 
 
+@handler(services.GROUP_KIND)
+def transfer(progress: Progress, *, group_key: str) -> dict[str, Any]:
+    """Test every model of a group of searches on the pictures made against the others."""
+    from humanexp.counterfactuals.transferring import run_transfer
+
+    return dict(run_transfer(group_key, progress))
+
+
 @handler("counterfactuals.look", every_s=60)
 def look(progress: Progress) -> dict[str, Any]:
     """Go on with every round that has all its judgements."""

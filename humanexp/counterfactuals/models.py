@@ -179,3 +179,26 @@ class Benchmark(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class SearchGroup(models.Model):
+    """What finished searches of the same pictures, oracle and budget say together: see `groups`."""
+
+    #: digest of what its searches have in common
+    key = models.SlugField(max_length=16, unique=True)
+    #: searches that the result was computed from
+    run_ids = models.JSONField(default=list, blank=True)
+    #: {"transfer": [one matrix a generator], "agreement": [one entry a pair of generators]}
+    result = models.JSONField(default=dict, blank=True)
+    computed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return self.key
+
+    @property
+    def job_subject(self) -> str:
+        """Under this subject jobs about the group are found."""
+        return f"search_group:{self.pk}"

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -12,11 +15,12 @@ from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import selectors, services
+from humanexp.counterfactuals import charts, groups, selectors, services
 from humanexp.counterfactuals.exports import write_archive
-from humanexp.counterfactuals.forms import SearchForm, generators
+from humanexp.counterfactuals.forms import SearchForm, alike, generators
 from humanexp.experiments.members import may
 from humanexp.experiments.roles import Action
+from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.pace import partial_context
 
 _KEPT_S = 3600
@@ -33,6 +37,7 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
         "order": order,
         "under_way": selectors.under_way(),
         "has_pictures": selectors.source_sets().exists(),
+        "has_groups": any(group.is_transferable for group in groups.groups()),
     }
     return render(request, "counterfactuals/leaderboard.html", context)
 
@@ -40,7 +45,8 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    form = SearchForm(request.POST or None)
+    like = request.GET.get("like", "")
+    form = SearchForm(request.POST or None, initial=alike(selectors.search_by_name(like)) if like else None)
     if request.method == "POST" and form.is_valid():
         try:
             run, _job = services.create_search(order=form.order(), by=_user(request))
@@ -129,6 +135,58 @@ def export(request: HttpRequest, name: str) -> FileResponse:
     if benchmark is None:
         raise NotFound("This search is not frozen: freeze it first.")
     return FileResponse(write_archive(benchmark), as_attachment=True, filename=f"{benchmark.name}.zip")
+
+
+@login_required
+@require_GET
+def across(request: HttpRequest, key: str = "") -> HttpResponse:
+    """Searches of the same pictures read together: transfer between models, and how generators rank them."""
+    found = groups.groups()
+    group = groups.group_by_key(key) if key else next(iter(found), None)
+    stored = None if group is None else groups.stored(group)
+    job = None if stored is None else job_selectors.latest_for(stored.job_subject)
+    is_under_way = job is not None and job.state != "done"
+    context = {
+        "groups": found,
+        "group": group,
+        "told": [] if group is None else charts.charts_of(group, stored.result if stored else {}),
+        "computed_at": stored.computed_at if stored else None,
+        "is_stale": bool(stored and stored.computed_at and group and stored.run_ids != group.run_ids),
+        "unfinished": partial_context(job, now=clock.now()) if is_under_way else None,
+        "has_pictures": selectors.source_sets().exists(),
+    }
+    return render(request, "counterfactuals/across.html", context)
+
+
+@login_required
+@require_POST
+def start_transfer(request: HttpRequest, key: str) -> HttpResponse:
+    """Test every model of a group on the pictures made against the others."""
+    try:
+        services.start_transfer(group=groups.group_by_key(key), by=_user(request))
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    return redirect("counterfactuals:group", key=key)
+
+
+@login_required
+@require_GET
+def group_file(request: HttpRequest, key: str, chart: str, suffix: str) -> HttpResponse:
+    """A chart of a group: its first table as CSV, unrounded, or its figure as SVG."""
+    group = groups.group_by_key(key)
+    stored = groups.stored(group)
+    found = charts.chart_of(group, stored.result if stored else {}, chart)
+    if suffix == "csv":
+        response = HttpResponse(found.tables[0].to_csv(), content_type="text/csv; charset=utf-8")
+    elif suffix == "svg" and found.figure is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            content = found.figure.to_file(Path(folder) / "figure.svg").read_bytes()
+        response = HttpResponse(content, content_type="image/svg+xml")
+    else:
+        raise NotFound("Charts come as .csv, and as .svg where something is drawn.")
+    shown = "inline" if "inline" in request.GET else "attachment"
+    response["Content-Disposition"] = f'{shown}; filename="{chart}.{suffix}"'
+    return response
 
 
 @login_required

@@ -1,8 +1,9 @@
-"""Writes of this app: searches, rounds judged by people, frozen benchmarks."""
+"""Writes of this app: searches, rounds judged by people, frozen benchmarks, searches read together."""
 
 from __future__ import annotations
 
 from humanexp.counterfactuals.services.freezing import as_stimuli, freeze
+from humanexp.counterfactuals.services.grouping import GROUP_KIND, start_transfer, store_group
 from humanexp.counterfactuals.services.rounds import close_round, publish_round, start_round
 from humanexp.counterfactuals.services.searching import (
     ROUND_KIND,
@@ -16,6 +17,7 @@ from humanexp.counterfactuals.services.searching import (
 )
 
 __all__ = [
+    "GROUP_KIND",
     "ROUND_KIND",
     "SEARCH_KIND",
     "SearchOrder",
@@ -28,5 +30,7 @@ __all__ = [
     "publish_round",
     "start",
     "start_round",
+    "start_transfer",
+    "store_group",
     "store_records",
 ]

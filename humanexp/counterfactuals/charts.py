@@ -1,0 +1,227 @@
+"""Searches read together, as charts: transfer between models, and how generators rank them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.figures import Column, Figure, Table, matrix_figure
+from humanexp.core.errors import NotFound
+from humanexp.counterfactuals.groups import Group, oor_by_generator
+from humanexp.results.cards import figure_value
+from humanexp.results.charts import Chart
+
+Entry = Mapping[str, Any]
+_DEFINITION = (
+    gettext_lazy(
+        "Rows: the model that pictures were made against, and how many of them its oracle accepted. Columns: the model "
+        "that looks at them. Cells: share that it names right, in per cent; the top row is the clean originals."
+    ),
+    gettext_lazy("The diagonal is CA, the accuracy of the model that was searched. Intervals: exact binomial, 95 %."),
+)
+_CAVEATS = (
+    gettext_lazy("A row holds the pictures that were accepted in its own search: rows are not the same pictures."),
+    gettext_lazy(
+        "A model that errs on clean pictures errs on these too: compare a column with its top row, not with others."
+    ),
+    gettext_lazy("Pictures that fool one model alone say as much about that model as about the pictures."),
+)
+_AGREEMENT_DEFINITION = (
+    gettext_lazy("OOR of each model with each generator: CA over SA of its newest search."),
+    gettext_lazy("ρ: rank correlation of Spearman; τ: of Kendall (b); over the models that both generators have."),
+)
+_AGREEMENT_CAVEATS = (
+    gettext_lazy(
+        "Three models stand in the same order by chance once in six times, four once in 24, five once in 120."
+    ),
+    gettext_lazy("Ranks take no account of intervals: models whose OOR differs by less than noise change places."),
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A chart, and what it says in one sentence."""
+
+    chart: Chart
+    sentence: str
+
+    @property
+    def figure(self) -> dict[str, Any] | None:
+        """The figure as the page draws it."""
+        return None if self.chart.figure is None else figure_value(self.chart.key, self.chart.figure)
+
+
+def charts_of(group: Group, result: Mapping[str, Any]) -> list[Told]:
+    """A matrix for each generator; then, where there are two, the generators side by side."""
+    charts = [
+        Told(_transfer(group, entry, number), transfer_sentence(entry))
+        for number, entry in enumerate(result.get("transfer", ()))
+    ]
+    if len(group.generators) > 1:
+        entries = result.get("agreement", [])
+        charts.append(Told(_agreement(group, entries), agreement_sentence(entries)))
+    return charts
+
+
+def chart_of(group: Group, result: Mapping[str, Any], key: str) -> Chart:
+    found = next((told.chart for told in charts_of(group, result) if told.chart.key == key), None)
+    if found is None:
+        raise NotFound("There is no such chart: test the models on each other's pictures first.")
+    return found
+
+
+def transfer_sentence(entry: Entry) -> str:
+    """Which model's pictures the others name least."""
+    means = {}
+    for row, name in enumerate(entry["made_against"]):
+        others = [count for tested, count in zip(entry["tested"], entry["correct"][row], strict=True) if tested != name]
+        if entry["n_valid"][row] and others:
+            means[name] = sum(others) / len(others) / entry["n_valid"][row]
+    if not means:
+        return _("The oracle accepted no picture: there is nothing to test.")
+    name, mean = min(means.items(), key=lambda found: found[1])
+    row = entry["made_against"].index(name)
+    own = entry["correct"][row][entry["tested"].index(name)] / entry["n_valid"][row]
+    return _(
+        "Pictures made against %(name)s fool the others most: on average they name %(others).0f %% of them right, "
+        "%(name)s itself %(own).0f %%."
+    ) % {"name": name, "others": 100 * mean, "own": 100 * own}
+
+
+def agreement_sentence(entries: Sequence[Entry]) -> str:
+    """How alike generators rank models."""
+    known = [entry for entry in entries if entry["rho"] is not None]
+    if not known:
+        return _("A ranking needs three models or more that two generators have in common.")
+    least = min(known, key=lambda entry: entry["rho"])
+    if len(known) == 1:
+        return _("%(first)s and %(second)s rank %(n)d models with a correlation of %(rho).2f.") % _pair(least)
+    return _(
+        "Of %(pairs)d pairs of generators %(first)s and %(second)s rank models least alike: %(n)d models, correlation "
+        "%(rho).2f."
+    ) % {"pairs": len(known), **_pair(least)}
+
+
+def _pair(entry: Entry) -> dict[str, Any]:
+    first, second = entry["pair"]
+    return {"first": first, "second": second, "n": entry["n"], "rho": entry["rho"]}
+
+
+def _transfer(group: Group, entry: Entry, number: int) -> Chart:
+    title = _("Pictures of %(generator)s on other models") % {"generator": entry["generator"]}
+    rows = [f"{name} ({n})" for name, n in zip(entry["made_against"], entry["n_valid"], strict=True)]
+    return Chart(
+        key=f"transfer-{number}",
+        title=title,
+        figure=_matrix(group, entry, title, rows),
+        tables=(_transfer_table(group, entry, title),),
+        definition=_DEFINITION,
+        caveats=_CAVEATS,
+    )
+
+
+def _matrix(group: Group, entry: Entry, title: str, rows: list[str]) -> Figure:
+    clean = _clean(group)
+    first = [clean.get(name) for name in entry["tested"]]
+    shares: list[list[float | None]] = [first]
+    details = [
+        [_("%(model)s on clean originals: %(share)s") % {"model": name, "share": _share(value)}
+         for name, value in zip(entry["tested"], first, strict=True)]
+    ]  # fmt: skip
+    for row, made_against in enumerate(entry["made_against"]):
+        n = entry["n_valid"][row]
+        shares.append([count / n if n else None for count in entry["correct"][row]])
+        details.append(
+            [
+                _("%(model)s on pictures made against %(against)s: %(count)d of %(n)d")
+                % {"model": name, "against": made_against, "count": count, "n": n}
+                for name, count in zip(entry["tested"], entry["correct"][row], strict=True)
+            ]
+        )
+    return matrix_figure(
+        [_("clean originals"), *rows],
+        entry["tested"],
+        shares,
+        title=title,
+        name="share",
+        x_label=_("tested"),
+        y_label=_("made against"),
+        description=f"{title}: {transfer_sentence(entry)}",
+        largest=1.0,
+        details=details,
+        texts=[["" if share is None else f"{100 * share:.0f}" for share in row] for row in shares],
+    )
+
+
+def _transfer_table(group: Group, entry: Entry, title: str) -> Table:
+    clean = _clean(group)
+    top = (_("clean originals"), None, *((clean.get(name), None, None) for name in entry["tested"]))
+    rows = [
+        (
+            name,
+            n,
+            *(
+                (count / n, *ends) if n else (None, None, None)
+                for count, ends in zip(counts, ends_of or [()] * len(counts), strict=True)
+            ),
+        )
+        for name, n, counts, ends_of in zip(
+            entry["made_against"], entry["n_valid"], entry["correct"], entry["intervals"], strict=True
+        )
+    ]
+    return Table(
+        "transfer",
+        title,
+        (
+            Column("made_against", _("Made against")),
+            Column("n", _("Pictures"), "count"),
+            *(Column(name, name, "estimate", 2) for name in entry["tested"]),
+        ),
+        (top, *rows),
+        (_("Accuracy of the model in the head, with its 95 % interval."),),
+    )
+
+
+def _agreement(group: Group, entries: Sequence[Entry]) -> Chart:
+    oor = oor_by_generator(group)
+    generators = list(oor)
+    return Chart(
+        key="agreement",
+        title=_("Do generators rank models alike?"),
+        figure=None,
+        tables=(
+            Table(
+                "oor",
+                _("OOR by model and generator"),
+                (Column("model", _("Model")), *(Column(name, name, "number") for name in generators)),
+                tuple((model, *(oor[name].get(model) for name in generators)) for model in group.models.values()),
+            ),
+            Table(
+                "ranks",
+                _("Rank correlations of OOR"),
+                (
+                    Column("first", _("Generator")),
+                    Column("second", _("and")),
+                    Column("rho", "ρ", "number", 2),
+                    Column("tau", "τ", "number", 2),
+                    Column("n", _("Models"), "count"),
+                ),
+                tuple((*entry["pair"], entry["rho"], entry["tau"], entry["n"]) for entry in entries),
+            ),
+        ),
+        definition=_AGREEMENT_DEFINITION,
+        caveats=_AGREEMENT_CAVEATS,
+    )
+
+
+def _clean(group: Group) -> dict[str, float | None]:
+    """Accuracy of every model on the originals."""
+    return {group.models[run.digests["classifier"]]: run.scores["pooled"]["sa"] for run in group.runs}
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f} %"
