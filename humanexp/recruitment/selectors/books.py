@@ -12,17 +12,21 @@ from humanexp.recruitment.models import Campaign, Environment
 
 @dataclass(frozen=True, kw_only=True)
 class Books:
-    """One recruiter's side against ours, over all studies there; None and zeros before the first comparison."""
+    """One recruiter's side against ours, over all studies there; nothing is known before the first comparison."""
 
     environment: str
     at: datetime | None
-    ledger_cents: int
-    theirs_cents: int
+    ledger_cents: int | None
+    theirs_cents: int | None
     payments: int
     on_the_way: int
     differences: int
     #: the first of them in words
     told: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        return str(Environment(self.environment).label)
 
     @property
     def adds_up(self) -> bool:
@@ -42,8 +46,8 @@ def _last(environment: str) -> Books:
     return Books(
         environment=environment,
         at=last.at if last else None,
-        ledger_cents=facts.get("ledger_cents", 0),
-        theirs_cents=facts.get("theirs_cents", 0),
+        ledger_cents=facts.get("ledger_cents"),
+        theirs_cents=facts.get("theirs_cents"),
         payments=facts.get("payments", 0),
         on_the_way=facts.get("on_the_way", 0),
         differences=facts.get("differences", 0),

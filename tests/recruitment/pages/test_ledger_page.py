@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from humanexp.core.audit import record
 from humanexp.core.models import User
 from humanexp.experiments.models import Response, Session, Study
 from humanexp.recruitment import services
@@ -77,6 +78,24 @@ def test_the_file_holds_what_the_page_lists(
     )
     narrowed: Any = console.get(f"{address}ledger.csv", {"state": "confirmed"})
     assert len(b"".join(narrowed.streaming_content).decode().splitlines()) == 1, "the head alone"
+
+
+def test_nothing_is_said_of_the_other_side_before_it_was_compared(
+    address: str, console: Client, launched: Campaign
+) -> None:
+    page = " ".join(console.get(address).content.decode().split())
+    assert '<td class="n">–</td><td class="n">–</td><td><span class="tag plain">not compared yet</span>' in page
+    record(
+        action="reconcile",
+        subject="recruiter:marketplace",
+        ledger_cents=0,
+        theirs_cents=120,
+        differences=1,
+        first_differences=["reward on assignment A1: paid there (1.20), not in the ledger."],
+    )
+    page = console.get(address).content.decode()
+    assert "1 difference<" in page and "paid there (1.20), not in the ledger." in page
+    assert '<td class="n">$0.00</td><td class="n">$1.20</td>' in page, "compared, and nothing is in the ledger"
 
 
 def test_a_refused_payment_has_its_button_here_too(
