@@ -16,11 +16,11 @@ import os
 import shutil
 import statistics
 import sys
-import tempfile
 import threading
-import time
 from pathlib import Path
 from typing import Any
+
+from benchmarks._pages import signed_in, site, timed, write
 
 SERVER_MS, CHART_MS = 100, 1000
 ROOMS = {
@@ -39,30 +39,12 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--no-browser", action="store_true")
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="hx-dashboard-"))
-    os.environ |= {
-        "MEDIA_ROOT": str(folder),
-        "DATABASE_URL": f"sqlite:///{folder / 'dashboard.sqlite3'}",
-        "DJANGO_SETTINGS_MODULE": "tests.settings",
-        "DEBUG": "0",
-    }
-    try:
+    with site("dashboard"):
         return measure(options)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def measure(options: argparse.Namespace) -> int:
-    import django
-
-    django.setup()
     from django.conf import settings
-    from django.core.management import call_command
-    from django.test import Client
-
-    # tests.settings chooses a folder of its own.
-    settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1"]
-    call_command("migrate", verbosity=0)
 
     from humanexp.core.models import User
     from humanexp.results import selectors
@@ -76,25 +58,16 @@ def measure(options: argparse.Namespace) -> int:
         f"{len(found['curves'])} curves, {len(found['comparisons'])} comparisons, "
         f"{len(found['similarity']) + len(found['classifier_similarity'])} pairs; findings {size / 1e6:.1f} MB"
     )
-    client = Client()
-    client.force_login(user)
+    client = signed_in(user)
     write(f"{'room':<26}{'first, ms':>10}{'its core, ms':>14}{'median, ms':>12}{'core, ms':>10}{'page, kB':>10}")
     slowest = 0.0
     for name, path in ROOMS.items():
-        selectors._read.cache_clear()
-        times, cores, length = [], [], 0
-        for _ in range(options.repeats + 1):
-            start, core = time.perf_counter(), time.process_time()
-            response = client.get(f"/studies/{study.slug}/results/{path}")
-            times.append(1000 * (time.perf_counter() - start))
-            cores.append(1000 * (time.process_time() - core))
-            length = len(response.content)
-            assert response.status_code == 200, (name, response.status_code)
-        median = statistics.median(times[1:])
-        slowest = max(slowest, median)
+        address = f"/studies/{study.slug}/results/{path}"
+        took = timed(client, address, repeats=options.repeats, beforehand=selectors._read.cache_clear)
+        slowest = max(slowest, took.ms)
         write(
-            f"{name:<26}{times[0]:>10.0f}{cores[0]:>14.0f}{median:>12.0f}"
-            f"{statistics.median(cores[1:]):>10.0f}{length / 1000:>10.0f}"
+            f"{name:<26}{took.first_ms:>10.0f}{took.first_core_ms:>14.0f}{took.ms:>12.0f}"
+            f"{took.core_ms:>10.0f}{took.kilobytes:>10.0f}"
         )
     write(f"slowest room {slowest:.0f} ms, wanted {SERVER_MS} ms")
     charts = [] if options.no_browser else browse(f"/studies/{study.slug}/results/", client, options.repeats)
@@ -145,11 +118,6 @@ def browse(path: str, client: Any, repeats: int) -> list[float]:
         browser.close()
     server.shutdown()
     return found
-
-
-def write(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

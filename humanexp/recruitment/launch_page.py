@@ -9,8 +9,9 @@ from humanexp.experiments.models import Study
 from humanexp.recruitment import gates, money, pricing, selectors, services
 from humanexp.recruitment.forms import TermsForm
 from humanexp.recruitment.models import Environment, SenderLease
-from humanexp.recruitment.selectors import Budget, Liability, WageEstimate
+from humanexp.recruitment.selectors import Budget, Tally, WageEstimate
 from humanexp.recruitment.services.deliveries import entry_url
+from humanexp.recruitment.states import HitState
 
 #: Where a launch costs money.
 PAID = (Environment.MARKETPLACE, Environment.SANDBOX, Environment.PRODUCTION)
@@ -44,7 +45,6 @@ class Price:
     account: SenderLease | None
     budget: Budget
     month: Budget
-    liability: Liability
     free_sessions: int
     #: why the launch would be refused now, in a sentence
     refusal: str
@@ -82,7 +82,7 @@ class Price:
         return not (self.is_too_many or self.refusal)
 
 
-def price_of(study: Study, form: TermsForm) -> Price | None:
+def price_of(study: Study, form: TermsForm, tally: Tally | None = None) -> Price | None:
     """None while the form does not say enough for a price."""
     if not form.is_valid():
         return None
@@ -94,9 +94,8 @@ def price_of(study: Study, form: TermsForm) -> Price | None:
         sizes=services.compare_sizes(**{name: terms[name] for name in terms if name != "assignments_per_hit"}),
         wage=_wage(study, quoted.reward_cents, str(form.data.get("estimated_minutes", ""))),
         account=selectors.account_of(terms["to"]),
-        budget=selectors.budget_of(study),
+        budget=selectors.budget_of(study, tally),
         month=selectors.month_budget(terms["to"]),
-        liability=selectors.liability(study),
         free_sessions=selectors.free_sessions(study),
         refusal=gates.refusal(study=study, to=terms["to"], price=quoted),
         is_asked=gates.is_asked(study, terms["to"]),
@@ -123,21 +122,14 @@ def _wage(study: Study, reward_cents: int, stated: str) -> Wage | None:
 
 def campaign_rows(study: Study) -> list[dict[str, Any]]:
     """Every campaign with its places, its HITs counted by state, and where people enter."""
+    hits = selectors.hits_by_state(study)
     return [
         {
             "campaign": campaign,
             "entry_url": entry_url(campaign),
             "places_left": selectors.places_left(campaign),
-            "hits": _by_state(campaign),
+            "hits": [(state, HitState(state).label, n) for state, n in hits.get(campaign.pk, {}).items()],
             "asks_for": campaign.asks_for,
         }
         for campaign in selectors.campaigns_of(study)
     ]
-
-
-def _by_state(campaign: Any) -> list[tuple[str, str, int]]:
-    counted: dict[tuple[str, str], int] = {}
-    for hit in campaign.hits.all():
-        key = (hit.state, hit.get_state_display())
-        counted[key] = counted.get(key, 0) + 1
-    return [(state, label, count) for (state, label), count in counted.items()]

@@ -24,6 +24,7 @@ from humanexp.recruitment.states import HitState
 
 #: Rows of a table on the page; the rest is counted.
 SHOWN = 25
+RECENT = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,8 @@ class Published:
 
 
 def figures(study: Study) -> dict[str, Any]:
-    progress = selectors.progress(study)
+    tally = selectors.tally_of(study)
+    progress = selectors.progress(study, tally)
     payable, payable_cents = totals.payable_sum(study)
     return {
         "study": study,
@@ -57,14 +59,14 @@ def figures(study: Study) -> dict[str, Any]:
         "steps": steps(study, progress),
         "published": published(study),
         "jobs": list(_jobs(study)),
-        "attention": selectors.attention(study),
-        "liability": selectors.liability(study),
+        "attention": selectors.attention(study, tally),
+        "liability": selectors.liability(study, tally),
         "wage": selectors.wage_estimate(study),
         "unmatched": selectors.unmatched(study)[:SHOWN],
         "not_submitted": selectors.finished_not_submitted(study)[:SHOWN],
         "waiting": selectors.waiting_payments(study)[:SHOWN],
         "rejected": selectors.rejections(study),
-        "recent": selectors.ledger(study)[:5],
+        "recent": selectors.latest_payments(study, RECENT),
         "chart": columns(selectors.sessions_over_time(study)),
         "refused_calls": experiment_selectors.refused_calls(study),
         "payable": payable,

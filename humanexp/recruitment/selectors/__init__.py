@@ -19,6 +19,7 @@ from humanexp.recruitment.selectors.campaigns import (
     campaigns_of,
     campaigns_with_hits,
     free_sessions,
+    hits_by_state,
     hits_to_ask_about,
     live_entries,
     places_left,
@@ -29,6 +30,7 @@ from humanexp.recruitment.selectors.campaigns import (
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
+    latest_payments,
     ledger,
     ledger_rows,
     notices,
@@ -47,6 +49,7 @@ from humanexp.recruitment.selectors.people import (
 )
 from humanexp.recruitment.selectors.progress import OpenedBin, Progress, progress, sessions_over_time
 from humanexp.recruitment.selectors.rejections import RejectedWork, rejections, signs_against
+from humanexp.recruitment.selectors.tally import Tally, tally_of
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, WageEstimate, top_up_plan, wage_estimate
 
 __all__ = [
@@ -58,6 +61,7 @@ __all__ = [
     "Progress",
     "RejectedWork",
     "SuggestedTerms",
+    "Tally",
     "TopUpPlan",
     "TopUpRow",
     "WageEstimate",
@@ -75,8 +79,10 @@ __all__ = [
     "finished_not_submitted",
     "free_sessions",
     "has_passed",
+    "hits_by_state",
     "hits_to_ask_about",
     "is_excluded",
+    "latest_payments",
     "ledger",
     "ledger_rows",
     "liability",
@@ -94,6 +100,7 @@ __all__ = [
     "sessions_over_time",
     "signs_against",
     "suggested_terms",
+    "tally_of",
     "took_part",
     "top_up_plan",
     "unfinished_campaigns",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, Concat
+from django.utils.formats import date_format
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -21,14 +24,20 @@ from humanexp.recruitment.models import (
     HitWriteKind,
     Message,
     Pause,
+    Payment,
+    PaymentKind,
     SenderLease,
 )
 from humanexp.recruitment.selectors.budgets import liability
+from humanexp.recruitment.selectors.disposals import Disposal, disposals
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
+from humanexp.recruitment.selectors.tally import Tally
 from humanexp.recruitment.states import AssignmentState, WriteState
 
 #: Of one kind, so many are told one by one.
 MOST = 5
+#: Seen here, and not listed by the recruiter.
+BEGUN = (AssignmentState.OPENED, AssignmentState.RETURNED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +46,8 @@ class Attention:
 
     text: str
     tone: str = "warn"
-    #: keys, ledger, money, refused-payment, stuck-payment, unmatched, other-worker, not-submitted, cut-hit, taken-over
+    #: keys, ledger, money, removal, refused-payment, stuck-payment, unmatched, other-worker, not-submitted, cut-hit,
+    #: taken-over, notice
     kind: str = ""
     resolution: str = ""
     #: of the payment, the assignment or the HIT, by kind
@@ -47,34 +57,27 @@ class Attention:
     environment: str = ""
 
 
-def attention(study: Study) -> list[Attention]:
-    """The gravest first; empty when all is well."""
-    return [
-        found
-        for look in (_pauses, _money, _hits, _payments, _submissions, _not_submitted, _taken_over, _messages)
-        for found in look(study)
-    ]
+def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
+    """The gravest first; empty when all is well. `tally`: of the page, where it has made one."""
+    looks = (_hits, _payments, _removals, _submissions, _not_submitted, _taken_over, _messages)
+    found = [*_pauses(study), *_money(study, tally)]
+    return found + [one for look in looks for one in look(study)]
 
 
 def finished_not_submitted(study: Study) -> QuerySet[Assignment]:
     """People who answered everything, and whose assignment ran out before the recruiter listed it."""
     now = clock.now()
-    finished = Assignment.objects.filter(
-        campaign__study=study, session__state=SessionState.COMPLETED, person__isnull=False, compensation=None
-    ).exclude(environment=Environment.LINK)
+    begun = Assignment.objects.filter(campaign__study=study, state__in=BEGUN, person__isnull=False, compensation=None)
+    finished = begun.filter(session__state=SessionState.COMPLETED).exclude(environment=Environment.LINK)
     over = Q(state=AssignmentState.RETURNED)
     for campaign in Campaign.objects.filter(study=study, compensates=None):
         ended = now - campaign.assignment_duration
         over |= Q(campaign=campaign, state=AssignmentState.OPENED, opened_at__lt=ended)
-    paid = Assignment.objects.filter(payments__kind="compensation", campaign__study=study)
-    causes = set(paid.values_list("payments__cause", flat=True))
-    keys = [int(cause.rpartition("-")[2]) for cause in causes if cause.startswith("assignment-")]
-    return (
-        finished.filter(over)
-        .exclude(pk__in=keys)
-        .select_related("person__participant", "session", "campaign")
-        .order_by("pk")
-    )
+    # a bonus on other work of the same person names the assignment that it is for
+    cause = Concat(Value("assignment-"), Cast(OuterRef("pk"), CharField()), output_field=CharField())
+    paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=OuterRef("person"), cause=cause)
+    waiting = finished.filter(over).filter(~Exists(paid))
+    return waiting.select_related("person__participant", "session", "campaign").order_by("pk")
 
 
 def _pauses(study: Study) -> Iterator[Attention]:
@@ -93,12 +96,13 @@ def _pauses(study: Study) -> Iterator[Attention]:
         )
 
 
-def _money(study: Study) -> Iterator[Attention]:
-    owed = liability(study)
-    due = owed.submitted_cents + owed.promised_cents
-    for environment in set(Campaign.objects.filter(study=study).values_list("environment", flat=True)):
-        account = SenderLease.objects.filter(environment=environment, balance_cents__isnull=False).first()
-        if account is not None and account.balance_cents is not None and account.balance_cents < due:
+def _money(study: Study, tally: Tally | None) -> Iterator[Attention]:
+    environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
+    accounts = list(SenderLease.objects.filter(environment__in=environments, balance_cents__isnull=False))
+    owed = liability(study, tally) if accounts else None
+    due = owed.submitted_cents + owed.promised_cents if owed else 0
+    for account in accounts:
+        if account.balance_cents is not None and account.balance_cents < due:
             yield Attention(
                 text=_("%(where)s: %(owed)s dollars are due, and %(left)s are in the account.")
                 % {
@@ -111,8 +115,56 @@ def _money(study: Study) -> Iterator[Attention]:
                 resolution=_("Add %(missing)s dollars there; everything waiting is paid then, the oldest first.")
                 % {"missing": money.dollars(due - account.balance_cents)},
                 subject_pk=account.pk,
-                environment=environment,
+                environment=account.environment,
             )
+
+
+def _removals(study: Study) -> Iterator[Attention]:
+    for found in disposals(study):
+        numbers = {
+            "where": capfirst(str(Environment(found.environment).label)),
+            "n": found.hits,
+            "day": date_format(found.at, "j F Y"),
+            "open": ", ".join(_left_open(found)),
+        }
+        if found.is_over:
+            yield Attention(
+                text=_("%(where)s removes HITs of this study since %(day)s: %(open)s.") % numbers,
+                tone="bad" if found.unconfirmed else "note",
+                kind="removal",
+                resolution=_(
+                    "What is removed can be asked about, decided and paid there no more; time has approved every "
+                    "submission, and the answers stay here. Pay a promised bonus another way."
+                ),
+                environment=found.environment,
+                count=found.hits,
+            )
+            continue
+        text = ngettext(
+            "%(where)s removes %(n)d HIT of this study on %(day)s, 120 days after its end: %(open)s.",
+            "%(where)s removes %(n)d HITs of this study from %(day)s on, 120 days after their end: %(open)s.",
+            found.hits,
+        )
+        yield Attention(
+            text=text % numbers,
+            kind="removal",
+            resolution=_(
+                "Submissions and bonuses go with it: nothing can be decided, paid or compared there afterwards; the "
+                "answers stay here. Ask the recruiter now, then decide and pay before that day."
+            ),
+            environment=found.environment,
+            count=found.hits,
+        )
+
+
+def _left_open(found: Disposal) -> Iterator[str]:
+    undecided = ngettext("%(n)d submission is not decided", "%(n)d submissions are not decided", found.undecided)
+    unconfirmed = ngettext("%(n)d payment is not confirmed", "%(n)d payments are not confirmed", found.unconfirmed)
+    unasked = ngettext(
+        "%(n)d HIT was not asked about since its end", "%(n)d HITs were not asked about since their end", found.unasked
+    )
+    counts = ((undecided, found.undecided), (unconfirmed, found.unconfirmed), (unasked, found.unasked))
+    return (text % {"n": count} for text, count in counts if count)
 
 
 def _hits(study: Study) -> Iterator[Attention]:
@@ -158,17 +210,18 @@ def _payments(study: Study) -> Iterator[Attention]:
 
 
 def _submissions(study: Study) -> Iterator[Attention]:
-    others = unmatched(study).filter(evidence=Evidence.OTHER_WORKER)
-    for row in others[:MOST]:
+    waiting = list(unmatched(study).order_by("pk").values_list("pk", "evidence"))
+    others = [pk for pk, evidence in waiting if evidence == Evidence.OTHER_WORKER]
+    for pk in others[:MOST]:
         yield Attention(
             text=_("A submission carries the receipt of a session that was opened under another worker id."),
             kind="other-worker",
             resolution=_("Look at both and decide whom to pay; if nobody looks, time approves it."),
-            subject_pk=row.pk,
+            subject_pk=pk,
         )
-    count = unmatched(study).exclude(evidence=Evidence.OTHER_WORKER).count()
-    first = unmatched(study).exclude(evidence=Evidence.OTHER_WORKER).first()
-    if first is not None:
+    unknown = [pk for pk, evidence in waiting if evidence != Evidence.OTHER_WORKER]
+    count = len(unknown)
+    if count:
         yield Attention(
             text=ngettext(
                 "%(count)d submission fits no finished session of ours.",
@@ -178,15 +231,15 @@ def _submissions(study: Study) -> Iterator[Attention]:
             % {"count": count},
             kind="unmatched",
             resolution=_("Look at each and pay it (it may have been our fault); if nobody looks, time approves it."),
-            subject_pk=first.pk,
+            subject_pk=unknown[0],
             count=count,
         )
 
 
 def _not_submitted(study: Study) -> Iterator[Attention]:
-    found = finished_not_submitted(study)
-    count, first = found.count(), found.first()
-    if first is not None:
+    found = list(finished_not_submitted(study).values_list("pk", flat=True))
+    count = len(found)
+    if count:
         yield Attention(
             text=ngettext(
                 "%(count)d person finished and never submitted; the recruiter cannot pay them.",
@@ -196,25 +249,23 @@ def _not_submitted(study: Study) -> Iterator[Attention]:
             % {"count": count},
             kind="not-submitted",
             resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT for them alone."),
-            subject_pk=first.pk,
+            subject_pk=found[0],
             count=count,
         )
 
 
 def _taken_over(study: Study) -> Iterator[Attention]:
     """One assignment id under two people: returned by the first, accepted by the second."""
-    twice = (
-        Assignment.objects.filter(campaign__study=study)
-        .exclude(environment=Environment.LINK)
-        .order_by()
-        .values("environment", "assignment_id")
-        .annotate(n=Count("pk"))
-        .filter(n__gt=1)
-    )
-    count = twice.count()
+    # the recruiter lists one of them: the other is one that we saw begin
+    begun = Assignment.objects.filter(campaign__study=study, state__in=BEGUN).exclude(environment=Environment.LINK)
+    namesakes = Assignment.objects.filter(
+        environment=OuterRef("environment"), assignment_id=OuterRef("assignment_id")
+    ).exclude(pk=OuterRef("pk"))
+    twice = begun.filter(Exists(namesakes)).order_by("pk").values_list("assignment_id", flat=True)
+    ids = list(dict.fromkeys(twice))
+    count = len(ids)
     if count:
-        ids = list(twice.values_list("assignment_id", flat=True)[:1])
-        last = Assignment.objects.filter(campaign__study=study, assignment_id__in=ids).order_by("-pk").first()
+        last = Assignment.objects.filter(campaign__study=study, assignment_id=ids[0]).order_by("-pk").first()
         yield Attention(
             text=ngettext(
                 "%(count)d assignment was returned and taken by somebody else under the same id.",
@@ -233,19 +284,20 @@ def _taken_over(study: Study) -> Iterator[Attention]:
 
 
 def _messages(study: Study) -> Iterator[Attention]:
-    lost = Message.objects.filter(assignment__campaign__study=study, state=WriteState.REFUSED)
-    count, first = lost.count(), lost.first()
-    if first is not None:
+    refused = Message.objects.filter(environment__in=Environment.values, state=WriteState.REFUSED)
+    lost = list(refused.filter(assignment__campaign__study=study))
+    count = len(lost)
+    if count:
         yield Attention(
             text=ngettext(
                 "%(count)d message did not reach its person, or nobody knows: %(why)s",
                 "%(count)d messages did not reach their people, or nobody knows: %(why)s",
                 count,
             )
-            % {"count": count, "why": first.last_error},
+            % {"count": count, "why": lost[0].last_error},
             tone="note",
             kind="notice",
             resolution=_("Write again where it matters."),
-            subject_pk=first.assignment_id,
+            subject_pk=lost[0].assignment_id,
             count=count,
         )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 
 from humanexp.core import clock
 from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Payment, PaymentKind, SenderLease, StudyBudget
 from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.selectors.tally import Places, Tally, places_of, tally_of
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
 
 #: Places that somebody has, and will be or has been paid for; a rejection can be overridden.
@@ -73,12 +74,16 @@ def committed_cents(campaign: Campaign) -> int:
     return places + _cost(_extras().filter(assignment__campaign=campaign))
 
 
-def budget_of(study: Study) -> Budget:
+def budget_of(study: Study, tally: Tally | None = None) -> Budget:
+    """With the tally of a page that has made it already, nothing is counted again."""
+    tally = tally or tally_of(study)
     stored = StudyBudget.objects.filter(study=study).first()
-    campaigns = Campaign.objects.filter(study=study)
+    stopped = {pk: found for pk, found in tally.campaigns.items() if found.state == CampaignState.STOPPED}
+    offered = sum(found.quoted_cents for pk, found in tally.campaigns.items() if pk not in stopped)
+    extras = tally.extra_cents((WriteState.PLANNED, WriteState.SENDING, WriteState.CONFIRMED))
     return Budget(
         cap_cents=stored.cap_cents if stored else None,
-        committed_cents=sum(committed_cents(campaign) for campaign in campaigns),
+        committed_cents=offered + _places_cents(stopped, tally.places, TAKEN) + extras,
     )
 
 
@@ -91,18 +96,17 @@ def month_budget(environment: str) -> Budget:
     )
 
 
-def liability(study: Study) -> Liability:
-    campaigns = list(Campaign.objects.filter(study=study))
-    running = [campaign for campaign in campaigns if campaign.state != CampaignState.STOPPED]
-    confirmed = Payment.objects.filter(assignment__campaign__study=study, state=WriteState.CONFIRMED)
-    extras = _extras().filter(assignment__campaign__study=study).exclude(state=WriteState.CONFIRMED)
-    offered = sum(campaign.quoted_cents for campaign in running)
+def liability(study: Study, tally: Tally | None = None) -> Liability:
+    """With the tally of a page that has made it already, nothing is counted again."""
+    tally = tally or tally_of(study)
+    running = {pk: found for pk, found in tally.campaigns.items() if found.state != CampaignState.STOPPED}
+    offered = sum(campaign.quoted_cents for campaign in running.values())
     return Liability(
-        open_cents=max(0, offered - _taken_cents(running, TAKEN)),
-        under_way_cents=_taken_cents(campaigns, (AssignmentState.OPENED,)),
-        submitted_cents=_taken_cents(campaigns, (AssignmentState.SUBMITTED,)),
-        promised_cents=_cost(extras),
-        spent_cents=_cost(confirmed),
+        open_cents=max(0, offered - _places_cents(running, tally.places, TAKEN)),
+        under_way_cents=_places_cents(tally.campaigns, tally.places, (AssignmentState.OPENED,)),
+        submitted_cents=_places_cents(tally.campaigns, tally.places, (AssignmentState.SUBMITTED,)),
+        promised_cents=tally.extra_cents((WriteState.PLANNED, WriteState.SENDING)),
+        spent_cents=tally.cents((WriteState.CONFIRMED,)),
     )
 
 
@@ -115,16 +119,19 @@ def _promised_since(environment: str, since: datetime) -> int:
     return offered + _taken_cents(list(stopped), TAKEN) + _cost(extras)
 
 
-def _taken_cents(campaigns: list[Campaign], states: tuple[str, ...]) -> int:
-    return sum(count * place_cents(campaign, size) for campaign, size, count in _taken(campaigns, states))
+def _taken_cents(campaigns: list[Campaign], states: Collection[str]) -> int:
+    by_pk = {campaign.pk: campaign for campaign in campaigns}
+    return _places_cents(by_pk, places_of(Assignment.objects.filter(campaign__in=list(by_pk))), states)
 
 
-def _taken(campaigns: list[Campaign], states: tuple[str, ...]) -> Iterator[tuple[Campaign, int, int]]:
-    """Places taken, by campaign and size of the HIT; where that is not known yet, the campaign's usual size."""
-    by_pk = {campaign.pk: campaign for campaign in campaigns if campaign.reward_cents}
-    taken = Assignment.objects.filter(campaign__in=list(by_pk), state__in=states).order_by()
-    for pk, size, count in taken.values_list("campaign", "hit__max_assignments").annotate(n=Count("pk")):
-        yield by_pk[pk], size or by_pk[pk].assignments_per_hit, count
+def _places_cents(campaigns: Mapping[int, Campaign], places: Iterable[Places], states: Collection[str]) -> int:
+    """Cost of the places in these states; where the HIT is not known yet, in the campaign's usual size."""
+    cents = 0
+    for row in places:
+        campaign = campaigns.get(row.campaign)
+        if campaign is not None and campaign.reward_cents and row.state in states:
+            cents += row.count * place_cents(campaign, row.hit_size or campaign.assignments_per_hit)
+    return cents
 
 
 def _extras() -> QuerySet[Payment]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 
 from humanexp.core import clock
@@ -42,6 +42,7 @@ def suggested_terms(study: Study) -> SuggestedTerms:
     """From the study's own `[recruitment]` table where it has one, else from its length."""
     stated = study.configuration.get("recruitment") or {}
     minutes = int(stated.get("estimated_minutes") or _estimated_minutes(study))
+    free = free_sessions(study)
     return SuggestedTerms(
         title=str(stated.get("title") or study.title)[:128],
         description=str(
@@ -51,7 +52,7 @@ def suggested_terms(study: Study) -> SuggestedTerms:
         keywords=str(stated.get("keywords") or "research, psychology, vision, pictures, perception"),
         estimated_minutes=minutes,
         reward_cents=int(stated.get("reward_cents") or round(SUGGESTED_HOURLY_CENTS * minutes / 60 / 5) * 5),
-        assignments=min(int(stated.get("assignments") or free_sessions(study)), free_sessions(study)),
+        assignments=min(int(stated.get("assignments") or free), free),
         contact=str(stated.get("contact") or "")[:200],
     )
 
@@ -63,7 +64,16 @@ def _estimated_minutes(study: Study) -> int:
 
 
 def campaigns_of(study: Study) -> QuerySet[Campaign]:
-    return Campaign.objects.filter(study=study).prefetch_related("hits")
+    return Campaign.objects.filter(study=study)
+
+
+def hits_by_state(study: Study) -> dict[int, dict[str, int]]:
+    """How many HITs of each campaign are in which state."""
+    groups = Hit.objects.filter(campaign__study=study).order_by("state").values_list("campaign", "state")
+    found: dict[int, dict[str, int]] = {}
+    for campaign, state, count in groups.annotate(n=Count("pk")):
+        found.setdefault(campaign, {})[state] = count
+    return found
 
 
 def campaign_by_entry(entry: str) -> Campaign:

@@ -3,12 +3,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypedDict
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Environment, Message, Payment, PaymentKind, Rejection, SenderLease
 from humanexp.recruitment.models.campaigns import UNMATCHED
+from humanexp.recruitment.selectors.tally import tally_of
 from humanexp.recruitment.states import AssignmentState, WriteState
+
+#: Not confirmed: on their way, or refused and waiting for a person.
+UNCONFIRMED = (WriteState.PLANNED, WriteState.SENDING, WriteState.REFUSED)
 
 
 class PaymentSummary(TypedDict):
@@ -20,13 +24,13 @@ class PaymentSummary(TypedDict):
 
 def payment_summary(study: Study) -> PaymentSummary:
     """People paid and refused, bonuses paid, and everything spent on them, fees included."""
-    assignments = Assignment.objects.filter(campaign__study=study)
-    confirmed = Payment.objects.filter(assignment__campaign__study=study, state=WriteState.CONFIRMED)
+    tally = tally_of(study)
+    confirmed = [row for row in tally.payments if row.state == WriteState.CONFIRMED]
     return {
-        "approved": assignments.filter(state=AssignmentState.APPROVED).count(),
-        "rejected": assignments.filter(state=AssignmentState.REJECTED).count(),
-        "bonuses": confirmed.exclude(kind=PaymentKind.REWARD).count(),
-        "total_cents": _cost(confirmed),
+        "approved": tally.people([AssignmentState.APPROVED]),
+        "rejected": tally.people([AssignmentState.REJECTED]),
+        "bonuses": sum(row.count for row in confirmed if row.kind != PaymentKind.REWARD),
+        "total_cents": sum(row.cents for row in confirmed),
     }
 
 
@@ -56,7 +60,9 @@ def unmatched(study: Study) -> QuerySet[Assignment]:
 
 def waiting_payments(study: Study) -> QuerySet[Payment]:
     """Promised and not confirmed, oldest first; refused ones too, because they wait for a person."""
-    return _payments(study).exclude(state=WriteState.CONFIRMED).order_by("created_at", "pk")
+    # few among many: with the environment, the index of the outbox finds them
+    unconfirmed = _payments(study).filter(environment__in=Environment.values, state__in=UNCONFIRMED)
+    return unconfirmed.order_by("created_at", "pk")
 
 
 def ledger(study: Study, *, state: str = "", kind: str = "", query: str = "") -> QuerySet[Payment]:
@@ -73,6 +79,12 @@ def ledger(study: Study, *, state: str = "", kind: str = "", query: str = "") ->
             | Q(reason__icontains=query)
         )
     return found
+
+
+def latest_payments(study: Study, count: int) -> list[Payment]:
+    """The newest rows of the ledger; told by their keys first, so that no other column is sorted."""
+    keys = Payment.objects.filter(assignment__campaign__study=study).order_by("-pk").values_list("pk", flat=True)
+    return list(_payments(study).filter(pk__in=list(keys[:count])).order_by("-pk"))
 
 
 def ledger_rows(study: Study, *, state: str = "", kind: str = "", query: str = "") -> Iterator[dict[str, Any]]:
@@ -108,7 +120,3 @@ def _submitted(study: Study) -> QuerySet[Assignment]:
 def _payments(study: Study) -> QuerySet[Payment]:
     of_study = Payment.objects.filter(assignment__campaign__study=study)
     return of_study.select_related("assignment", "assignment__person__participant", "assignment__campaign")
-
-
-def _cost(payments: QuerySet[Payment]) -> int:
-    return payments.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0

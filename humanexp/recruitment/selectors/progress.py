@@ -3,14 +3,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, Value
 
 from humanexp.core import clock
 from humanexp.experiments.models import Session, SessionState, Study
 from humanexp.recruitment import pricing
-from humanexp.recruitment.models import Assignment, Campaign, Payment
-from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.selectors.payments import waiting_payments
+from humanexp.recruitment.selectors.moments import Epoch, Whole
+from humanexp.recruitment.selectors.tally import Tally, tally_of
 from humanexp.recruitment.selectors.wages import ENOUGH
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState
 
@@ -53,34 +52,32 @@ class OpenedBin:
     completed: int
 
 
-def progress(study: Study) -> Progress:
-    campaigns = list(Campaign.objects.filter(study=study, compensates=None))
-    people = Assignment.objects.filter(campaign__study=study).aggregate(
-        opened=Count("pk", filter=Q(opened_at__isnull=False)),
-        under_way=Count("pk", filter=Q(state=AssignmentState.OPENED)),
-        returned=Count("pk", filter=Q(state=AssignmentState.RETURNED)),
-        listed=Count("pk", filter=Q(state__in=LISTED)),
-        submitted=Count("pk", filter=Q(state=AssignmentState.SUBMITTED)),
-        unmatched=Count("pk", filter=Q(state=AssignmentState.SUBMITTED, evidence__in=UNMATCHED, cleared_at=None)),
-        approved=Count("pk", filter=Q(state=AssignmentState.APPROVED)),
-        rejected=Count("pk", filter=Q(state=AssignmentState.REJECTED)),
-    )
-    money = Payment.objects.filter(assignment__campaign__study=study)
-    waiting = waiting_payments(study)
-    oldest = waiting.first()
+def progress(study: Study, tally: Tally | None = None) -> Progress:
+    """With the tally of a page that has made it already, nothing is counted again."""
+    tally = tally or tally_of(study)
+    campaigns = [campaign for campaign in tally.campaigns.values() if not campaign.is_compensation]
+    waiting = [row for row in tally.payments if row.state != WriteState.CONFIRMED]
+    oldest = min((row.oldest for row in waiting), default=None)
     minutes = _median_minutes(study)
     rewards = [campaign.reward_cents for campaign in campaigns if campaign.reward_cents]
     return Progress(
         places=sum(campaign.assignments for campaign in campaigns),
+        opened=sum(row.opened for row in tally.places),
+        under_way=tally.people([AssignmentState.OPENED]),
+        returned=tally.people([AssignmentState.RETURNED]),
+        listed=tally.people(LISTED),
+        submitted=tally.people([AssignmentState.SUBMITTED]),
+        unmatched=sum(row.unmatched for row in tally.places),
+        approved=tally.people([AssignmentState.APPROVED]),
+        rejected=tally.people([AssignmentState.REJECTED]),
         quoted_cents=sum(campaign.quoted_cents for campaign in campaigns),
-        spent_cents=_sum(money.filter(state=WriteState.CONFIRMED)),
-        promised_cents=_sum(money.filter(state__in=[WriteState.PLANNED, WriteState.SENDING])),
-        waiting=waiting.count(),
-        oldest_waiting=clock.now() - oldest.created_at if oldest else None,
+        spent_cents=tally.cents([WriteState.CONFIRMED]),
+        promised_cents=tally.cents([WriteState.PLANNED, WriteState.SENDING]),
+        waiting=sum(row.count for row in waiting),
+        oldest_waiting=clock.now() - oldest if oldest else None,
         median_minutes=minutes,
         hourly_cents=pricing.hourly_cents(reward_cents=max(rewards), minutes=minutes) if rewards and minutes else None,
         synced_at=max((c.synced_at for c in campaigns if c.synced_at), default=None),
-        **people,
     )
 
 
@@ -91,26 +88,25 @@ def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
     if start is None:
         return []
     width = max((clock.now() - start) / bins, timedelta(minutes=1))
-    counts = sessions.aggregate(
-        **{
-            f"{moment}_{number}": Count("pk", filter=_within(moment, start + number * width, width, number == bins - 1))
-            for moment in ("opened_at", "completed_at")
-            for number in range(bins)
-        }
-    )
+
+    def stretch_of(moment: str) -> Whole:
+        return Whole((Epoch(moment) - Value(start.timestamp())) / Value(width.total_seconds()))
+
+    opened, completed = [0] * bins, [0] * bins
+    stretches = sessions.order_by().values_list(stretch_of("opened_at"), stretch_of("completed_at"))
+    for begun, finished, count in stretches.annotate(n=Count("pk")):
+        opened[_clipped(begun, bins)] += count
+        if finished is not None:
+            completed[_clipped(finished, bins)] += count
     return [
-        OpenedBin(
-            start=start + number * width,
-            opened=counts[f"opened_at_{number}"],
-            completed=counts[f"completed_at_{number}"],
-        )
+        OpenedBin(start=start + number * width, opened=opened[number], completed=completed[number])
         for number in range(bins)
     ]
 
 
-def _within(moment: str, start: datetime, width: timedelta, is_last: bool) -> Q:
-    since = Q(**{f"{moment}__gte": start})
-    return since if is_last else since & Q(**{f"{moment}__lt": start + width})
+def _clipped(stretch: float, stretches: int) -> int:
+    """The last one holds what has just happened."""
+    return min(max(int(stretch), 0), stretches - 1)
 
 
 def _median_minutes(study: Study) -> float | None:
@@ -121,8 +117,3 @@ def _median_minutes(study: Study) -> float | None:
         return None
     middle = len(minutes) // 2
     return minutes[middle] if len(minutes) % 2 else (minutes[middle - 1] + minutes[middle]) / 2
-
-
-def _sum(payments: QuerySet[Payment]) -> int:
-    found = payments.aggregate(amounts=Sum("amount_cents"), fees=Sum("fee_cents"))
-    return (found["amounts"] or 0) + (found["fees"] or 0)

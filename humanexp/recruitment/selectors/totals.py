@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count
 
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Campaign, Payment
+from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors.budgets import place_cents
 from humanexp.recruitment.selectors.payments import payable
+from humanexp.recruitment.selectors.tally import tally_of
 from humanexp.recruitment.states import WriteState
 
 
@@ -30,13 +31,11 @@ class LedgerSums:
 
 
 def ledger_sums(study: Study) -> LedgerSums:
-    cost = F("amount_cents") + F("fee_cents")
-    rows = Payment.objects.filter(assignment__campaign__study=study).order_by()
-    sums = rows.aggregate(
-        confirmed_count=Count("pk", filter=Q(state=WriteState.CONFIRMED)),
-        **{f"{state.value}_cents": Sum(cost, filter=Q(state=state), default=0) for state in WriteState},
+    tally = tally_of(study)
+    return LedgerSums(
+        confirmed_count=sum(row.count for row in tally.payments if row.state == WriteState.CONFIRMED),
+        **{f"{state.value}_cents": tally.cents([state]) for state in WriteState},
     )
-    return LedgerSums(**sums)
 
 
 def payable_sum(study: Study) -> tuple[int, int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Literal
 
 from django.conf import settings
@@ -15,10 +15,11 @@ from humanexp.recruitment import pricing
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
+from humanexp.recruitment.selectors.moments import Epoch
 from humanexp.recruitment.states import LISTED, WriteState
 
 #: A longer silence than this is a break; the first one holds the instructions and may be longer.
-LONGEST_STEP, LONGEST_READING = timedelta(minutes=1), timedelta(minutes=10)
+LONGEST_STEP_S, LONGEST_READING_S = 60.0, 600.0
 #: The newest sessions, so many, tell the median and the quartile; the rest is not read.
 ENOUGH = 100
 FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
@@ -91,16 +92,16 @@ class TopUpPlan:
 def active_minutes(sessions: Iterable[int]) -> dict[int, float]:
     """Minutes from opening to the last answer without the breaks, by primary key; finished sessions alone."""
     wanted = Session.objects.filter(pk__in=list(sessions), state__in=FINISHED, completed_at__isnull=False)
-    opened = dict(wanted.values_list("pk", "opened_at"))
+    opened = dict(wanted.values_list("pk", Epoch("opened_at")))
     answers = Response.objects.filter(session__in=list(opened)).order_by("session_id", "received_at")
-    rows = answers.values_list("session_id", "received_at").iterator()
-    return {pk: _active(opened[pk], [at for _, at in group]) for pk, group in groupby(rows, key=lambda row: row[0])}
+    rows = answers.values_list("session_id", Epoch("received_at")).iterator()
+    return {pk: _active(opened[pk], [at for _, at in group]) for pk, group in groupby(rows, key=itemgetter(0))}
 
 
-def _active(opened: datetime, answered: list[datetime]) -> float:
-    reading = min(answered[0] - opened, LONGEST_READING)
-    steps = (min(after - before, LONGEST_STEP) for before, after in pairwise(answered))
-    return sum(steps, max(reading, timedelta())).total_seconds() / 60
+def _active(opened_s: float, answered_s: list[float]) -> float:
+    reading = min(answered_s[0] - opened_s, LONGEST_READING_S)
+    steps = (min(after - before, LONGEST_STEP_S) for before, after in pairwise(answered_s))
+    return (max(reading, 0.0) + sum(steps)) / 60
 
 
 def wage_estimate(study: Study) -> WageEstimate:
@@ -108,16 +109,19 @@ def wage_estimate(study: Study) -> WageEstimate:
     minutes, source = sorted(_minutes_of(study, ENOUGH).values()), "active"
     if not minutes:
         minutes, source = sorted(_minutes_of_pilots(study)), "pilot"
-    terms = suggested_terms(study)
-    if not minutes:
-        minutes, source = [float(terms.estimated_minutes)], "plan"
     newest = Campaign.objects.filter(study=study, compensates=None).exclude(reward_cents=0).first()
+    reward_cents = newest.reward_cents if newest else None
+    if not minutes or reward_cents is None:
+        terms = suggested_terms(study)
+        reward_cents = terms.reward_cents if reward_cents is None else reward_cents
+        if not minutes:
+            minutes, source = [float(terms.estimated_minutes)], "plan"
     return WageEstimate(
         source=source,  # type: ignore[arg-type]
         sessions=0 if source == "plan" else len(minutes),
         median_minutes=quantile(minutes, 0.5),
         slow_minutes=quantile(minutes, 0.75),
-        reward_cents=newest.reward_cents if newest else terms.reward_cents,
+        reward_cents=reward_cents,
         floor_cents=settings.WAGE_FLOOR_CENTS,
     )
 

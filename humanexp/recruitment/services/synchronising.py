@@ -98,7 +98,9 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
         # The HIT first: once it is closed, the list that follows is complete.
         about = recruiter.hit(hit.hit_id)
         listed = list(recruiter.assignments(hit.hit_id))
-        rows = list(campaign.assignments_taken.select_related("person"))
+        # Of this HIT's alone: a study of a thousand people in HITs of nine asks about more than a hundred.
+        ids = [found.assignment_id for found in listed]
+        rows = list(campaign.assignments_taken.filter(assignment_id__in=ids).select_related("person"))
         known = {(row.assignment_id, row.person.worker_id): row.state for row in rows if row.person is not None}
         # People who had themselves deleted stay forgotten.
         forgotten = {row.assignment_id for row in rows if row.person is None and row.is_listed}

@@ -95,19 +95,19 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 200) -> HttpResponse:
-    priced = price_of(study, TermsForm(form.data if form.is_bound else {**form.initial}))
-    # each of these sums up the whole study: once is enough
-    budget = priced.budget if priced else selectors.budget_of(study)
+    tally = selectors.tally_of(study)
+    priced = price_of(study, TermsForm(form.data if form.is_bound else {**form.initial}), tally)
+    budget = priced.budget if priced else selectors.budget_of(study, tally)
     context: dict[str, Any] = {
         "study": study,
         "form": form,
         "campaigns": campaign_rows(study),
         "is_live": study.campaigns.filter(state=CampaignState.LIVE).exists(),
         "free_sessions": priced.free_sessions if priced else selectors.free_sessions(study),
-        "attention": selectors.attention(study),
+        "attention": selectors.attention(study, tally),
         "paid": " ".join(PAID),
         "budget": budget,
-        "liability": priced.liability if priced else selectors.liability(study),
+        "liability": selectors.liability(study, tally),
         "limits": LimitsForm(initial={"study_cap": _typed(budget.cap_cents)}),
         "price": priced,
     }

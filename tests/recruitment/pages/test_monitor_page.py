@@ -2,18 +2,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
+from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.experiments.answer_bars import bars
 from humanexp.experiments.answer_counts import BinCount
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Session, Study
 from humanexp.jobs.models import Job
-from humanexp.recruitment import monitor_page, services
+from humanexp.recruitment import monitor_page, selectors, services
 from humanexp.recruitment.charts import columns
 from humanexp.recruitment.models import Assignment, Campaign, Payment, SenderLease
 from humanexp.recruitment.selectors import OpenedBin
@@ -201,6 +203,23 @@ class TestResolutions:
     def test_nothing_else_can_be_resolved(self, launched: Campaign, console: Client) -> None:
         reply = console.post(f"/studies/{launched.study.slug}/monitor/resolve/", {"kind": "magic"}, follow=True)
         assert b"There is nothing of this kind to resolve." in reply.content
+
+
+def test_sessions_are_counted_in_the_stretch_in_which_they_began_and_ended(
+    launched: Campaign, finished: Callable[..., Assignment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    hours = {"AFIRST": (10, 9), "ASECOND": (3, 1), "ATHIRD": (0.5, None)}
+    for worker, (began, ended) in hours.items():
+        row = finished(worker, submitted=False)
+        Session.objects.filter(pk=row.session_id).update(
+            opened_at=now - timedelta(hours=began), completed_at=now - timedelta(hours=ended) if ended else None
+        )
+    monkeypatch.setattr(clock, "system_clock", SimpleNamespace(now=lambda: now))
+    found = selectors.sessions_over_time(launched.study, bins=5)
+    assert [one.opened for one in found] == [1, 0, 0, 1, 1]
+    assert [one.completed for one in found] == [1, 0, 0, 0, 1]
+    assert [one.start for one in found] == [now - timedelta(hours=left) for left in (10, 8, 6, 4, 2)]
 
 
 def test_columns_fill_the_box() -> None:
