@@ -16,7 +16,8 @@ from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
 from humanexp.core.middleware import error_page
 from humanexp.core.models import User
-from humanexp.experiments.members import role_of
+from humanexp.evaluations.models import Retraining
+from humanexp.experiments.members import may_somewhere, role_of
 from humanexp.experiments.models import Study
 from humanexp.experiments.roles import MAY, Action
 from humanexp.jobs.models import Job
@@ -80,6 +81,9 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "results:responses": (Action.EXPORT, Action.EXPORT),
 }
 
+#: Addresses that belong to no study: for those who may do this in any of them.
+ANYWHERE: Mapping[str, Action] = {"console:retrain": Action.ANALYSE}
+
 #: Files in which people's answers or money leave the house: who takes one stands in the record.
 DOWNLOADS: Mapping[str, str] = {
     "results:responses": "responses.csv",
@@ -95,7 +99,10 @@ JOBS: Mapping[str, Action] = {
     "results": Action.ANALYSE,
     "console": Action.CHECK,
 }
+#: The same for jobs that belong to no study; all others are everybody's.
+HOUSE_JOBS: Mapping[str, Action] = {"console.retrain": Action.ANALYSE}
 _STUDIES = "studies/<slug:slug>/"
+_RETRAINING = "evaluations:retraining"
 _JOB_PAGES = frozenset({"jobs:job", "jobs:cancel", "jobs:resume"})
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -121,7 +128,7 @@ class StudyAccess:
         if match is None:
             return None
         is_of_study = match.route.startswith(_STUDIES)
-        if not is_of_study and match.view_name not in _JOB_PAGES:
+        if not is_of_study and match.view_name not in (*_JOB_PAGES, *ANYWHERE, _RETRAINING):
             return None
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
@@ -129,6 +136,10 @@ class StudyAccess:
             if is_of_study:
                 study = Study.objects.filter(slug=kwargs["slug"]).first()
                 _check(request, study, _action_of(match.view_name, request.method or "GET"), name=kwargs["slug"])
+            elif match.view_name in ANYWHERE:
+                _check_anywhere(request, ANYWHERE[match.view_name])
+            elif match.view_name == _RETRAINING:
+                _check_people(request, kwargs["pk"])
             else:
                 _check_job(request, kwargs["pk"], is_reading=match.view_name == "jobs:job")
         except ApplicationError as error:
@@ -154,11 +165,28 @@ def _check(request: HttpRequest, study: Study | None, action: Action | None, *, 
         )
 
 
+def _check_anywhere(request: HttpRequest, action: Action) -> None:
+    if not may_somewhere(request.user, action):
+        raise NotAllowed(
+            _("This takes a study in which you may %(what)s: make one, or ask an owner.") % {"what": action.label}
+        )
+
+
+def _check_people(request: HttpRequest, pk: int) -> None:
+    """What says how a study's people did is for those who may see the study."""
+    slug = Retraining.objects.filter(pk=pk).values_list("people_of", flat=True).first()
+    study = Study.objects.filter(slug=slug).first() if slug else None
+    if study is not None:
+        _check(request, study, Action.SEE, name=study.slug)
+
+
 def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
-    """Jobs about a study belong to its people; all others to everybody."""
+    """Jobs about a study belong to its people; of all others `HOUSE_JOBS` says who may cancel them."""
     job = Job.objects.filter(pk=pk).first()
     kind, _colon, key = (job.subject if job else "").partition(":")
     if job is None or kind != "study":
+        if job is not None and job.kind in HOUSE_JOBS and not is_reading:
+            _check_anywhere(request, HOUSE_JOBS[job.kind])
         return
     study = Study.objects.filter(**({"pk": int(key)} if key.isdigit() else {"slug": key})).first()
     if study is not None:

@@ -64,6 +64,7 @@ ACTS: Mapping[str, str | Promise] = {
     "freeze-analysis-plan": _("froze the analysis plan"),
     "power": _("asked for the power of the plan"),
     "analyse": _("asked for an analysis"),
+    "retrain": _("had a network retrained"),
     "export": _("took data away"),
     "delete-stimuli": _("deleted a stimulus set"),
     "delete-pictures": _("deleted a set of pictures"),

@@ -8,6 +8,7 @@ from typing import Any
 from humanexp.core import clock
 from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun, Retraining
+from humanexp.evaluations.specs import shelf_specs
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.pace import partial_context
@@ -68,6 +69,12 @@ def retraining_context(retraining: Retraining) -> dict[str, Any]:
         for name in QUANTITIES
         if name in row["difference"]
     ]
-    job = jobs.latest_for(retraining.job_subject)
-    report = retraining.report
-    return {"retraining": retraining, "report": report, "entries": entries, **partial_context(job, now=clock.now())}
+    job, spec = jobs.latest_for(retraining.job_subject), f"export:{retraining.out}"
+    return {
+        "retraining": retraining,
+        "report": retraining.report,
+        "entries": entries,
+        # to be evaluated on other stimuli, where the console may read it
+        "new_spec": spec if spec in shelf_specs() else "",
+        **partial_context(job, now=clock.now()),
+    }

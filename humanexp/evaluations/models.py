@@ -88,6 +88,8 @@ class Retraining(models.Model):
     share = models.FloatField(default=0.5)
     #: device power in watts, overhead, kg CO2 a kWh
     power = models.JSONField(default=dict)
+    #: name of the study whose people it is compared with; empty: with nobody
+    people_of = models.CharField(max_length=80, blank=True)
     #: the .pt2 file that is written
     out = models.CharField(max_length=300)
     #: digest of the network after

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from humanexp.core import clock
-from humanexp.core.errors import InputRefused, InvalidRequest
+from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.prediction import shown_stimuli
-from humanexp.evaluations.specs import check_spec, default_name, located
+from humanexp.evaluations.specs import check_safe, check_spec, check_trainable, default_name, located
+from humanexp.jobs import selectors as jobs
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceSet, StimulusSet
 
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 _BATCH = 64
 #: Refits of the bootstrap over originals.
 REFITS = 1000
+#: What makes two retrainings the same.
+_ASKED = (
+    *("stimulus_set_id", "evaluation_set_id", "spec", "device", "labels_file", "corruptions", "recipe", "share"),
+    *("power", "people_of"),
+)
 
 
 def describe(
@@ -47,10 +53,14 @@ def describe(
     device: str = "cpu",
     labels: Path | None = None,
     power: dict[str, float] | None = None,
+    people_of: str = "",
     by: User | None = None,
 ) -> Retraining:
-    """The row of a retraining that is about to start; refuses what cannot end well before anything is trained."""
-    spec = check_spec(spec)
+    """The row of a retraining that is about to start; refuses what cannot end well before anything is trained.
+
+    The very same while it is under way is the row that there is.
+    """
+    spec = check_trainable(check_spec(spec) if by is None else check_safe(spec))
     for one in (stimulus_set, evaluation_set):
         if one is not None and one.completed_at is None:
             raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
@@ -58,11 +68,12 @@ def describe(
     if unknown:
         raise InvalidRequest(
             f"The set {stimulus_set} has no stimuli of {', '.join(unknown)}; there are: "
-            f"{', '.join(stimulus_set.corruptions)}."
+            f"{', '.join(stimulus_set.corruptions)}.",
+            fields={"corruptions": "of the set"},
         )
     _check_out(out)
     _split(stimulus_set, evaluation_set, share=share, seed=recipe.seed)
-    return Retraining.objects.create(
+    row = Retraining(
         stimulus_set=stimulus_set,
         evaluation_set=evaluation_set,
         name=default_name(spec),
@@ -73,12 +84,19 @@ def describe(
         recipe=asdict(recipe),
         share=share,
         power=power or {},
+        people_of=people_of,
         out=str(out.resolve()),
         created_by=by,
     )
+    same = _under_way(row)
+    if same is None:
+        row.save()
+    return same or row
 
 
-def train_and_compare(retraining: Retraining, trials: pd.DataFrame | None, progress: Progress) -> dict[str, Any]:
+def train_and_compare(
+    retraining: Retraining, trials: pd.DataFrame | None, progress: Progress, *, allow_download: bool = False
+) -> dict[str, Any]:
     """Train, test before and after, write the network and store the report; an interrupted training goes on."""
     from analysis.classifiers import load_classifier, rehearse, require_gradients
     from analysis.retraining import Recipe, before_and_after, fine_tune
@@ -87,6 +105,7 @@ def train_and_compare(retraining: Retraining, trials: pd.DataFrame | None, progr
         load_classifier(
             located(retraining.spec),
             device=retraining.device,
+            allow_download=allow_download,
             labels=Path(retraining.labels_file) if retraining.labels_file else None,
         )
     )
@@ -208,6 +227,18 @@ def _circumstances(retraining: Retraining, made: Retrained, split: Split, n_exam
         "energy": energy.to_dict(),
         "device": retraining.device,
     }
+
+
+def _under_way(row: Retraining) -> Retraining | None:
+    """The very same that is being made; another one that would write the same file is in the way."""
+    for other in Retraining.objects.filter(out=row.out, completed_at=None):
+        job = jobs.latest_for(other.job_subject)
+        if job is None or job.is_finished:
+            continue
+        if all(getattr(other, name) == getattr(row, name) for name in _ASKED):
+            return other
+        raise Conflict(f"{Path(row.out).name} is being made by another retraining: wait, cancel it, or name another.")
+    return None
 
 
 def _check_out(out: Path) -> None:

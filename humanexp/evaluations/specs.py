@@ -65,6 +65,17 @@ def check_safe(spec: str) -> str:
     return spec
 
 
+def check_trainable(spec: str) -> str:
+    """The adapter string of what may be a torch network; answers on record and ONNX files have no gradients."""
+    scheme = check_spec(spec).partition(":")[0]
+    if scheme in ("onnx", "table"):
+        raise InvalidRequest(
+            f"{spec} gives no gradients, so it cannot be trained: use torchvision:, timm:, hf:, open_clip: or export:.",
+            fields={"spec": "a torch network"},
+        )
+    return spec
+
+
 def shelf_specs() -> list[str]:
     """Adapter strings of the network files that the console may use: those that ship with it, and the shelf's."""
     shipped = Path(settings.BASE_DIR) / "fixtures" / "classifiers"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
+from django.db.models import QuerySet
 
 from humanexp.core.models import User
 from humanexp.experiments.models import Study, StudyMembership
@@ -22,6 +23,21 @@ def role_of(user: User | AnonymousUser, study: Study) -> Role | None:
 def may(user: User | AnonymousUser, action: Action, study: Study) -> bool:
     """Whether the researcher's role allows this."""
     return role_of(user, study) in MAY[action]
+
+
+def studies_with(user: User | AnonymousUser, action: Action) -> QuerySet[Study]:
+    """Studies in which the researcher's role allows this."""
+    if not user.is_authenticated or not user.is_active:
+        return Study.objects.none()
+    if user.is_staff or user.is_superuser:
+        return Study.objects.all()
+    return Study.objects.filter(memberships__user=user, memberships__role__in=MAY[action])
+
+
+def may_somewhere(user: User | AnonymousUser, action: Action) -> bool:
+    """Whether the researcher may do this in any study: who is a viewer everywhere starts nothing."""
+    is_head = user.is_active and (user.is_staff or user.is_superuser)
+    return is_head or studies_with(user, action).exists()
 
 
 def members_of(study: Study) -> list[StudyMembership]:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 
 from analysis.categories import CATEGORIES
 from analysis.classifiers import load_classifier
@@ -17,15 +19,21 @@ from analysis.retraining import Recipe
 from analysis.tables import TRIALS
 from humanexp.console import retraining
 from humanexp.core.errors import InputRefused, InvalidRequest, JobCancelled
+from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.evaluations import retraining as retrainings
 from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.specs import shelf_specs
+from humanexp.experiments.models import Study
+from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
 from tests.analysis.classifiers import small_networks as small
 from tests.evaluations.sets import picture_set
+from tests.results.collected import make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
+FORM = "/classifiers/retrain/"
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +118,130 @@ def test_with_people_there_are_indices_and_no_original_is_on_both_sides(
     accuracy = [entry for entry in report["rows"] if entry["property"] == "accuracy"]
     assert all(set(entry["interval"]) == {"area", "hmri", "mrsi"} for entry in accuracy)
     assert report["originals"] == 4
+
+
+def test_the_command_compares_with_the_people_of_a_study(
+    stimulus_set: StimulusSet, network: str, tmp_path: Path
+) -> None:
+    """Nobody has judged the sessions before: the command has it done, as an analysis does."""
+    study = make_study(stimulus_set=stimulus_set)
+    out, told = tmp_path / "robust.pt2", StringIO()
+    asked = ("retrain", "--stimuli=pets", f"--classifier={network}", f"--out={out}", "--epochs=1", "--batch=8")
+    call_command(*asked, f"--study={study.slug}", stdout=told)
+    row = Retraining.objects.get()
+    assert row.people_of == study.slug
+    accuracy = [entry for entry in row.report["rows"] if entry["property"] == "accuracy"]
+    assert len(accuracy) == 2 and all(0.5 < entry["human_area"] < 1 for entry in accuracy)
+    for entry in accuracy:
+        low, high = entry["interval"]["hmri"]
+        assert low <= entry["difference"]["hmri"] <= high
+    assert "HMRI" in told.getvalue() and "MRSI" in told.getvalue()
+    with pytest.raises(CommandError, match="saw other stimuli"):
+        call_command(*asked[:-3], f"--out={tmp_path / 'b.pt2'}", f"--study={make_study(slug='others').slug}")
+    study.sessions.all().delete()
+    with pytest.raises(CommandError, match="Nobody has finished a session"):
+        call_command(*asked[:-3], f"--out={tmp_path / 'b.pt2'}", f"--study={study.slug}")
+
+
+class TestConsole:
+    """The form: what it offers, what it starts, what it refuses, and to whom."""
+
+    @pytest.fixture
+    def shelf(self, stimulus_set: StimulusSet) -> str:
+        path = media_path("classifiers/small.pt2")
+        path.parent.mkdir()
+        return f"export:{small.export_file(path)}"
+
+    @pytest.fixture
+    def form(self, stimulus_set: StimulusSet, shelf: str) -> dict[str, Any]:
+        recipe = {"epochs": 1, "learning_rate": 0.001, "momentum": 0.9, "batch": 8, "share": 0.5, "seed": 0}
+        energy = {"overhead": 1, "kg_co2_per_kwh": 0.432, "device": "cpu"}
+        return {"spec": shelf, "name": "robust", "stimulus_set": stimulus_set.pk, **recipe, **energy}
+
+    @pytest.fixture
+    def study(self, stimulus_set: StimulusSet, client: Client) -> Study:
+        anna = User.objects.create_user("anna")
+        client.force_login(anna)
+        return make_study(by=anna, stimulus_set=stimulus_set)
+
+    def test_a_network_is_trained_from_the_form_and_can_be_evaluated(
+        self, study: Study, form: dict[str, Any], client: Client
+    ) -> None:
+        page = client.get(FORM).content.decode()
+        assert form["spec"] in page and 'value="0.001"' in page and "gaussian noise" in page and str(study) in page
+        assert FORM in client.get(reverse("evaluations:classifiers")).content.decode()
+        form |= {"study": study.pk, "corruptions": ["uniform_noise"], "power_w": 50}
+        started = client.post(FORM, form)
+        row = Retraining.objects.get()
+        assert started.url == reverse("evaluations:retraining", args=[row.pk])
+        assert client.post(FORM, form).url == started.url and Retraining.objects.count() == 1
+        other = client.post(FORM, form | {"epochs": 2})
+        assert other.status_code == 422 and "robust.pt2 is being made by another retraining" in other.content.decode()
+        assert "Waits for the job runner" in client.get(started.url).content.decode()
+        runner.run_waiting(kinds=[retraining.JOB_KIND])
+        row.refresh_from_db()
+        assert row.completed_at is not None and row.corruptions == ["uniform_noise"] and row.power["power_w"] == 50
+        shown = client.get(started.url).content.decode()
+        for words in ("HMRI", "against the people of blur", "50.0 W", "kg CO₂", "Evaluate it on stimuli"):
+            assert words in shown
+        assert shelf_specs()[-2:] == [f"export:{row.out}", form["spec"]]
+        taken = client.post(FORM, form)
+        assert taken.status_code == 422 and "There is a network robust already" in taken.content.decode()
+        act = AuditEvent.objects.get(action="retrain")
+        assert (act.subject, act.study, act.by) == ("network:robust", "blur", User.objects.get(username="anna"))
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"spec": "onnx:small.onnx"}, "the console takes published networks"),
+            ({"spec": "python:os:getcwd"}, "for the command line alone"),
+            ({"spec": "table:x.csv"}, "the console takes published networks"),
+            ({"corruptions": ["frost"]}, "Select a valid choice"),
+            ({"name": "../robust"}, "valid “slug”"),
+            ({"epochs": 0}, "greater than or equal to 1"),
+            ({"momentum": 1}, "less than or equal to 0.999"),
+        ],
+    )
+    def test_what_cannot_be_trained_is_refused_at_its_field(
+        self, study: Study, form: dict[str, Any], client: Client, change: dict[str, Any], message: str
+    ) -> None:
+        reply = client.post(FORM, form | change)
+        assert reply.status_code == 422 and message in reply.content.decode()
+        assert not Retraining.objects.exists() and not Job.objects.filter(kind=retraining.JOB_KIND).exists()
+
+    def test_sets_that_share_pictures_are_refused_by_content(
+        self, study: Study, form: dict[str, Any], client: Client
+    ) -> None:
+        reply = client.post(FORM, form | {"evaluation_set": made("again").pk})
+        assert reply.status_code == 422
+        assert "8 originals of evaluation are originals of training too" in reply.content.decode()
+        assert not Retraining.objects.exists()
+        (media_path("classifiers") / "small.onnx").write_bytes(b"")
+        reply = client.post(FORM, form | {"spec": f"onnx:{media_path('classifiers')}/small.onnx"})
+        assert "gives no gradients" in reply.content.decode()
+
+    def test_who_is_a_viewer_everywhere_starts_and_stops_none(
+        self, study: Study, form: dict[str, Any], client: Client
+    ) -> None:
+        client.post(FORM, form | {"study": study.pk})
+        row, job = Retraining.objects.get(), Job.objects.get(kind=retraining.JOB_KIND)
+        page = reverse("evaluations:retraining", args=[row.pk])
+        viewer, stranger = User.objects.create_user("vera"), User.objects.create_user("stan")
+        study.memberships.create(user=viewer, role="viewer")
+        for user, seen in ((viewer, 200), (stranger, 404)):
+            client.force_login(user)
+            assert client.get(FORM).status_code == client.post(FORM, form).status_code == 403
+            assert client.post(f"/jobs/{job.pk}/cancel/").status_code == 403
+            assert FORM not in client.get(reverse("evaluations:classifiers")).content.decode()
+            assert client.get(page).status_code == seen
+        own = make_study(by=stranger, slug="own")
+        assert client.get(FORM).status_code == 200
+        reply = client.post(FORM, form | {"name": "mine", "study": study.pk})
+        assert reply.status_code == 422 and "Select a valid choice" in reply.content.decode()
+        reply = client.post(FORM, form | {"name": "mine", "study": own.pk})
+        assert reply.status_code == 422 and "saw other stimuli" in reply.content.decode()
+        client.logout()
+        assert client.get(FORM).status_code == 302
 
 
 def test_a_cancelled_training_goes_on_after_its_last_epoch(

@@ -93,9 +93,9 @@ def make_stimuli(name: str = "pictures") -> StimulusSet:
     return stimulus_set
 
 
-def make_study(by: User | None = None, slug: str = "blur") -> Study:
-    """A study with eight submitted sessions."""
-    stimulus_set = make_stimuli(f"{slug}-pictures")
+def make_study(by: User | None = None, slug: str = "blur", stimulus_set: StimulusSet | None = None) -> Study:
+    """A study with eight submitted sessions, on stimuli of its own unless others are given."""
+    stimulus_set = stimulus_set or make_stimuli(f"{slug}-pictures")
     study = Study.objects.create(
         family=StudyFamily.objects.create(slug=slug),
         slug=slug,

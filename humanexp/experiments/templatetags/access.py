@@ -7,6 +7,7 @@ from typing import Any
 
 from django import template
 
+from humanexp.experiments.members import may_somewhere as may_in_any
 from humanexp.experiments.members import role_of
 from humanexp.experiments.models import Study
 from humanexp.experiments.roles import MAY, Action
@@ -24,3 +25,10 @@ def may(context: Mapping[str, Any], action: str, study: Study) -> bool:
     if study.pk not in known:
         known[study.pk] = role_of(request.user, study)
     return known[study.pk] in MAY[Action(action)]
+
+
+@register.simple_tag(takes_context=True)
+def may_somewhere(context: Mapping[str, Any], action: str) -> bool:
+    """Whether the reader's role in any study allows an action that belongs to none."""
+    request = context.get("request")
+    return request is not None and may_in_any(request.user, Action(action))

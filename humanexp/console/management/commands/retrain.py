@@ -38,6 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=whole_number(0), default=0)
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
         parser.add_argument("--labels", metavar="FILE", type=Path, help="mapping file of a network with its own labels")
+        parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
         parser.add_argument(
             "--power", type=float, help=f"of the device, in W (default: cpu {CPU_W:g}, cuda {CUDA_W:g})"
         )
@@ -60,6 +61,7 @@ class Command(BaseCommand):
                 device=options["device"],
                 labels=options["labels"],
                 power=_power(options),
+                allow_download=options["allow_download"],
             )
         except (ApplicationError, AnalysisError) as error:
             raise CommandError(str(error)) from error
