@@ -51,6 +51,8 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:limits": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:compensate": (Action.PAY, Action.PAY),
     "recruitment:notify": (Action.LAUNCH, Action.LAUNCH),
+    "recruitment:exclusions": (Action.EVIDENCE, Action.EVIDENCE),
+    "recruitment:exclusion": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:top-up": (Action.PAY, Action.PAY),
     "recruitment:resolve": (Action.PAY, Action.PAY),
     "recruitment:ledger-csv": (Action.SEE, Action.SEE),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.views import campaigns, ledger, monitor, recruit, review, take
+from humanexp.recruitment.views import campaigns, exclusions, ledger, monitor, recruit, review, take
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -20,6 +20,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/recruit/<int:pk>/extend/", campaigns.extend, name="extend"),
     path("studies/<slug:slug>/recruit/<int:pk>/change/", campaigns.change, name="change"),
     path("studies/<slug:slug>/recruit/notify/", campaigns.notify, name="notify"),
+    path("studies/<slug:slug>/recruit/exclusions/", exclusions.exclusions, name="exclusions"),
+    path("studies/<slug:slug>/recruit/exclusions/<int:pk>/", exclusions.exclusion, name="exclusion"),
     path("studies/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
     path("studies/<slug:slug>/monitor/answers/", monitor.answers, name="answers"),
     path("studies/<slug:slug>/monitor/resolve/", monitor.resolve, name="resolve"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from humanexp.core.keys import pseudonym
 from humanexp.experiments.models import Session, SessionState, StudyFamily
@@ -27,8 +27,10 @@ def exclusion_code(*, environment: str, worker_id: str) -> str:
     return pseudonym(settings.PSEUDONYM_KEY, "exclusion", namespace, worker_id, prefix="X", length=20)
 
 
-def exclusions(family: StudyFamily) -> QuerySet[Exclusion]:
-    return Exclusion.objects.filter(family=family).select_related("added_by")
+def exclusions(family: StudyFamily, query: str = "") -> QuerySet[Exclusion]:
+    """Who is on the family's list; `query` is looked for in codes and notes."""
+    found = Exclusion.objects.filter(family=family).select_related("added_by", "family")
+    return found.filter(Q(code__icontains=query) | Q(note__icontains=query)) if query else found
 
 
 def is_excluded(family: StudyFamily, *, environment: str, worker_id: str) -> bool:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from humanexp.core.audit import record
-from humanexp.core.errors import InvalidRequest
+from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.experiments.models import StudyFamily
+from humanexp.experiments.members import may
+from humanexp.experiments.models import Study, StudyFamily
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Exclusion
 from humanexp.recruitment.services.people import check_worker_id
@@ -67,9 +69,27 @@ def exclude_family(*, family: StudyFamily, other: StudyFamily, by: User | None =
 
 
 @transaction.atomic
-def lift_exclusion(*, exclusion: Exclusion, by: User | None = None) -> None:
-    """The person may take part from now on."""
-    record(action="lift-exclusion", subject=f"family:{exclusion.family_id}", by=by, note=exclusion.note)
+def lift_exclusion(*, exclusion: Exclusion, study: Study | None = None, by: User | None = None) -> None:
+    """The person may take part in the family from now on. `study`: on whose page it was done; its record tells it.
+
+    The list is the whole family's: who lifts must be allowed to launch every study of it.
+    """
+    if by is not None:
+        for other in exclusion.family.studies.order_by("pk"):
+            if not may(by, Action.LAUNCH, other):
+                raise NotAllowed(
+                    f"The list is also that of the study {other.slug}, in which your role does not allow this: ask "
+                    "one of its owners."
+                )
+    record(
+        action="lift-exclusion",
+        subject=f"family:{exclusion.family_id}",
+        study=study.slug if study else "",
+        by=by,
+        family=exclusion.family.slug,
+        code=exclusion.code,
+        note=exclusion.note,
+    )
     exclusion.delete()
 
 

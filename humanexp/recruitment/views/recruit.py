@@ -105,6 +105,7 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
         "is_live": study.campaigns.filter(state=CampaignState.LIVE).exists(),
         "free_sessions": priced.free_sessions if priced else selectors.free_sessions(study),
         "attention": selectors.attention(study, tally),
+        "excluded": selectors.exclusions(study.family).count(),
         "paid": " ".join(PAID),
         "budget": budget,
         "liability": selectors.liability(study, tally),
