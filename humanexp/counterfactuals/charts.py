@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from analysis.figures import Column, Figure, Table, matrix_figure
 from humanexp.core.errors import NotFound
-from humanexp.counterfactuals.groups import Group, oor_by_generator
+from humanexp.counterfactuals.groups import Group
 from humanexp.results.cards import figure_value
 from humanexp.results.charts import Chart
 
@@ -62,8 +62,11 @@ def charts_of(group: Group, result: Mapping[str, Any]) -> list[Told]:
         for number, entry in enumerate(result.get("transfer", ()))
     ]
     if len(group.generators) > 1:
-        entries = result.get("agreement", [])
-        charts.append(Told(_agreement(group, entries), agreement_sentence(entries)))
+        chart = _agreement(group, result.get("agreement", ()))
+        if "agreement" in result:
+            charts.append(Told(chart, agreement_sentence(result["agreement"])))
+        else:
+            charts.append(Told(chart, _("Ranks are compared when the models are tested.")))
     return charts
 
 
@@ -87,9 +90,9 @@ def transfer_sentence(entry: Entry) -> str:
     row = entry["made_against"].index(name)
     own = entry["correct"][row][entry["tested"].index(name)] / entry["n_valid"][row]
     return _(
-        "Pictures made against %(name)s fool the others most: on average they name %(others).0f %% of them right, "
-        "%(name)s itself %(own).0f %%."
-    ) % {"name": name, "others": 100 * mean, "own": 100 * own}
+        "With %(generator)s, pictures made against %(name)s fool the others most: on average they name %(others).0f %% "
+        "of them right, %(name)s itself %(own).0f %%."
+    ) % {"generator": entry["generator"], "name": name, "others": 100 * mean, "own": 100 * own}
 
 
 def agreement_sentence(entries: Sequence[Entry]) -> str:
@@ -113,7 +116,10 @@ def _pair(entry: Entry) -> dict[str, Any]:
 
 def _transfer(group: Group, entry: Entry, number: int) -> Chart:
     title = _("Pictures of %(generator)s on other models") % {"generator": entry["generator"]}
-    rows = [f"{name} ({n})" for name, n in zip(entry["made_against"], entry["n_valid"], strict=True)]
+    rows = [
+        _("against %(name)s (%(n)d)") % {"name": name, "n": n}
+        for name, n in zip(entry["made_against"], entry["n_valid"], strict=True)
+    ]
     return Chart(
         key=f"transfer-{number}",
         title=title,
@@ -149,7 +155,6 @@ def _matrix(group: Group, entry: Entry, title: str, rows: list[str]) -> Figure:
         title=title,
         name="share",
         x_label=_("tested"),
-        y_label=_("made against"),
         description=f"{title}: {transfer_sentence(entry)}",
         largest=1.0,
         details=details,
@@ -187,8 +192,12 @@ def _transfer_table(group: Group, entry: Entry, title: str) -> Table:
 
 
 def _agreement(group: Group, entries: Sequence[Entry]) -> Chart:
-    oor = oor_by_generator(group)
-    generators = list(oor)
+    def oor(model: str, generator: str) -> tuple[float | None, float | None, float | None]:
+        run = group.run_of(model, generator)
+        pooled = {} if run is None else run.scores["pooled"]
+        low, high = pooled.get("intervals", {}).get("oor", (None, None))
+        return pooled.get("oor"), low, high
+
     return Chart(
         key="agreement",
         title=_("Do generators rank models alike?"),
@@ -197,8 +206,15 @@ def _agreement(group: Group, entries: Sequence[Entry]) -> Chart:
             Table(
                 "oor",
                 _("OOR by model and generator"),
-                (Column("model", _("Model")), *(Column(name, name, "number") for name in generators)),
-                tuple((model, *(oor[name].get(model) for name in generators)) for model in group.models.values()),
+                (
+                    Column("model", _("Model")),
+                    *(Column(name, name, "estimate", 2) for name in group.generators.values()),
+                ),
+                tuple(
+                    (name, *(oor(model, generator) for generator in group.generators))
+                    for model, name in group.models.items()
+                ),
+                (_("With 95 % intervals, pictures resampled."),),
             ),
             Table(
                 "ranks",

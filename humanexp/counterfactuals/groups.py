@@ -77,18 +77,6 @@ def stored(group: Group) -> SearchGroup | None:
     return SearchGroup.objects.filter(key=group.key).first()
 
 
-def oor_by_generator(group: Group) -> dict[str, dict[str, float]]:
-    """OOR by the names of generator and model; what has none is left out."""
-    return {
-        generator: {
-            model: run.scores["pooled"]["oor"]
-            for digest, model in group.models.items()
-            if (run := group.run_of(digest, key)) and run.scores["pooled"]["oor"] is not None
-        }
-        for key, generator in group.generators.items()
-    }
-
-
 def generator_name(spec: str) -> str:
     """A specification without the folder of its file."""
     kind, _, rest = spec.partition(":")

@@ -12,7 +12,7 @@ from django.conf import settings
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
-from humanexp.counterfactuals.groups import FEWEST_RANKED, Group, group_by_key, oor_by_generator, stored
+from humanexp.counterfactuals.groups import FEWEST_RANKED, Group, group_by_key, stored
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.searching import records_of, search_settings
 from humanexp.jobs.registry import Progress
@@ -117,12 +117,24 @@ def _agreement(group: Group) -> list[dict[str, Any]]:
     from analysis.counterfactuals.studies import generator_agreement
 
     told = []
-    for pair in itertools.combinations(oor_by_generator(group).items(), 2):
+    for pair in itertools.combinations(_oor(group).items(), 2):
         first, second = (oor for _generator, oor in pair)
         if sum(model in second for model in first) >= FEWEST_RANKED:
             (found,) = generator_agreement(dict(pair))
             told.append({"pair": found.pair, "rho": _plain(found.rho), "tau": _plain(found.tau), "n": found.n})
     return told
+
+
+def _oor(group: Group) -> dict[str, dict[str, float]]:
+    """OOR by the names of generator and model; what has none is left out."""
+    return {
+        generator: {
+            model: run.scores["pooled"]["oor"]
+            for digest, model in group.models.items()
+            if (run := group.run_of(digest, key)) and run.scores["pooled"]["oor"] is not None
+        }
+        for key, generator in group.generators.items()
+    }
 
 
 def _plain(value: float) -> float | None:

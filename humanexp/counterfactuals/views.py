@@ -37,7 +37,6 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
         "order": order,
         "under_way": selectors.under_way(),
         "has_pictures": selectors.source_sets().exists(),
-        "has_groups": any(group.is_transferable for group in groups.groups()),
     }
     return render(request, "counterfactuals/leaderboard.html", context)
 
