@@ -11,8 +11,13 @@ from django.utils.translation import gettext_lazy
 from analysis.acceptance import qualification_rule
 from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
 from humanexp.experiments.duration import session_minutes
+from humanexp.experiments.models import Study
+from humanexp.experiments.plans import planned_stimuli
+from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.models import Environment
 from humanexp.recruitment.services.publishing import DURATION_FACTOR
+from humanexp.stimuli.models import Stimulus
 
 #: A time limit below so many times the length of a session cuts slow people off.
 ROOM = 2.0
@@ -68,6 +73,51 @@ def qualification(launch: Launch) -> Line:
             **design,
         )
     return good(_("%(n)d clean pictures at the beginning; who fails is paid and does not count.") % {"n": rounds})
+
+
+@check(gettext_lazy("Paid qualification"))
+def paid_qualification(launch: Launch) -> Line:
+    """A campaign for those alone who have passed is seen by nobody while nobody has."""
+    entrance = selectors.entrance_of(launch.study.family, launch.to)
+    if launch.is_link or not (entrance.campaigns or entrance.elsewhere):
+        return good(_("No paid qualification opens this study's family here."))
+    if not entrance.campaigns:
+        where = ", ".join(str(Environment(name).label) for name in entrance.elsewhere)
+        return warn(
+            _("Its qualification runs on %(where)s: who passed there is not known as such here.") % {"where": where},
+            _("Offer the qualification here too, or open this campaign to everybody."),
+        )
+    newest = entrance.campaigns[0].study
+    recruit = {"url": reverse("recruitment:recruit", args=[newest.slug]), "action": _("Its page")}
+    free = selectors.free_sessions(launch.study)
+    counts = {"n": entrance.passed, "free": free, "study": newest.slug}
+    if seen := len(_originals(newest) & _originals(launch.study)):
+        return warn(
+            _("%(study)s shows %(n)d originals of this study: who passed has seen them.")
+            % {"study": newest.slug, "n": seen},
+            _("Make one of the two with other pictures."),
+            url=reverse("experiments:design", args=[newest.slug]),
+            action=_("Its design"),
+        )
+    if entrance.passed < free and not entrance.is_recruiting:
+        return warn(
+            _("%(study)s was passed by %(n)d and is not recruiting any more; %(free)d sessions are free.") % counts,
+            _("Offer the qualification again, or open this campaign to everybody."),
+            **recruit,
+        )
+    if not entrance.passed:
+        return warn(
+            _("Nobody has passed %(study)s yet: a campaign for those alone who have is seen by nobody.") % counts,
+            _("Wait for the first, or open this campaign to everybody."),
+            **recruit,
+        )
+    return good(_("%(study)s was passed by %(n)d so far; %(free)d sessions are free.") % counts)
+
+
+def _originals(study: Study) -> set[str]:
+    """What the plan's pictures were made from, told by content."""
+    planned = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=planned_stimuli(study))
+    return set(planned.values_list("source_image__sha256", flat=True))
 
 
 @check(gettext_lazy("Time"))

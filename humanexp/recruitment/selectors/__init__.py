@@ -27,6 +27,7 @@ from humanexp.recruitment.selectors.campaigns import (
     suggested_terms,
     unfinished_campaigns,
 )
+from humanexp.recruitment.selectors.entrances import Entrance, entrance_of
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
@@ -56,6 +57,7 @@ __all__ = [
     "Attention",
     "Books",
     "Budget",
+    "Entrance",
     "Liability",
     "OpenedBin",
     "Progress",
@@ -74,6 +76,7 @@ __all__ = [
     "campaigns_of",
     "campaigns_with_hits",
     "committed_cents",
+    "entrance_of",
     "exclusion_code",
     "exclusions",
     "finished_not_submitted",
