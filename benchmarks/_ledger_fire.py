@@ -86,13 +86,13 @@ class Fire(PlatformSide):
         balance = _cents(there.get_account_balance()["AvailableBalance"])
         self._process(self._launch)
         self._arm()
-        self._live(self._send, left=self._waiting)
+        self._live([self._send], left=self._waiting)
         places = self._process(self._places)
         receipts = self._process(lambda: self._consent(taken)) if (taken := self._accept(places)) else {}
         self._submit(taken, receipts)
-        self._live(self._keep_books, left=self._unpaid)
+        self._live([self._keep_books, self._send], left=self._unpaid)
         self._process(self._stop)
-        self._live(self._send, left=self._waiting)
+        self._live([self._send], left=self._waiting)
         self._control("DELETE", "faults", {})
         books = self._process(self._books)
         self._compare(there, books, spent=balance - _cents(there.get_account_balance()["AvailableBalance"]))
@@ -124,11 +124,11 @@ class Fire(PlatformSide):
         url = f"{self.market.url}/_test/{name}"
         requests.request(method, url, json=body, timeout=PATIENCE_S).raise_for_status()
 
-    def _live(self, work: Callable[[], Any], *, left: Callable[[], int]) -> None:
-        """Processes that do the work, two at once, each killed at a random moment; until nothing is left."""
+    def _live(self, kinds: list[Callable[[], Any]], *, left: Callable[[], int]) -> None:
+        """Processes that do one of these works, two at once, each killed at a random moment; until nothing is left."""
         before, mean = self._process(left), self.kill_after_s
         for _ in range(MOST_LIVES):
-            lives = [fork(self._prepared(work)) for _ in range(2)]
+            lives = [fork(self._prepared(self.random.choice(kinds))) for _ in range(2)]
             time.sleep(0.02 + self.random.expovariate(1 / mean))
             for pid, reading in lives:
                 self.outcome.lives += 1

@@ -34,7 +34,7 @@ class PlatformSide:
             cap_cents=10_000_000,
             lifetime_s=300 * DAY_S,
             # with even seeds time approves some of it
-            auto_approval_s=(3 if self.seed % 2 == 0 else 30) * DAY_S,
+            auto_approval_s=(1 if self.seed % 2 == 0 else 30) * DAY_S,
             skip_preflight=True,
         )
 
