@@ -5,9 +5,7 @@ The process that holds this never touches the database itself: whatever does is 
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +17,7 @@ import requests
 from django.db import connection
 
 from benchmarks._ledger_platform import PlatformSide
-from benchmarks._ledger_processes import Shifted, fork, in_a_process, patiently
+from benchmarks._ledger_processes import Shifted, end_after, fork, in_a_process, patiently
 from humanexp.core import clock
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient
 
@@ -90,7 +88,7 @@ class Fire(PlatformSide):
         places = self._process(self._places)
         receipts = self._process(lambda: self._consent(taken)) if (taken := self._accept(places)) else {}
         self._submit(taken, receipts)
-        self._live([self._keep_books, self._send], left=self._unpaid)
+        self._live([self._keep_books, self._send, self._send, self._send], left=self._unpaid)
         self._process(self._stop)
         self._live([self._send], left=self._waiting)
         self._control("DELETE", "faults", {})
@@ -129,15 +127,8 @@ class Fire(PlatformSide):
         before, mean = self._process(left), self.kill_after_s
         for _ in range(MOST_LIVES):
             lives = [fork(self._prepared(self.random.choice(kinds))) for _ in range(2)]
-            time.sleep(0.02 + self.random.expovariate(1 / mean))
-            for pid, reading in lives:
-                self.outcome.lives += 1
-                ended, _ = os.waitpid(pid, os.WNOHANG)
-                if not ended:
-                    os.kill(pid, signal.SIGKILL)
-                    os.waitpid(pid, 0)
-                    self.outcome.kills += 1
-                os.close(reading)
+            self.outcome.lives += len(lives)
+            self.outcome.kills += end_after(0.02 + self.random.expovariate(1 / mean), lives)
             is_gap = self.random.random() < 0.1
             self.outcome.gaps += is_gap
             self.advance(GAP_S if is_gap else LEASE_RUNS_OUT_S)

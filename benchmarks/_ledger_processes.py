@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -43,6 +45,20 @@ def fork(work: Callable[[], Any]) -> tuple[int, int]:
     finally:
         sys.stderr.flush()
         os._exit(status)
+
+
+def end_after(seconds: float, lives: list[tuple[int, int]]) -> int:
+    """Wait so long, or until all have ended, and kill who is left; how many were."""
+    until, left = time.monotonic() + seconds, dict(lives)
+    while left and time.monotonic() < until:
+        time.sleep(0.02)
+        left = {pid: reading for pid, reading in left.items() if not os.waitpid(pid, os.WNOHANG)[0]}
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    for _, reading in lives:
+        os.close(reading)
+    return len(left)
 
 
 def finish(pid: int, reading: int) -> Any:

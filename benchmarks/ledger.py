@@ -68,9 +68,7 @@ def _rounds(seeds: list[int], chosen: argparse.Namespace, url: str, folder: Path
         keys = market.create_requester("A lab under fire", "9000000.00")
         _use(market.url, keys)
         with ThreadPoolExecutor(2) as pool:
-            signing_up = [
-                pool.submit(patiently, lambda: WorkerClient(market.url).sign_up()) for _ in range(chosen.workers)
-            ]
+            signing_up = [pool.submit(patiently, lambda: _worker(market.url)) for _ in range(chosen.workers)]
             workers = [one.result() for one in signing_up]
         shift_s = 0.0
         for seed in seeds:
@@ -85,6 +83,13 @@ def _rounds(seeds: list[int], chosen: argparse.Namespace, url: str, folder: Path
             )
             yield asdict(fire.run())
             shift_s = fire.shift_s
+
+
+def _worker(url: str) -> WorkerClient:
+    """Somebody who keeps no connection open: a thousand idle ones would be what is measured."""
+    worker = WorkerClient(url)
+    worker.http.headers["Connection"] = "close"
+    return worker.sign_up()
 
 
 def _use(url: str, keys: RequesterKeys) -> None:
