@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import secrets
 from typing import Any
 
 from humanexp.core import clock
 
 REWARD_CENTS = 37
+POLLS_ONE_IN = 6
 
 
 class PlatformSide:
@@ -53,8 +55,11 @@ class PlatformSide:
         from humanexp.recruitment.models import Assignment
 
         study, by = self._study(), User.objects.get_or_create(username="ada")[0]
-        if Assignment.objects.filter(campaign__study=study, state="submitted").exists() or self._unlisted(study):
+        # Everything of a thousand people is listed by hundreds of calls: once it was, most lives have other work.
+        if self._unlisted(study) or secrets.randbelow(POLLS_ONE_IN) == 0:
             services.sync(study=study)
+        submitted = Assignment.objects.filter(campaign__study=study, state="submitted")
+        if submitted.exclude(payments__kind="reward").exists():
             services.settle(study=study)
             for row in selectors.unmatched(study):
                 services.clear(assignment=row, by=by)
