@@ -13,6 +13,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.experiments import plans, selectors, services
 from humanexp.experiments.answer_counts import answer_counts
+from humanexp.experiments.members import role_of
 from humanexp.experiments.models import (
     SESSION_TRANSITIONS,
     STUDY_TRANSITIONS,
@@ -23,6 +24,7 @@ from humanexp.experiments.models import (
     StudyState,
     Trial,
 )
+from humanexp.experiments.roles import Role
 from humanexp.stimuli.models import StimulusSet
 from tests.experiments.conftest import Tab, configuration, new_session
 
@@ -142,6 +144,18 @@ def test_the_command(stimulus_set, tmp_path, capsys):
     path.write_text("title =")
     with pytest.raises(CommandError, match="study.toml is no valid TOML"):
         call_command("create_study", str(path))
+
+
+def test_the_command_names_the_owner(stimulus_set, tmp_path, capsys):
+    path = tmp_path / "study.toml"
+    path.write_text(configuration().to_toml())
+    with pytest.raises(CommandError, match="Nobody here is called 'ada'"):
+        call_command("create_study", str(path), "--owner", "ada")
+    assert not Study.objects.exists()
+    ada = User.objects.create_user("ada")
+    call_command("create_study", str(path), "--owner", "ada")
+    assert role_of(ada, Study.objects.get()) == Role.OWNER
+    assert "no owner" not in capsys.readouterr().out
 
 
 def test_the_command_finds_a_labs_rules_beside_the_file(stimulus_set, tmp_path):

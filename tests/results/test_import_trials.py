@@ -8,7 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.tables import TRIALS
+from humanexp.core.models import User
 from humanexp.core.storage import media_path
+from humanexp.experiments.members import members_of
 from humanexp.experiments.models import Origin, Participant, Session, Study, StudyFamily
 from humanexp.results.models import TrialImport
 
@@ -48,6 +50,15 @@ def test_makes_one_study_one_row_one_file_and_no_sessions(files: list[Path]) -> 
     assert (study.origin, study.title) == (Origin.IMPORTED, "Noise")
     trials = TRIALS.read(media_path(study.trial_import.trials_file))
     assert trials["response"].tolist() == ["dog", "na", "dog"]
+
+
+def test_an_owner_is_named_by_account(files: list[Path]) -> None:
+    before = stored()
+    with pytest.raises(CommandError, match=r"'ada'.*Nothing was imported"):
+        run(*files, "--study", "noise", "--owner", "ada")
+    assert stored() == before
+    run(*files, "--study", "noise", "--owner", User.objects.create_user("ada"))
+    assert [member.role for member in members_of(Study.objects.get())] == ["owner"]
 
 
 def test_the_same_files_again_change_nothing_and_say_so(files: list[Path]) -> None:

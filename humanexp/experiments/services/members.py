@@ -11,15 +11,21 @@ from humanexp.experiments.models import Study, StudyMembership
 from humanexp.experiments.roles import Role
 
 
-@transaction.atomic
-def invite(*, study: Study, username: str, role: str, by: User) -> StudyMembership:
-    """Give somebody with an account a role in the study."""
+def account_called(username: str) -> User:
+    """An active account by its name."""
     user = User.objects.filter(username=username.strip(), is_active=True).first()
     if user is None:
         raise InvalidRequest(
             f"Nobody here is called {username.strip()!r}: an administrator makes accounts.",
             fields={"username": "No such account."},
         )
+    return user
+
+
+@transaction.atomic
+def invite(*, study: Study, username: str, role: str, by: User) -> StudyMembership:
+    """Give somebody with an account a role in the study."""
+    user = account_called(username)
     if StudyMembership.objects.filter(study=study, user=user).exists():
         raise InvalidRequest(
             f"{user} takes part already: change the role in the list.", fields={"username": "Takes part already."}

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError
+from humanexp.experiments.services import account_called
 from humanexp.results import services
 
 
@@ -26,10 +27,14 @@ class Command(BaseCommand):
             metavar="PATTERN",
             help="observers who are people, besides those called subject...: a pattern such as 'observer-*'",
         )
+        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose study it is in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            imported = services.import_trials(paths=options["files"], name=options["study"], humans=options["humans"])
+            owner = account_called(options["owner"]) if options["owner"] else None
+            imported = services.import_trials(
+                paths=options["files"], name=options["study"], humans=options["humans"], by=owner
+            )
         except (AnalysisError, ApplicationError) as error:
             raise CommandError(f"{error} Nothing was imported.") from error
         trial_import = imported.trial_import

@@ -17,12 +17,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE.toml")
+        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose study it is in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["file"])
         try:
             configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
-            study = services.create_study(configuration=_rules_beside(configuration, path))
+            owner = services.account_called(options["owner"]) if options["owner"] else None
+            study = services.create_study(configuration=_rules_beside(configuration, path), by=owner)
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
@@ -36,6 +38,8 @@ class Command(BaseCommand):
         self.stdout.write(
             self.style.SUCCESS(f"{study.slug}: {study.planned_sessions} sessions planned, digest {study.digest[:12]}")
         )
+        if owner is None:
+            self.stdout.write("It has no owner: an administrator sees it in the console, and invites one there.")
 
 
 def _rules_beside(configuration: StudyConfiguration, path: Path) -> StudyConfiguration:
