@@ -65,6 +65,7 @@ def figures(study: Study) -> dict[str, Any]:
         "unmatched": selectors.unmatched(study)[:SHOWN],
         "not_submitted": selectors.finished_not_submitted(study)[:SHOWN],
         "waiting": selectors.waiting_payments(study)[:SHOWN],
+        "proposed": selectors.proposed_rejections(study)[:SHOWN],
         "rejected": selectors.rejections(study),
         "recent": selectors.latest_payments(study, RECENT),
         "chart": columns(selectors.sessions_over_time(study)),

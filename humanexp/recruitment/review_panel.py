@@ -17,7 +17,7 @@ from humanexp.recruitment.selectors import reviewing
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.screening.panels import Mark, Narrowing, Panel
 
-UNPAID = "unpaid"
+UNPAID, PROPOSED = "unpaid", "proposed"
 
 
 def facts_of(session: Session, user: User) -> dict[str, Any]:
@@ -33,6 +33,7 @@ def facts_of(session: Session, user: User) -> dict[str, Any]:
         "reward_cents": assignment.campaign.reward_cents,
         "cost_cents": assignment.campaign.reward_cents + fee_cents,
         "is_open": assignment.state == AssignmentState.SUBMITTED and reward is None,
+        "proposal": selectors.proposal_on(assignment),
         "form": ExclusionForm(),
     }
 
@@ -40,7 +41,9 @@ def facts_of(session: Session, user: User) -> dict[str, Any]:
 def marks_of(sessions: Sequence[Session]) -> Mapping[int, Mark]:
     """The state of pay, for those whom a recruiter pays."""
     states = reviewing.pay_states(sessions)
-    return {pk: Mark(text=_WORDS[state][0], tone=_WORDS[state][1]) for pk, state in states.items() if state in _WORDS}
+    marks = {pk: Mark(text=_WORDS[state][0], tone=_WORDS[state][1]) for pk, state in states.items() if state in _WORDS}
+    proposed = Mark(text=_("rejection waits for a second person"), tone="bad")
+    return marks | dict.fromkeys(reviewing.rejection_proposed(sessions), proposed)
 
 
 _WORDS: Mapping[str, tuple[Promise, str]] = {
@@ -54,5 +57,8 @@ PANEL = Panel(
     template="recruitment/_pay_panel.html",
     facts_of=facts_of,
     marks_of=marks_of,
-    narrowings=(Narrowing(key=UNPAID, label=_("Not paid yet"), narrow=reviewing.unpaid_sessions),),
+    narrowings=(
+        Narrowing(key=UNPAID, label=_("Not paid yet"), narrow=reviewing.unpaid_sessions),
+        Narrowing(key=PROPOSED, label=_("Rejection proposed"), narrow=reviewing.proposed_sessions),
+    ),
 )

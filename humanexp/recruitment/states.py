@@ -84,6 +84,19 @@ WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
 }
 
 
+class ProposalState(models.TextChoices):
+    WAITING = "waiting", _("waits for a second person")
+    AGREED = "agreed", _("agreed")
+    DECLINED = "declined", _("declined")
+
+
+PROPOSAL_TRANSITIONS: Mapping[str, frozenset[str]] = {
+    ProposalState.WAITING: frozenset({ProposalState.AGREED, ProposalState.DECLINED}),
+    ProposalState.AGREED: frozenset(),
+    ProposalState.DECLINED: frozenset(),
+}
+
+
 Row = TypeVar("Row", bound=models.Model)
 
 

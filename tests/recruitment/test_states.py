@@ -9,8 +9,8 @@ from django.utils import timezone
 from humanexp.core.errors import IllegalTransition, NotAllowed
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import services
-from humanexp.recruitment.models import Assignment, Campaign, Hit, HitWrite, Payment, PaymentKind
-from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, WriteState, advance
+from humanexp.recruitment.models import Assignment, Campaign, Hit, HitWrite, Payment, PaymentKind, RejectionProposal
+from humanexp.recruitment.states import AssignmentState, CampaignState, HitState, ProposalState, WriteState, advance
 from tests.recruitment.studies import make_study
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,13 @@ def _payment(assignment: Assignment, **changes: object) -> Payment:
 
 @pytest.mark.parametrize(
     ("model", "states"),
-    [(Campaign, CampaignState), (Hit, HitState), (Assignment, AssignmentState), (HitWrite, WriteState)],
+    [
+        (Campaign, CampaignState),
+        (Hit, HitState),
+        (Assignment, AssignmentState),
+        (HitWrite, WriteState),
+        (RejectionProposal, ProposalState),
+    ],
 )
 def test_every_arrow_that_does_not_exist_is_refused(
     campaign: Campaign, assignment: Assignment, model: type, states: type
@@ -52,6 +58,7 @@ def test_every_arrow_that_does_not_exist_is_refused(
         Hit: campaign.hits.get(),
         Assignment: assignment,
         HitWrite: campaign.hits.get().writes.get(),
+        RejectionProposal: assignment.rejection_proposals.create(reason="Every answer was the same."),
     }[model]
     assert set(model.TRANSITIONS) == set(states.values)
     for before, after in product(states.values, repeat=2):

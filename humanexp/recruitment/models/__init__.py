@@ -6,6 +6,7 @@ from humanexp.recruitment.models.budgets import StudyBudget
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.messages import Message
 from humanexp.recruitment.models.people import WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
+from humanexp.recruitment.models.proposals import RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.writes import (
     HitWrite,
@@ -39,6 +40,8 @@ __all__ = [
     "RecruitedPerson",
     "RecruiterWrite",
     "Rejection",
+    "RejectionProposal",
+    "ReviewPolicy",
     "SenderLease",
     "StudyBudget",
 ]

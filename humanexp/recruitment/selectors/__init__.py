@@ -49,7 +49,14 @@ from humanexp.recruitment.selectors.people import (
     took_part,
 )
 from humanexp.recruitment.selectors.progress import OpenedBin, Progress, progress, sessions_over_time
-from humanexp.recruitment.selectors.rejections import RejectedWork, rejections, signs_against
+from humanexp.recruitment.selectors.rejections import (
+    RejectedWork,
+    proposal_on,
+    proposed_rejections,
+    rejections,
+    rejections_need_two,
+    signs_against,
+)
 from humanexp.recruitment.selectors.tally import Tally, tally_of
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, WageEstimate, top_up_plan, wage_estimate
 
@@ -98,7 +105,10 @@ __all__ = [
     "place_cents",
     "places_left",
     "progress",
+    "proposal_on",
+    "proposed_rejections",
     "rejections",
+    "rejections_need_two",
     "sessions_allowed",
     "sessions_over_time",
     "signs_against",

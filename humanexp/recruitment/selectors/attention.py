@@ -31,6 +31,7 @@ from humanexp.recruitment.models import (
 from humanexp.recruitment.selectors.budgets import liability
 from humanexp.recruitment.selectors.disposals import Disposal, disposals
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
+from humanexp.recruitment.selectors.rejections import proposed_rejections
 from humanexp.recruitment.selectors.tally import Tally
 from humanexp.recruitment.states import AssignmentState, WriteState
 
@@ -46,8 +47,8 @@ class Attention:
 
     text: str
     tone: str = "warn"
-    #: keys, ledger, money, removal, refused-payment, stuck-payment, unmatched, other-worker, not-submitted, cut-hit,
-    #: taken-over, notice
+    #: keys, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal, other-worker, unmatched,
+    #: not-submitted, taken-over, notice
     kind: str = ""
     resolution: str = ""
     #: of the payment, the assignment or the HIT, by kind
@@ -59,7 +60,7 @@ class Attention:
 
 def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     """The gravest first; empty when all is well. `tally`: of the page, where it has made one."""
-    looks = (_hits, _payments, _removals, _submissions, _not_submitted, _taken_over, _messages)
+    looks = (_hits, _payments, _removals, _proposals, _submissions, _not_submitted, _taken_over, _messages)
     found = [*_pauses(study), *_money(study, tally)]
     return found + [one for look in looks for one in look(study)]
 
@@ -117,6 +118,29 @@ def _money(study: Study, tally: Tally | None) -> Iterator[Attention]:
                 subject_pk=account.pk,
                 environment=account.environment,
             )
+
+
+def _proposals(study: Study) -> Iterator[Attention]:
+    waiting = list(proposed_rejections(study))
+    if waiting:
+        first = waiting[0].assignment
+        until = date_format(first.auto_approves_at, "j F, H:i") if first.auto_approves_at else "–"
+        yield Attention(
+            text=ngettext(
+                "%(count)d rejection waits for a second person.",
+                "%(count)d rejections wait for a second person.",
+                len(waiting),
+            )
+            % {"count": len(waiting)},
+            kind="proposal",
+            resolution=_(
+                "Another owner or payer reads it and agrees, or not. If nobody does, time approves the first on "
+                "%(until)s UTC."
+            )
+            % {"until": until},
+            subject_pk=first.pk,
+            count=len(waiting),
+        )
 
 
 def _removals(study: Study) -> Iterator[Attention]:

@@ -6,10 +6,19 @@ from typing import Any, TypedDict
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Assignment, Environment, Message, Payment, PaymentKind, Rejection, SenderLease
+from humanexp.recruitment.models import (
+    Assignment,
+    Environment,
+    Message,
+    Payment,
+    PaymentKind,
+    Rejection,
+    RejectionProposal,
+    SenderLease,
+)
 from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.selectors.tally import tally_of
-from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
 
 #: Not confirmed: on their way, or refused and waiting for a person.
 UNCONFIRMED = (WriteState.PLANNED, WriteState.SENDING, WriteState.REFUSED)
@@ -43,8 +52,10 @@ def payable(study: Study) -> QuerySet[Assignment]:
     """Submitted, fit for payment without a person's look, and not planned yet."""
     rewards = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
     rejections = Rejection.objects.filter(assignment=OuterRef("pk")).exclude(state=WriteState.REFUSED)
+    proposals = RejectionProposal.objects.filter(assignment=OuterRef("pk"), state=ProposalState.WAITING)
     submitted = _submitted(study).filter(~Q(evidence__in=UNMATCHED) | Q(cleared_at__isnull=False))
-    return submitted.filter(~Exists(rewards), ~Exists(rejections)).select_related("campaign", "hit").order_by("pk")
+    free = submitted.filter(~Exists(rewards), ~Exists(rejections), ~Exists(proposals))
+    return free.select_related("campaign", "hit").order_by("pk")
 
 
 def assignments_of(study: Study) -> QuerySet[Assignment]:

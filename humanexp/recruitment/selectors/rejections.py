@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
+
 from humanexp.core import clock
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Assignment
+from humanexp.recruitment.models import Assignment, RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.states import AssignmentState
+from humanexp.recruitment.states import AssignmentState, ProposalState
 from humanexp.screening import selectors as screening
 
 
@@ -44,6 +46,27 @@ def signs_against(assignment: Assignment) -> tuple[str, ...]:
         if verdict is not None:
             signs += [str(sign) for sign in (*verdict.reasons, *verdict.flags)]
     return tuple(dict.fromkeys(signs))
+
+
+def rejections_need_two(study: Study) -> bool:
+    """Whether a rejection in this study waits for a second person."""
+    return ReviewPolicy.objects.filter(study=study, rejections_need_two=True).exists()
+
+
+def proposed_rejections(study: Study) -> QuerySet[RejectionProposal]:
+    """Those that wait for a second person, the one that time approves first at the head."""
+    waiting = RejectionProposal.objects.filter(
+        assignment__campaign__study=study, assignment__state=AssignmentState.SUBMITTED, state=ProposalState.WAITING
+    )
+    return waiting.select_related("assignment__person__participant", "by").order_by(
+        "assignment__auto_approves_at", "pk"
+    )
+
+
+def proposal_on(assignment: Assignment) -> RejectionProposal | None:
+    """The rejection of this work that waits for a second person."""
+    waiting = assignment.rejection_proposals.filter(state=ProposalState.WAITING)
+    return waiting.select_related("by").first() if assignment.state == AssignmentState.SUBMITTED else None
 
 
 def rejections(study: Study) -> list[RejectedWork]:

@@ -13,12 +13,12 @@ from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.publishing import compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
+from humanexp.recruitment.services.rejecting import agree_to_rejection, decline_rejection, reject, set_review_policy
 from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.services.settling import (
     clear,
     override_rejection,
     plan_bonus,
-    reject,
     reward_fee_cents,
     settle,
     try_again,
@@ -30,9 +30,11 @@ from humanexp.recruitment.services.topping_up import top_up
 __all__ = [
     "ExclusionReport",
     "Extension",
+    "agree_to_rejection",
     "clear",
     "compare_sizes",
     "compensate",
+    "decline_rejection",
     "delete_participant",
     "enter",
     "exclude_family",
@@ -57,6 +59,7 @@ __all__ = [
     "reward_fee_cents",
     "send",
     "set_month_cap",
+    "set_review_policy",
     "set_study_cap",
     "settle",
     "stop",

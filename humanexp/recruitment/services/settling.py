@@ -14,17 +14,16 @@ from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllow
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.recruitment import money, selectors
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, Rejection
+from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.services.rejecting import decline_rejection
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
 
 #: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
 SUBMISSION = "submission"
-#: Against a person's pay and standing, one failed check is not enough.
-SIGNS_NEEDED = 2
 THANKS = "Thank you for taking part."
 
 
@@ -59,56 +58,19 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
 
 @transaction.atomic
 def clear(*, assignment: Assignment, by: User) -> Payment:
-    """A person has looked at a submission without a session and wants it paid."""
+    """A person has looked at a submission and wants it paid; a rejection that waits for a second person is declined."""
     assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if assignment.state != AssignmentState.SUBMITTED:
         raise Conflict(f"This assignment is {assignment.get_state_display()}; there is nothing to clear.")
+    proposal = selectors.proposal_on(assignment)
+    if proposal is not None:
+        decline_rejection(proposal=proposal, by=by)
     assignment.cleared_at = clock.now()
     assignment.save(update_fields=["cleared_at"])
     payment, _ = _plan_reward(assignment, by)
     _record("clear", assignment, by, evidence=assignment.evidence)
     request_sending(environment=assignment.environment)
     return payment
-
-
-@transaction.atomic
-def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "") -> Rejection:
-    """Refuse to pay one assignment. Only a person does this, with a reason that the worker can read.
-
-    It takes two independent signs on record, or evidence written down here; one failed check is none.
-    """
-    assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
-    reason = reason.strip()
-    if len(reason) < 20:
-        raise InvalidRequest(
-            "Write the reason in a sentence or two; the worker reads it.", fields={"reason": "At least 20 characters."}
-        )
-    if assignment.state != AssignmentState.SUBMITTED:
-        raise Conflict(f"This assignment is {assignment.get_state_display()} and cannot be rejected.")
-    if assignment.payments.filter(kind=PaymentKind.REWARD).exclude(state=WriteState.REFUSED).exists():
-        raise Conflict("This assignment is about to be paid and cannot be rejected.")
-    signs, evidence = selectors.signs_against(assignment), evidence.strip()
-    if len(signs) < SIGNS_NEEDED and len(evidence) < 20:
-        raise InvalidRequest(
-            f"{len(signs)} signs against this work are on record; it takes {SIGNS_NEEDED}. Write down your evidence, "
-            "or exclude the session from the analysis and pay it.",
-            fields={"evidence": "At least 20 characters."},
-        )
-    rejection, is_new = Rejection.objects.get_or_create(
-        assignment=assignment,
-        defaults={
-            "environment": assignment.environment,
-            "token": f"{assignment.environment}-no-{secrets.token_hex(8)}",
-            "reason": reason,
-            "signs": list(signs),
-            "evidence": evidence,
-            "created_by": by,
-        },
-    )
-    if is_new:
-        _record("reject", assignment, by, reason=reason)
-        request_sending(environment=assignment.environment)
-    return rejection
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from humanexp.core.errors import ApplicationError, CostNotConfirmed
+from humanexp.core.errors import ApplicationError, CostNotConfirmed, NotAllowed
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study, StudyFamily
@@ -75,6 +75,19 @@ def limits(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("recruitment:recruit", slug=study.slug)
 
 
+@login_required
+@require_POST
+def rejections(request: HttpRequest, slug: str) -> HttpResponse:
+    """Whether a rejection in this study takes two people."""
+    study = study_of(request, slug)
+    user = _user(request)
+    if user is None:
+        raise NotAllowed
+    services.set_review_policy(study=study, rejections_need_two="rejections_need_two" in request.POST, by=user)
+    messages.success(request, _("Stored; what is rejected already stays so."))
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     form = LaunchForm(request.POST, families=_families(request, study))
     if not form.is_valid():
@@ -111,6 +124,7 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
         "liability": selectors.liability(study, tally),
         "limits": LimitsForm(initial={"study_cap": _typed(budget.cap_cents)}),
         "price": priced,
+        "rejections_need_two": selectors.rejections_need_two(study),
     }
     return render(request, "recruitment/recruit.html", context, status=status)
 

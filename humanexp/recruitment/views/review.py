@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.core import clock
-from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed
+from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.experiments.members import may
 from humanexp.experiments.models import Session, Study
 from humanexp.experiments.roles import Action
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.forms import ExclusionForm, RejectionForm
-from humanexp.recruitment.models import Assignment
+from humanexp.recruitment.models import Assignment, RejectionProposal
 from humanexp.recruitment.services.reviewing import exclude_but_pay
 from humanexp.recruitment.views.studies import study_of
 from humanexp.screening import services as screening
@@ -88,6 +88,8 @@ def assignment(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "form": form,
         "is_read": is_read,
         "signs": selectors.signs_against(row),
+        "needs_two": selectors.rejections_need_two(study),
+        "proposal": selectors.proposal_on(row),
         "can_compensate": selectors.finished_not_submitted(study).filter(pk=row.pk).exists(),
         "can_override": row.override_until is not None and clock.now() < row.override_until,
         "payments": row.payments.all(),
@@ -111,9 +113,27 @@ def _decide(request: HttpRequest, row: Assignment, form: RejectionForm) -> str |
         case "reject" if form.is_valid():
             _check(user, Action.REJECT, study)
             if request.POST.get("confirmed"):
-                services.reject(assignment=row, by=user, **form.cleaned_data)
+                made = services.reject(assignment=row, by=user, **form.cleaned_data)
+                if isinstance(made, RejectionProposal):
+                    return _("Nothing is sent yet: another owner or payer has to agree.")
                 return _("The rejection is on its way, with your reason.")
+        case "agree" | "decline" as decision:
+            return _second_opinion(row, user, decision)
     return None
+
+
+def _second_opinion(row: Assignment, user: User, decision: str) -> str:
+    proposal = selectors.proposal_on(row)
+    if proposal is None:
+        raise Conflict(_("No rejection of this work waits for a second person."))
+    # who proposed it may take it back
+    if not (decision == "decline" and proposal.by_id == user.pk):
+        _check(user, Action.PAY, row.campaign.study)
+    if decision == "agree":
+        services.agree_to_rejection(proposal=proposal, by=user)
+        return _("The rejection is on its way, with the reason that you have read.")
+    services.decline_rejection(proposal=proposal, by=user)
+    return _("It is not rejected. Paying it is the next decision.")
 
 
 def _check(user: User, action: Action, study: Study) -> None:

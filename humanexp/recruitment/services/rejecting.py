@@ -1,0 +1,128 @@
+"""Refusals to pay: by a person, one by one, with a reason and evidence; in some studies it takes two people."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.audit import record
+from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
+from humanexp.core.models import User
+from humanexp.experiments.models import Study
+from humanexp.recruitment import selectors
+from humanexp.recruitment.models import Assignment, PaymentKind, Rejection, RejectionProposal, ReviewPolicy
+from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState, advance
+
+#: Against a person's pay and standing, one failed check is not enough.
+SIGNS_NEEDED = 2
+
+
+@transaction.atomic
+def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "") -> Rejection | RejectionProposal:
+    """Refuse to pay one assignment. Only a person does this, with a reason that the worker can read.
+
+    It takes two independent signs on record, or evidence written down here; one failed check is none. Where the study
+    wants two people for it, it is a proposal until another agrees.
+    """
+    assignment = _locked(assignment)
+    reason, evidence = reason.strip(), evidence.strip()
+    if len(reason) < 20:
+        raise InvalidRequest(
+            "Write the reason in a sentence or two; the worker reads it.", fields={"reason": "At least 20 characters."}
+        )
+    _check_undecided(assignment)
+    signs = selectors.signs_against(assignment)
+    if len(signs) < SIGNS_NEEDED and len(evidence) < 20:
+        raise InvalidRequest(
+            f"{len(signs)} signs against this work are on record; it takes {SIGNS_NEEDED}. Write down your evidence, "
+            "or exclude the session from the analysis and pay it.",
+            fields={"evidence": "At least 20 characters."},
+        )
+    if not selectors.rejections_need_two(assignment.campaign.study):
+        return _plan(assignment, reason=reason, evidence=evidence, by=by)
+    proposal, is_new = RejectionProposal.objects.get_or_create(
+        assignment=assignment,
+        state=ProposalState.WAITING,
+        defaults={"reason": reason, "evidence": evidence, "by": by},
+    )
+    if is_new:
+        _record("propose-rejection", assignment, by, reason=reason)
+    return proposal
+
+
+@transaction.atomic
+def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Rejection:
+    """The second person has read it: the rejection is sent. Never by the one who proposed it."""
+    if proposal.by_id == by.pk:
+        raise NotAllowed("A rejection in this study takes two people: somebody else has to agree to yours.")
+    assignment = _locked(proposal.assignment)
+    _check_undecided(assignment)
+    proposal = _decide(proposal, ProposalState.AGREED, by)
+    _record("agree-to-rejection", assignment, by)
+    return _plan(assignment, reason=proposal.reason, evidence=proposal.evidence, by=proposal.by)
+
+
+@transaction.atomic
+def decline_rejection(*, proposal: RejectionProposal, by: User) -> RejectionProposal:
+    """It is not rejected: the proposal is taken back, or the second person disagrees. Paying is another decision."""
+    assignment = _locked(proposal.assignment)
+    proposal = _decide(proposal, ProposalState.DECLINED, by)
+    _record("decline-rejection", assignment, by)
+    return proposal
+
+
+@transaction.atomic
+def set_review_policy(*, study: Study, rejections_need_two: bool, by: User) -> ReviewPolicy:
+    """Whether a rejection waits for a second person; proposals that wait already go on waiting."""
+    policy, _ = ReviewPolicy.objects.update_or_create(
+        study=study, defaults={"rejections_need_two": rejections_need_two}
+    )
+    record(
+        action="review-policy",
+        subject=f"study:{study.pk}",
+        study=study.slug,
+        by=by,
+        rejections_need_two=rejections_need_two,
+    )
+    return policy
+
+
+def _locked(assignment: Assignment) -> Assignment:
+    return Assignment.objects.select_for_update(of=("self",)).select_related("campaign__study").get(pk=assignment.pk)
+
+
+def _check_undecided(assignment: Assignment) -> None:
+    if assignment.state != AssignmentState.SUBMITTED:
+        raise Conflict(f"This assignment is {assignment.get_state_display()} and cannot be rejected.")
+    if assignment.payments.filter(kind=PaymentKind.REWARD).exclude(state=WriteState.REFUSED).exists():
+        raise Conflict("This assignment is about to be paid and cannot be rejected.")
+
+
+def _plan(assignment: Assignment, *, reason: str, evidence: str, by: User | None) -> Rejection:
+    rejection, is_new = Rejection.objects.get_or_create(
+        assignment=assignment,
+        defaults={
+            "environment": assignment.environment,
+            "token": f"{assignment.environment}-no-{secrets.token_hex(8)}",
+            "reason": reason,
+            "signs": list(selectors.signs_against(assignment)),
+            "evidence": evidence,
+            "created_by": by,
+        },
+    )
+    if is_new:
+        _record("reject", assignment, by, reason=reason)
+        request_sending(environment=assignment.environment)
+    return rejection
+
+
+def _decide(proposal: RejectionProposal, state: ProposalState, by: User) -> RejectionProposal:
+    return advance(proposal, state, decided_by=by, decided_at=clock.now())
+
+
+def _record(action: str, assignment: Assignment, by: User | None, **facts: Any) -> None:
+    record(action=action, subject=f"assignment:{assignment.pk}", study=assignment.campaign.study.slug, by=by, **facts)
