@@ -38,7 +38,6 @@ def power_figure(report: SizeReport) -> Figure:
             Points(_SIMULATED, sizes, shares, tuple(one.answers for one in report.sizes)),
         ),
         marks=tuple(Mark(one.power, f"{one.power:g}") for one in report.needed),
-        notes=("Dots are simulated sizes, the grey band their 95 % intervals; the line is a probit curve in √people.",),
     )
 
 
@@ -53,7 +52,7 @@ def believed_figure(first: LogisticDrop, second: LogisticDrop) -> Figure:
         title="Assumed curves",
         description=f"Accuracy falls over visual change; the areas are {first.area:.3f} and {second.area:.3f}.",
         x=Axis("visual change Δv", (0.0, 1.0), _TICKS),
-        y=Axis("accuracy", (0.0, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        y=Axis("accuracy", (0.0, 1.02), (0.0, 0.5, 1.0)),
         traces=tuple(
             Line(observer, tuple(map(float, place)), tuple(map(float, curve(place)))) for observer, curve in curves
         ),

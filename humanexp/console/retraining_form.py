@@ -61,7 +61,7 @@ class RetrainingForm(forms.Form):
         min_value=0.05,
         max_value=0.95,
         initial=0.5,
-        help_text=_("Where one set is divided."),
+        help_text=_("Where training and test divide one set."),
     )
     seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0)
     device = forms.ChoiceField(label=_("Computes on"), choices=[("cpu", _("processor")), ("cuda", _("CUDA device"))])
@@ -101,7 +101,7 @@ class RetrainingForm(forms.Form):
         return [spec for spec in specs.shelf_specs() if spec.startswith("export:")]
 
     def recipe_fields(self) -> Iterator[BoundField]:
-        return (self[name] for name in (*self._recipe, "share", "device"))
+        return (self[name] for name in (*self._recipe, "device"))
 
     def energy_fields(self) -> Iterator[BoundField]:
         return (self[name] for name in self._power)

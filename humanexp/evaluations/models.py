@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from django.conf import settings
 from django.db import models
 
@@ -110,6 +112,11 @@ class Retraining(models.Model):
     def job_subject(self) -> str:
         """Under this subject jobs about it are found."""
         return f"retraining:{self.pk}"
+
+    @property
+    def new_name(self) -> str:
+        """Of the network after."""
+        return PurePath(self.out).stem
 
     @property
     def folder(self) -> str:

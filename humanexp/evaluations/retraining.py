@@ -101,6 +101,7 @@ def train_and_compare(
     from analysis.classifiers import load_classifier, rehearse, require_gradients
     from analysis.retraining import Recipe, before_and_after, fine_tune
 
+    _check_not_written(retraining)
     network = require_gradients(
         load_classifier(
             located(retraining.spec),
@@ -137,6 +138,7 @@ def train_and_compare(
         n_bootstrap=REFITS,
     )
     report |= _circumstances(retraining, made, split, len(examples))
+    _check_not_written(retraining)
     _write(made.network, Path(retraining.out), retraining, report)
     retraining.classifier_digest = made.network.digest
     retraining.report = report
@@ -239,6 +241,12 @@ def _under_way(row: Retraining) -> Retraining | None:
             return other
         raise Conflict(f"{Path(row.out).name} is being made by another retraining: wait, cancel it, or name another.")
     return None
+
+
+def _check_not_written(retraining: Retraining) -> None:
+    """One that was stopped, and goes on after another has taken its name, does not replace that network."""
+    if Retraining.objects.filter(out=retraining.out).exclude(completed_at=None).exclude(pk=retraining.pk).exists():
+        raise Conflict(f"{Path(retraining.out).name} has been made by another retraining since: begin anew.")
 
 
 def _check_out(out: Path) -> None:

@@ -18,7 +18,7 @@ from analysis.errors import InvalidInput, OriginalsOverlap
 from analysis.retraining import Recipe
 from analysis.tables import TRIALS
 from humanexp.console import retraining
-from humanexp.core.errors import InputRefused, InvalidRequest, JobCancelled
+from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
 from humanexp.evaluations import retraining as retrainings
@@ -26,6 +26,7 @@ from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.specs import shelf_specs
 from humanexp.experiments.models import Study
 from humanexp.jobs import runner
+from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
 from tests.analysis.classifiers import small_networks as small
@@ -269,6 +270,21 @@ def test_a_cancelled_training_goes_on_after_its_last_epoch(
     assert seen[0] > 1
     assert resumed.classifier_digest == whole.classifier_digest
     assert (tmp_path / "resumed.pt2").is_file()
+
+
+def test_one_that_was_stopped_does_not_replace_what_took_its_name(
+    stimulus_set: StimulusSet, network: str, tmp_path: Path
+) -> None:
+    def asked(epochs: int) -> Job:
+        recipe = Recipe(epochs=epochs, batch=8)
+        return retraining.retrain(stimulus_set=stimulus_set, spec=network, out=tmp_path / "n.pt2", recipe=recipe)[1]
+
+    stopped = jobs.cancel(job=asked(2))
+    retraining.run(quiet, **asked(1).parameters)
+    written = (tmp_path / "n.pt2").read_bytes()
+    with pytest.raises(Conflict, match="has been made by another retraining"):
+        retraining.run(quiet, **stopped.parameters)
+    assert (tmp_path / "n.pt2").read_bytes() == written
 
 
 def test_another_set_of_the_same_pictures_is_no_test(stimulus_set: StimulusSet, network: str, tmp_path: Path) -> None:

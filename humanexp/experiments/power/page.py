@@ -95,4 +95,4 @@ def power_page(estimate: PowerEstimate | None) -> PowerPage | None:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    return {**figure.to_plotly(), "description": figure.description, "notes": list(figure.notes)}
+    return {**figure.to_plotly(), "description": figure.description}
