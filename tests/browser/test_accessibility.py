@@ -248,7 +248,7 @@ def test_the_console(page: Any, live_server: Any, study: Study, width: int) -> N
         lines=[{**line, "tone": tone} for tone in ("good", "warn", "bad")],
     )
     rooms = ("", "design/", "preflight/?to=link", "recruit/", "monitor/", "review/", "results/", "members/")
-    rooms += (f"members/{own.pk}/", "audit/")
-    for path in ("/", "/studies/new/", *(f"/studies/{study.slug}/{room}" for room in rooms)):
+    rooms += (f"members/{own.pk}/", "audit/", "design/power/")
+    for path in ("/", "/studies/new/", "/classifiers/retrain/", *(f"/studies/{study.slug}/{room}" for room in rooms)):
         assert page.goto(live_server.url + path).status == 200, path
         assert grave_violations(page) == [], path

@@ -131,6 +131,6 @@ def test_a_network_is_asked_for_and_a_retraining_read(page: Any, site: str, stim
         report=report, completed_at=clock.now(),
     )  # fmt: skip
     page.goto(site)
-    page.get_by_role("link", name="clean", exact=True).click()
+    page.get_by_role("link", name="robust", exact=True).click()
     assert "HMRI" in page.inner_text("main")
     looked_at(page, "retraining")
