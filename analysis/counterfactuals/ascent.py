@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.counterfactuals.port import Generator, State, select
+from analysis.counterfactuals.port import Generator, Painting, State, select
 from analysis.counterfactuals.target import Target, category_numbers
 from analysis.errors import InvalidInput, SearchRefused
 
@@ -115,7 +115,12 @@ class Ascent:
         self.step = 0
         self.active: NDArray[np.intp] = np.arange(len(pictures))
         self._state: State = generator.start(pictures, np.asarray(seeds, dtype=np.int64)) if len(pictures) else {}
-        self.proposals: NDArray[np.uint8] = generator.paint(self._state) if len(pictures) else pictures
+        self._painting = generator.paint(self._state) if len(pictures) else Painting(pictures)
+
+    @property
+    def proposals(self) -> NDArray[np.uint8]:
+        """Pictures that wait for a verdict, shape (n, h, w, 3)."""
+        return self._painting.pictures
 
     @property
     def is_done(self) -> bool:
@@ -157,11 +162,14 @@ class Ascent:
         self.active = self.active[going]
         self.step += 1
         if len(going):
-            stayed = select(self._state, going)
-            self._state = self._generator.step(stayed, self._numbers[self.active], self._target)
-            self.proposals = self._generator.paint(self._state)
+            stayed, painting = select(self._state, going), self._painting.of(going)
+            # What was painted before is let go of before anything is painted anew.
+            self._painting = Painting(self.proposals[:0])
+            self._state = self._generator.step(stayed, self._numbers[self.active], self._target, painting)
+            del painting
+            self._painting = self._generator.paint(self._state)
         else:
-            self._state, self.proposals = {}, self.proposals[:0]
+            self._state, self._painting = {}, Painting(self.proposals[:0])
 
     def _keep(self, going: NDArray[np.intp]) -> None:
         if not len(going):
@@ -194,7 +202,7 @@ class Ascent:
         ascent._numbers = category_numbers([trace.label for trace in traces])
         ascent.traces, ascent.kept = traces, {}
         ascent.step, ascent.active = int(arrays["step"]), arrays["active"]
-        ascent.proposals = arrays["proposals"]
+        ascent._painting = Painting(arrays["proposals"])
         ascent._state = {
             name.removeprefix("state."): values for name, values in arrays.items() if name.startswith("state.")
         }

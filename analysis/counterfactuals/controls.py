@@ -44,7 +44,7 @@ class Control:
             return prepared
         signed = PixelGenerator(epsilon=self.fgsm, stride=self.fgsm)
         start = signed.start(prepared, np.zeros(len(prepared), np.int64))
-        return signed.paint(signed.step(start, numbers, target))
+        return signed.paint(signed.step(start, numbers, target)).pictures
 
 
 #: Originals as they are.

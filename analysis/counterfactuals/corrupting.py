@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.corruptions import corrupt, find_corruption
-from analysis.counterfactuals.port import State
+from analysis.counterfactuals.port import Painting, State
 from analysis.counterfactuals.target import Target
 from analysis.errors import SearchRefused
 
@@ -54,22 +54,25 @@ class CorruptionGenerator:
         """Every picture at the weak end of the domain."""
         return {"originals": pictures, "seeds": seeds, "strengths": np.zeros(len(pictures))}
 
-    def paint(self, state: State) -> NDArray[np.uint8]:
+    def paint(self, state: State) -> Painting:
         """Corrupted pictures."""
-        corruption = find_corruption(self.function)
-        return np.stack(
-            [
-                corrupt(picture, self.function, corruption.parameter_at(float(strength)), int(seed))
-                for picture, strength, seed in zip(state["originals"], state["strengths"], state["seeds"], strict=True)
-            ]
-        )
+        return Painting(self._corrupted(state, state["strengths"]))
 
-    def step(self, state: State, numbers: NDArray[np.intp], target: Target) -> State:
+    def step(self, state: State, numbers: NDArray[np.intp], target: Target, painting: Painting | None = None) -> State:
         """The neighbour with the greater loss; of equal ones the stronger."""
         strengths = state["strengths"]
         losses = []
         tried = [np.clip(strengths + self.stride, 0, 1), np.clip(strengths - self.stride, 0, 1)]
         for neighbour in tried:
-            found = target.look(self.paint({**state, "strengths": neighbour}), numbers).losses
+            found = target.look(self._corrupted(state, neighbour), numbers).losses
             losses.append(np.where(neighbour == strengths, -np.inf, found))
         return {**state, "strengths": np.where(losses[0] >= losses[1], tried[0], tried[1])}
+
+    def _corrupted(self, state: State, strengths: NDArray[np.float64]) -> NDArray[np.uint8]:
+        corruption = find_corruption(self.function)
+        return np.stack(
+            [
+                corrupt(picture, self.function, corruption.parameter_at(float(strength)), int(seed))
+                for picture, strength, seed in zip(state["originals"], strengths, state["seeds"], strict=True)
+            ]
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.counterfactuals.pixels import as_pictures, as_tensor
-from analysis.counterfactuals.port import State
+from analysis.counterfactuals.port import Painting, State
+from analysis.counterfactuals.tapes import Allowance, Tape, in_threads, share_of
 from analysis.counterfactuals.target import Target
 from analysis.errors import GeneratorUnavailable, SearchRefused
 
@@ -101,31 +103,93 @@ class LatentGenerator:
         import torch
 
         sizes = np.tile(np.array(pictures.shape[1:3], np.int64), (len(pictures), 1))
-        with torch.inference_mode():
-            resized = self._resized(as_tensor(pictures.astype(np.float32) / 255, self.device), (self.input_px,) * 2)
-            latents = self.network.encode(2 * resized - 1)
+
+        def encode(part: Any) -> Any:
+            with torch.inference_mode():
+                return self.network.encode(2 * self._resized(part, (self.input_px,) * 2) - 1)
+
+        tensor = as_tensor(pictures.astype(np.float32) / 255, self.device)
+        with in_threads(self.device, len(pictures)) as each:
+            latents = torch.cat(list(each(encode, tensor.split(share_of(len(pictures), self.device)))))
         return {"latents": latents.cpu().numpy(), "sizes": sizes}
 
-    def paint(self, state: State) -> NDArray[np.uint8]:
-        """Decoded pictures at the size of the originals, rounded."""
+    def paint(self, state: State) -> Painting:
+        """Decoded pictures at the size of the originals, rounded; tapes are kept as far as they are allowed to."""
         import torch
 
-        with torch.inference_mode():
-            painted = self._paint(torch.from_numpy(state["latents"]).to(self.device), state)
-        return np.rint(255 * as_pictures(painted)).astype(np.uint8)
+        latents = torch.from_numpy(state["latents"]).to(self.device)
+        allowance = Allowance()
 
-    def step(self, state: State, numbers: NDArray[np.intp], target: Target) -> State:
+        def paint(part: Any) -> Tape:
+            if allowance.is_left:
+                tape = Tape.record(part, lambda values: self._paint(values, state))
+                allowance.take(tape.n_bytes)
+                return tape
+            with torch.inference_mode():
+                return Tape(None, self._paint(part, state), 0)
+
+        with in_threads(self.device, len(latents)) as each:
+            tapes = list(each(paint, latents.split(share_of(len(latents), self.device))))
+        pictures = np.concatenate([np.rint(255 * as_pictures(tape.painted)).astype(np.uint8) for tape in tapes])
+        memory = np.empty(len(latents), object)
+        memory[:] = [(tape, row) for tape in tapes for row in range(len(tape.painted))]
+        return Painting(pictures, memory)
+
+    def step(self, state: State, numbers: NDArray[np.intp], target: Target, painting: Painting | None = None) -> State:
         """One step along the normalised gradient."""
         import torch
 
         latents = torch.from_numpy(state["latents"]).to(self.device)
-        gradient = target.gradient(latents, numbers, lambda values: self._paint(values, state).to(target.device))
+        gradient = torch.empty_like(latents)
+        for places, tapes in self._tapes(latents, state, None if painting is None else painting.memory):
+            painted = torch.cat([tape.painted[rows] for tape, rows in tapes])
+            slopes = target.gradient(painted.to(target.device), numbers[places]).to(self.device)
+            gradient[places] = self._pulled_back(tapes, slopes)
         share = 1.0
         if self.dimensions is not None:
             gradient = gradient * torch.from_numpy(self.dimensions).to(self.device)
             share = float(self.dimensions.mean())
         size = (gradient.flatten(1).pow(2).mean(dim=1) / share).sqrt().clamp_min(1e-20).view(-1, 1, 1, 1)
         return {**state, "latents": (latents + self.stride * gradient / size).cpu().numpy()}
+
+    def _tapes(
+        self, latents: Any, state: State, memory: NDArray[np.object_] | None
+    ) -> Iterator[tuple[list[int], list[tuple[Tape, list[int]]]]]:
+        """Places of pictures in the batch, and the tapes they are on with their rows; what is on none is painted."""
+        import torch
+
+        kept: dict[int, tuple[Tape, list[int], list[int]]] = {}
+        for place, (tape, row) in enumerate(() if memory is None else memory):
+            _tape, rows, places = kept.setdefault(id(tape), (tape, [], []))
+            rows.append(row)
+            places.append(place)
+        # A tape of pictures that were refused for the most part costs more than painting the others again.
+        used = [one for one in kept.values() if one[0].latents is not None and 2 * len(one[1]) >= len(one[0].painted)]
+        if used:
+            yield [place for one in used for place in one[2]], [(tape, rows) for tape, rows, _places in used]
+        done = {place for one in used for place in one[2]}
+        rest = [place for place in range(len(latents)) if place not in done]
+        together = torch.get_num_threads() if self.device == "cpu" else len(rest)
+        for start in range(0, len(rest), max(1, together)):
+            places = rest[start : start + together]
+            parts = latents[places].split(share_of(len(places), self.device))
+            with in_threads(self.device, len(parts)) as each:
+                made = list(each(lambda part: Tape.record(part, lambda values: self._paint(values, state)), parts))
+            yield places, [(tape, list(range(len(tape.painted)))) for tape in made]
+
+    def _pulled_back(self, tapes: list[tuple[Tape, list[int]]], slopes: Any) -> Any:
+        """Gradients with respect to the latents, in the order of the tapes' rows."""
+        import torch
+
+        def pull(one: tuple[tuple[Tape, list[int]], Any]) -> Any:
+            (tape, rows), slope = one
+            whole = torch.zeros_like(tape.painted)
+            whole[rows] = slope
+            return tape.pull_back(whole)[rows]
+
+        parts = slopes.split([len(rows) for _tape, rows in tapes])
+        with in_threads(self.device, len(tapes)) as each:
+            return torch.cat(list(each(pull, zip(tapes, parts, strict=True))))
 
     def _paint(self, latents: Any, state: State) -> Any:
         height, width = (int(length) for length in state["sizes"][0])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.counterfactuals.port import State
+from analysis.counterfactuals.port import Painting, State
 from analysis.counterfactuals.target import Target
 from analysis.errors import SearchRefused
 
@@ -59,12 +59,12 @@ class PixelGenerator:
         """Nothing changed yet."""
         return {"originals": pictures, "changes": np.zeros(pictures.shape, np.float32)}
 
-    def paint(self, state: State) -> NDArray[np.uint8]:
+    def paint(self, state: State) -> Painting:
         """Originals and changes, rounded."""
         changed = np.rint(state["originals"].astype(np.float32) + 255 * state["changes"])
-        return np.asarray(np.clip(changed, 0, 255), dtype=np.uint8)
+        return Painting(np.asarray(np.clip(changed, 0, 255), dtype=np.uint8))
 
-    def step(self, state: State, numbers: NDArray[np.intp], target: Target) -> State:
+    def step(self, state: State, numbers: NDArray[np.intp], target: Target, painting: Painting | None = None) -> State:
         """One signed step up the loss."""
         originals = state["originals"].astype(np.float32) / 255
         gradient = target.gradient(as_tensor(originals + state["changes"], target.device), numbers)

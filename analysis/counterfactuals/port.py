@@ -15,6 +15,25 @@ from analysis.counterfactuals.target import Target
 State = dict[str, NDArray[Any]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Painting:
+    """Pictures of a state.
+
+    Attributes
+    ----------
+    pictures : ndarray of uint8, shape (n, h, w, 3)
+    memory : ndarray of object, shape (n,), optional
+        What the generator remembers of painting each; it is lost where a search travels as arrays.
+    """
+
+    pictures: NDArray[np.uint8]
+    memory: NDArray[np.object_] | None = None
+
+    def of(self, chosen: NDArray[Any]) -> Painting:
+        """Some of the pictures."""
+        return Painting(self.pictures[chosen], None if self.memory is None else self.memory[chosen])
+
+
 @runtime_checkable
 class Generator(Protocol):
     """Makes pictures from originals, and perturbs them further.
@@ -40,12 +59,16 @@ class Generator(Protocol):
         """State before the first perturbation, of originals, shape (n, h, w, 3), with one seed each."""
         ...
 
-    def paint(self, state: State) -> NDArray[np.uint8]:
-        """Pictures of a state, shape (n, h, w, 3)."""
+    def paint(self, state: State) -> Painting:
+        """Pictures of a state."""
         ...
 
-    def step(self, state: State, numbers: NDArray[np.intp], target: Target) -> State:
-        """State one step further in the direction that raises the target's loss at these labels."""
+    def step(self, state: State, numbers: NDArray[np.intp], target: Target, painting: Painting | None = None) -> State:
+        """State one step further in the direction that raises the target's loss at these labels.
+
+        Of ``painting``, what `paint` made of this very state, a generator may use what it remembers; the result is the
+        same without.
+        """
         ...
 
 

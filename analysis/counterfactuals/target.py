@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,28 +79,24 @@ class Target:
         losses = -np.log(np.maximum(shares[np.arange(len(shares)), numbers], _SMALLEST))
         return Look(np.array(CATEGORIES)[scores.argmax(axis=1)], losses)
 
-    def gradient(
-        self, values: Any, numbers: NDArray[np.intp], paint: Callable[[Any], Any] = lambda pictures: pictures
-    ) -> Any:
-        """Gradient of each picture's loss with respect to ``values``.
+    def gradient(self, pictures: Any, numbers: NDArray[np.intp]) -> Any:
+        """Gradient of each picture's loss with respect to its pixels.
 
         Parameters
         ----------
-        values : tensor, shape (n, ...)
-            What is perturbed.
+        pictures : tensor, shape (n, 3, h, w)
+            RGB in [0, 1], on `device`.
         numbers : ndarray of int, shape (n,)
             Labels as numbers in `CATEGORIES`.
-        paint : callable
-            From values to pictures, float tensor (n, 3, h, w), RGB in [0, 1].
         """
         import torch
 
         classifier: Any = self.classifier
-        values = values.detach().requires_grad_()
-        logits = torch.log_softmax(classifier.category_logits(paint(values)), dim=1)
+        pictures = pictures.detach().requires_grad_()
+        logits = torch.log_softmax(classifier.category_logits(pictures), dim=1)
         labels = torch.from_numpy(np.asarray(numbers, dtype=np.int64)).to(logits.device)
         loss = torch.nn.functional.nll_loss(logits, labels, reduction="sum")
-        (gradient,) = torch.autograd.grad(loss, values)
+        (gradient,) = torch.autograd.grad(loss, pictures)
         return gradient
 
     def check_gradients(self, size_px: int, *, seed: int = 0) -> None:

@@ -6,7 +6,7 @@ levels lies over one quarter of the columns. Whoever reads the quarters is robus
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -74,15 +74,6 @@ class ScriptedOracle:
         accepted = np.array([self.refuses.get(label, 99) > len(self.seen) for label in labels], dtype=bool)
         self.seen.append(pictures.copy())
         return Acceptance(accepted, np.where(accepted, np.array(labels), ""))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Networks this small lose time to a second thread."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 import torch
 
+from analysis.counterfactuals import latents
 from analysis.counterfactuals.autoencoder import F16_1024, F16_16384, Layout, VqAutoencoder, shapes
 from analysis.counterfactuals.checkpoint import load_autoencoder
 from analysis.counterfactuals.latents import load_latent_generator
+from analysis.counterfactuals.port import select
 from analysis.counterfactuals.specifications import load_generator
+from analysis.counterfactuals.tapes import Allowance
 from analysis.counterfactuals.target import Target, category_numbers
 from analysis.errors import GeneratorUnavailable, SearchRefused
 
@@ -103,10 +106,54 @@ def test_latents_are_moved_up_the_loss(save, pictures, labels, robust) -> None:
     tensor = torch.from_numpy(pictures.transpose(0, 3, 1, 2).astype(np.float32)) / 127.5 - 1
     painted = (network.decode(network.encode(tensor)) + 1) / 2 * 255
     expected = painted.clamp(0, 255).permute(0, 2, 3, 1).detach().numpy()
-    assert np.abs(generator.paint(state) - expected).max() <= 0.51
+    assert np.abs(generator.paint(state).pictures - expected).max() <= 0.51
     stepped = generator.step(state, category_numbers(labels), Target(robust))
     moved = stepped["latents"] - state["latents"]
     np.testing.assert_allclose(np.sqrt((moved**2).mean(axis=(1, 2, 3))), 0.5, rtol=1e-3)
+
+
+def test_a_step_is_the_same_with_and_without_the_record_of_the_painting(
+    save, pictures, labels, robust, monkeypatch
+) -> None:
+    path, _network = save(TINY)
+    generator, target, numbers = load_generator(f"vqgan:{path},px=16"), Target(robust), category_numbers(labels)
+    state = generator.start(pictures, np.zeros(12, np.int64))
+    afresh = generator.step(state, numbers, target)["latents"]
+    going = np.array([0, 3, 4, 11])
+    remembered = generator.step(select(state, going), numbers[going], target, generator.paint(state).of(going))
+    np.testing.assert_allclose(remembered["latents"], afresh[going], atol=1e-5)
+    # Nothing may be kept: every picture is painted again, and nothing else changes.
+    monkeypatch.setattr(latents, "Allowance", lambda: Allowance(0))
+    painting = generator.paint(state)
+    assert all(tape.latents is None for tape, _row in painting.memory)
+    assert np.array_equal(generator.step(state, numbers, target, painting)["latents"], afresh)
+    # One tape for all, as on a device that paints a batch at once.
+    monkeypatch.undo()
+    monkeypatch.setattr(latents, "share_of", lambda n, device: n)
+    painting = generator.paint(state)
+    assert len({id(tape) for tape, _row in painting.memory}) == 1
+    for some in (going, np.arange(1, 12)):
+        found = generator.step(select(state, some), numbers[some], target, painting.of(some))["latents"]
+        np.testing.assert_allclose(found, afresh[some], atol=1e-4)
+
+
+def test_threads_change_no_picture(save, pictures, labels, robust) -> None:
+    path, _network = save(TINY)
+    generator, target, numbers = load_generator(f"vqgan:{path},px=16"), Target(robust), category_numbers(labels)
+
+    def stepped() -> tuple[np.ndarray, np.ndarray]:
+        state = generator.start(pictures, np.zeros(12, np.int64))
+        painting = generator.paint(state)
+        return painting.pictures, generator.step(state, numbers, target, painting)["latents"]
+
+    alone = stepped()
+    torch.set_num_threads(3)
+    try:
+        together = stepped()
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(1)
+    assert all(np.array_equal(one, other) for one, other in zip(alone, together, strict=True))
 
 
 def test_a_sparse_generator_moves_the_selected_dimensions_alone(save, pictures, labels, robust, tmp_path) -> None:
@@ -131,6 +178,6 @@ def test_pictures_of_another_size_are_resized_there_and_back(save, pictures) -> 
     generator = load_latent_generator(path)
     state = generator.start(pictures, np.zeros(12, np.int64))
     assert state["latents"].shape == (12, 4, 16, 16)
-    assert generator.paint(state).shape == pictures.shape
+    assert generator.paint(state).pictures.shape == pictures.shape
     with pytest.raises(GeneratorUnavailable, match="multiple of 2 px, not 33"):
         load_latent_generator(path, input_px=33)

@@ -30,7 +30,7 @@ def test_a_corruption_goes_up_or_down_its_domain(pictures) -> None:
     up = generator.step(start, numbers, Brightness(1.0))
     assert (up["strengths"] == 0.25).all()
     parameter = find_corruption("brightness").parameter_at(0.25)
-    assert np.array_equal(generator.paint(up)[3], corrupt(pictures[3], "brightness", parameter, 3))
+    assert np.array_equal(generator.paint(up).pictures[3], corrupt(pictures[3], "brightness", parameter, 3))
     # Darker is wanted: back to the weak end, but never below it.
     down = generator.step(generator.step(up, numbers, Brightness(1.0)), numbers, Brightness(-1.0))
     assert (down["strengths"] == 0.25).all()
@@ -45,7 +45,7 @@ def test_every_corruption_function_can_be_walked(function, pictures, labels, rob
     state = generator.start(wide, np.array([1, 2], np.int64))
     stepped = generator.step(state, category_numbers(labels[:2]), Target(robust))
     assert (stepped["strengths"] == 0.5).all()
-    assert not np.array_equal(generator.paint(stepped), wide)
+    assert not np.array_equal(generator.paint(stepped).pictures, wide)
 
 
 def test_pixels_stay_within_their_bound_and_raise_the_loss(pictures, labels, robust) -> None:
@@ -55,12 +55,12 @@ def test_pixels_stay_within_their_bound_and_raise_the_loss(pictures, labels, rob
         category_numbers(labels),
     )
     state = generator.start(pictures, np.zeros(12, np.int64))
-    before = target.look(generator.paint(state), numbers).losses
+    before = target.look(generator.paint(state).pictures, numbers).losses
     for _ in range(3):
         state = generator.step(state, numbers, target)
-    changed = np.abs(generator.paint(state).astype(int) - pictures)
+    changed = np.abs(generator.paint(state).pictures.astype(int) - pictures)
     assert changed.max() == 6
-    assert (target.look(generator.paint(state), numbers).losses > before).all()
+    assert (target.look(generator.paint(state).pictures, numbers).losses > before).all()
     assert len(select(state, np.array([2, 5]))["changes"]) == 2
 
 
