@@ -165,14 +165,18 @@ def _winding(intensities: np.ndarray, parameter: float, seed: int) -> np.ndarray
     return CORRUPTIONS["gaussian_blur"].function(intensities, max(float(sigma), 0.15), seed)
 
 
-@pytest.mark.parametrize("target", np.linspace(0.05, 0.9, 18).tolist())
-def test_a_winding_path_with_a_leap_is_searched_soundly(target: float) -> None:
-    reference = VifReference(PICTURES[2])
-    corruption = made_up(_winding)
-    scan = np.array(
+@pytest.fixture(scope="module")
+def scan() -> np.ndarray:
+    """Visual change along the winding path, shape (400,)."""
+    reference, corruption = VifReference(PICTURES[2]), made_up(_winding)
+    return np.array(
         [reference.visual_change(apply_corruption(corruption, PICTURES[2], t, 0)) for t in np.linspace(0, 1, 400)]
     )
-    reached = reach_target(PICTURES[2], reference, corruption, target, 0, STRAIGHT)
+
+
+@pytest.mark.parametrize("target", np.linspace(0.05, 0.9, 18).tolist())
+def test_a_winding_path_with_a_leap_is_searched_soundly(target: float, scan: np.ndarray) -> None:
+    reached = reach_target(PICTURES[2], VifReference(PICTURES[2]), made_up(_winding), target, 0, STRAIGHT)
     if scan.min() <= target <= scan.max():
         leap = np.diff(scan).argmax()
         is_in_the_leap = scan[leap] + TOLERANCE < target < scan[leap + 1] - TOLERANCE
