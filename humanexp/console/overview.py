@@ -12,7 +12,7 @@ from humanexp.experiments.models import Origin, Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors as recruitment
-from humanexp.recruitment.selectors import Progress
+from humanexp.recruitment.selectors import Progress, WageEstimate
 from humanexp.results import selectors as results
 from humanexp.results.headline import Headline, headline_of
 from humanexp.results.models import AnalysisRun, TrialImport
@@ -32,11 +32,17 @@ class Overview:
     headline: Headline | None
     trial_import: TrialImport | None
     jobs: list[Job]
+    wage: WageEstimate | None = None
     steps: list[Step] = field(default_factory=list)
 
     @property
     def excluded_total(self) -> int:
         return sum(self.excluded.values())
+
+    @property
+    def is_pay_known(self) -> bool:
+        """Measured in this study, on people who are paid."""
+        return self.wage is not None and self.wage.source == "active" and self.wage.hourly_median_cents is not None
 
     @property
     def answered(self) -> int:
@@ -85,6 +91,7 @@ def overview_of(study: Study) -> Overview:
         excluded=screening.excluded_counts(study),
         flagged=flagged,
         money=money,
+        wage=recruitment.wage_estimate(study),
         bars=bars(answer_counts(study).bins),
         run=run,
         headline=headline,

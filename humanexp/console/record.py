@@ -156,7 +156,7 @@ def _line(event: AuditEvent) -> Line:
         act=ACTS.get(event.action, event.action),
         subject=_subject(event.subject),
         study=event.study,
-        facts=[(name.replace("_", " "), _shown(name, value)) for name, value in event.facts.items()],
+        facts=[(_called(name), _shown(name, value)) for name, value in event.facts.items()],
     )
 
 
@@ -168,7 +168,14 @@ def _subject(subject: str) -> str:
     return f"{kind} {key}".strip()
 
 
+def _called(name: str) -> str:
+    """Sums are shown in dollars, so nothing is called cents."""
+    return str(_("sum")) if name == "cents" else name.removesuffix("_cents").replace("_", " ")
+
+
 def _shown(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return str(_("yes") if value else _("no"))
     if name.endswith("cents") and isinstance(value, int):
         return f"${value / 100:,.2f}"
     text = str(value)

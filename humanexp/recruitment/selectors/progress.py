@@ -7,10 +7,8 @@ from django.db.models import Count, Min, Value
 
 from humanexp.core import clock
 from humanexp.experiments.models import Session, SessionState, Study
-from humanexp.recruitment import pricing
 from humanexp.recruitment.selectors.moments import Epoch, Whole
 from humanexp.recruitment.selectors.tally import Tally, tally_of
-from humanexp.recruitment.selectors.wages import ENOUGH
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState
 
 
@@ -34,8 +32,6 @@ class Progress:
     promised_cents: int
     waiting: int
     oldest_waiting: timedelta | None
-    median_minutes: float | None
-    hourly_cents: int | None
     synced_at: datetime | None
 
     @property
@@ -58,8 +54,6 @@ def progress(study: Study, tally: Tally | None = None) -> Progress:
     campaigns = [campaign for campaign in tally.campaigns.values() if not campaign.is_compensation]
     waiting = [row for row in tally.payments if row.state != WriteState.CONFIRMED]
     oldest = min((row.oldest for row in waiting), default=None)
-    minutes = _median_minutes(study)
-    rewards = [campaign.reward_cents for campaign in campaigns if campaign.reward_cents]
     return Progress(
         places=sum(campaign.assignments for campaign in campaigns),
         opened=sum(row.opened for row in tally.places),
@@ -75,8 +69,6 @@ def progress(study: Study, tally: Tally | None = None) -> Progress:
         promised_cents=tally.cents([WriteState.PLANNED, WriteState.SENDING]),
         waiting=sum(row.count for row in waiting),
         oldest_waiting=clock.now() - oldest if oldest else None,
-        median_minutes=minutes,
-        hourly_cents=pricing.hourly_cents(reward_cents=max(rewards), minutes=minutes) if rewards and minutes else None,
         synced_at=max((c.synced_at for c in campaigns if c.synced_at), default=None),
     )
 
@@ -107,13 +99,3 @@ def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
 def _clipped(stretch: float, stretches: int) -> int:
     """The last one holds what has just happened."""
     return min(max(int(stretch), 0), stretches - 1)
-
-
-def _median_minutes(study: Study) -> float | None:
-    finished = Session.objects.filter(study=study, completed_at__isnull=False).order_by("-pk")
-    rows = finished.values_list("opened_at", "completed_at")[:ENOUGH]
-    minutes = sorted((completed - opened).total_seconds() / 60 for opened, completed in rows if completed)
-    if not minutes:
-        return None
-    middle = len(minutes) // 2
-    return minutes[middle] if len(minutes) % 2 else (minutes[middle - 1] + minutes[middle]) / 2

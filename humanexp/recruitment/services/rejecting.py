@@ -83,7 +83,7 @@ def set_review_policy(*, study: Study, rejections_need_two: bool, by: User) -> R
     )
     record(
         action="review-policy",
-        subject=f"study:{study.pk}",
+        subject=f"study:{study.slug}",
         study=study.slug,
         by=by,
         rejections_need_two=rejections_need_two,

@@ -134,5 +134,13 @@ class TestTopUp:
         assert (bonus.kind, bonus.amount_cents, bonus.fee_cents) == (PaymentKind.BONUS, 25, 5)
         assert "Nobody worked for less than $7.25" in console.get(address).content.decode()
 
+    def test_every_page_tells_the_same_pay_of_an_hour(self, slow: Assignment, console: Client) -> None:
+        """Twelve active minutes, in a sitting of an hour."""
+        Session.objects.update(completed_at=timezone.now())
+        study = f"/studies/{slow.campaign.study.slug}/"
+        assert "$6.00 at the median" in console.get(f"{study}monitor/").content.decode()
+        overview = console.get(study).content.decode()
+        assert "$6.00" in overview and "people are active for 12.0 minutes" in overview
+
     def test_it_is_for_who_pays(self, study: Study, member: Callable[[str], Client]) -> None:
         assert member("researcher").get(f"/studies/{study.slug}/monitor/top-up/").status_code == 403
