@@ -14,8 +14,8 @@ import pytest
 import requests
 from botocore.exceptions import ClientError
 
+from tests.marketplace.requester import code, refused
 from tests.marketplace.server import ROOT, MarketplaceServer, WorkerClient, running
-from tests.marketplace.test_requester_api import code, refused
 
 MakeHit = Callable[..., dict[str, Any]]
 

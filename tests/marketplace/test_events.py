@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.marketplace.queues import Queues
+from tests.marketplace.requester import DAY, code, refused
 from tests.marketplace.server import MarketplaceServer, external_question
-from tests.marketplace.test_requester_api import DAY, code, refused
 
 MakeHit = Callable[..., dict[str, Any]]
 EVERY = (

@@ -22,8 +22,8 @@ from tests.marketplace.model_requests import (
     violations,
     with_value,
 )
+from tests.marketplace.requester import code, refused
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
-from tests.marketplace.test_requester_api import code, refused
 
 ALL = [violation for operation in OPERATIONS for violation in violations(operation)]
 

@@ -11,9 +11,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.marketplace.queues import Queues
+from tests.marketplace.requester import code, places
 from tests.marketplace.server import running
 from tests.marketplace.test_qualifications import quiz
-from tests.marketplace.test_requester_api import code, places
 from tests.postgres import postgres_cluster, postgres_url  # noqa: F401  (fixtures)
 
 MakeHit = Callable[..., dict[str, Any]]

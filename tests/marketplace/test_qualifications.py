@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.marketplace.documents import answer_key, question_form, selection_question
+from tests.marketplace.requester import code, refused
 from tests.marketplace.server import MarketplaceServer, external_question
-from tests.marketplace.test_requester_api import code, refused
 
 MakeHit = Callable[..., dict[str, Any]]
 
