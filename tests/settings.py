@@ -7,6 +7,9 @@ import tempfile
 
 os.environ["MEDIA_ROOT"] = tempfile.mkdtemp(prefix="humanexp-tests-")
 os.environ.setdefault("COMPUTE", "serial")
+# Networks and pictures this small lose time to a second thread, and tests run side by side in processes.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "1")
 
 from humanexp.settings import *  # noqa: E402, F403
 

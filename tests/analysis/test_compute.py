@@ -42,7 +42,9 @@ def test_an_error_in_a_call_reaches_the_caller(setting: str) -> None:
         list(run_in_order_of_completion(pool, _fail, range(4), in_flight=2))
 
 
-def test_children_are_other_processes_with_one_thread() -> None:
+def test_children_are_other_processes_with_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OPENCV_FOR_THREADS_NUM"):
+        monkeypatch.setenv(name, "2")
     with executor("processes:1") as pool:
         pid, opencv, openblas, omp = pool.submit(_threads_of_this_child, 0).result()
     assert pid != os.getpid()
