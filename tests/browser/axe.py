@@ -16,7 +16,8 @@ _RUN = """async () => {
 
 def grave_violations(page: Any) -> list[str]:
     """One line for every element with a serious or critical violation; `page` may be a frame."""
-    # By the debugger, not as a script of the page: the page's content policy stays as it is.
-    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    if not page.evaluate("'axe' in window"):
+        # By the debugger, not as a script of the page: the page's content policy stays as it is.
+        page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate(_RUN)
     return [f"{impact} {rule}: {target}: {summary}" for impact, rule, target, summary in found if impact in GRAVE]

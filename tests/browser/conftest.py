@@ -10,6 +10,10 @@ from typing import Any
 
 import pytest
 
+from humanexp.experiments.models import Session, Study
+from tests.browser import studies
+from tests.marketplace.server import MarketplaceServer, RequesterKeys, running
+
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 #: Collects what the content policy refused, from before the first script of every page.
 _LISTEN = """
@@ -54,8 +58,6 @@ def page(chromium: Any) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def drawings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of labelled pictures, as a researcher has it."""
-    from tests.browser import studies
-
     folder = tmp_path_factory.mktemp("drawings") / "pictures"
     studies.write_pictures(folder, per_category=3)
     return folder
@@ -69,8 +71,34 @@ def own_media(settings: Any, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def session(transactional_db: None, own_media: None, drawings: Path) -> Any:
-    """Somebody has agreed to take part in a short study."""
-    from tests.browser import studies
+def study(transactional_db: None, own_media: None, drawings: Path) -> Study:
+    """A short study that is open for participants."""
+    return studies.make_study(drawings, design=studies.short_design())
 
-    return studies.open_session(studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF))
+
+@pytest.fixture
+def session(study: Study) -> Session:
+    """Somebody has agreed to take part in it."""
+    return studies.open_session(study)
+
+
+@pytest.fixture(scope="session")
+def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer]:
+    with running(tmp_path_factory.mktemp("marketplace")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def requester(market: MarketplaceServer) -> RequesterKeys:
+    return market.create_requester("Vision Lab", "100000.00")
+
+
+@pytest.fixture
+def platform(live_server: Any, market: MarketplaceServer, requester: RequesterKeys, settings: Any) -> str:
+    """The platform's address, with the marketplace as its recruiter."""
+    settings.PUBLIC_URL = live_server.url.replace("localhost", "127.0.0.1")
+    settings.MARKETPLACE_URL = market.url
+    settings.RECRUITER_ORIGINS = [market.url]
+    settings.MARKETPLACE_ACCESS_KEY_ID = requester.access_key_id
+    settings.MARKETPLACE_SECRET_ACCESS_KEY = requester.secret_access_key
+    return str(settings.PUBLIC_URL)

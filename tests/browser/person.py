@@ -8,7 +8,7 @@ from typing import Any
 from analysis.categories import RESPONSE_GRID
 from humanexp.experiments import services
 from humanexp.experiments.models import Session
-from humanexp.simulation.browser.page import PATIENCE_MS, StudyPage
+from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
 
 _KEPT = """() => new Promise((resolve) => {
   const opening = indexedDB.open("humanexp", 1);
@@ -68,3 +68,40 @@ class Person(StudyPage):
         """What the content policy refused, and errors of scripts and console."""
         refused: list[str] = self.page.evaluate("window.__refused")
         return [*refused, *self.page.complaints]
+
+
+class Judge(Person):
+    """A person who judges pictures."""
+
+    def arrives_to_judge(self, session: Session) -> None:
+        self.enters(session)
+        self.passes_the_checks()
+        self.sees("instructions-validation")
+        for _ in range(3):
+            self.presses("next")
+        self.presses("start")
+        self.sees("validation")
+
+    def sees_picture(self, count: str) -> None:
+        begins = "count => document.querySelector('[data-value=count]').textContent.startsWith(count)"
+        self.page.wait_for_function(begins, arg=count, timeout=PATIENCE_MS)
+
+    def judges_with_keys(self, response: str) -> None:
+        """From the heading, which has the focus: past the link to each question, an arrow for the answer, Enter."""
+        keys = self.page.keyboard
+        for answer in response.split("-"):
+            while "shows" not in self._focused() and "usable" not in self._focused() or self._chosen():
+                keys.press("Tab")
+            keys.press("Space" if answer == "yes" else "ArrowDown")
+        self.page.wait_for_timeout(NO_DOUBLE_CLICK_MS)
+        keys.press("Enter")
+
+    def _focused(self) -> str:
+        return str(self.page.evaluate("document.activeElement.name || ''"))
+
+    def _chosen(self) -> bool:
+        return bool(
+            self.page.evaluate(
+                "Boolean(document.querySelector(`input[name='${document.activeElement.name}']:checked`))"
+            )
+        )

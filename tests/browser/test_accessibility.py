@@ -14,9 +14,9 @@ from humanexp.experiments.models import Study
 from humanexp.recruitment import services as recruitment
 from tests.browser import studies
 from tests.browser.axe import grave_violations
-from tests.browser.person import Person
-from tests.browser.test_frames import shot
-from tests.browser.test_trial_validation import SHORT, Judge
+from tests.browser.looks import shot
+from tests.browser.person import Judge, Person
+from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
@@ -37,11 +37,6 @@ _FEEDBACK = """() => {
   if (chosen) chosen.dataset.mark = "chosen";
   document.querySelector('[data-screen="trial"] [data-verdict]').textContent = "It was: knife";
 }"""
-
-
-@pytest.fixture
-def study(transactional_db: None, own_media: None, drawings: Path) -> Study:
-    return studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF)
 
 
 def test_the_pages_of_a_timed_study(page: Any, live_server: Any, study: Study) -> None:
@@ -74,7 +69,7 @@ def test_the_pages_of_a_timed_study(page: Any, live_server: Any, study: Study) -
 
 def test_the_pages_of_pairs(page: Any, live_server: Any, drawings: Path) -> None:
     person = Person(page, live_server.url)
-    study = studies.make_study(drawings, design=studies.pairs_design(), protocol=studies.BRIEF)
+    study = studies.make_study(drawings, design=studies.pairs_design())
     study.configuration["calibrate_size"] = True
     study.save(update_fields=["configuration"])
     session = studies.open_session(study)
@@ -86,7 +81,7 @@ def test_the_pages_of_pairs(page: Any, live_server: Any, drawings: Path) -> None
         page.keyboard.press("ArrowRight")
     assert page.evaluate("document.querySelector('[data-card]').getBoundingClientRect().width") == 330
     assert grave_violations(page) == []
-    shot(page, "calibration")
+    shot(page, "frames-calibration")
     person.presses("fitted")
     person.sees("instructions-discrimination")
     for _ in range(4):
@@ -95,14 +90,14 @@ def test_the_pages_of_pairs(page: Any, live_server: Any, drawings: Path) -> None
     person.presses("start")
     person.sees_the_choices()
     assert grave_violations(page) == []
-    shot(page, "pairs")
+    shot(page, "frames-pairs")
 
 
 def test_leaving_on_a_phone(page: Any, live_server: Any, drawings: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     judge = Judge(page, live_server.url)
     judge.arrives_to_judge(
-        studies.open_session(studies.make_study(drawings, design=SHORT, protocol=studies.BRIEF)),
+        studies.open_session(studies.make_study(drawings, design=studies.JUDGEMENTS)),
     )
     page.click("[data-leave]")
     page.wait_for_selector("dialog[open]")
@@ -118,7 +113,7 @@ def test_leaving_on_a_phone(page: Any, live_server: Any, drawings: Path) -> None
 def test_the_pages_of_a_validation(page: Any, live_server: Any, drawings: Path, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     judge = Judge(page, live_server.url)
-    judge.enters(studies.open_session(studies.make_study(drawings, design=SHORT, protocol=studies.BRIEF)))
+    judge.enters(studies.open_session(studies.make_study(drawings, design=studies.JUDGEMENTS)))
     judge.passes_the_checks()
     judge.sees("instructions-validation")
     for _ in range(3):
@@ -229,13 +224,9 @@ def test_the_way_in(page: Any, live_server: Any, study: Study, width: int) -> No
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_console(page: Any, live_server: Any, study: Study, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    User.objects.create_user("ada", password="lovelace", is_staff=True)
     page.goto(f"{live_server.url}/login/")
     assert grave_violations(page) == []
-    page.fill("[name=username]", "ada")
-    page.fill("[name=password]", "lovelace")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{live_server.url}/")
+    sign_in(page, live_server.url, is_staff=True)
     own = study.memberships.create(user=User.objects.create_user("ben"), role="payer")
     now = timezone.now()
     line = {"key": "plan", "title": "Plan", "detail": "Cut.", "remedy": "Look.", "url": "/", "action": "Design"}

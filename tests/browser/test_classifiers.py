@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,13 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from humanexp.core import clock
-from humanexp.core.models import User
 from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.jobs import runner
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from tests.browser.axe import grave_violations
+from tests.browser.looks import fits
+from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -43,24 +43,15 @@ def stimulus_set(transactional_db: None, own_media: None) -> StimulusSet:
 
 @pytest.fixture
 def site(page: Any, live_server: Any, stimulus_set: StimulusSet) -> str:
-    User.objects.create_user("lab", password="three-plain-words")  # noqa: S106  of this test's own database
-    page.goto(f"{live_server.url}/login/")
-    page.fill("#id_username", "lab")
-    page.fill("#id_password", "three-plain-words")
-    page.click("button[type=submit]")
-    page.wait_for_selector(".who")
+    sign_in(page, live_server.url)
     return f"{live_server.url}/classifiers/"
 
 
 def looked_at(page: Any, name: str) -> None:
-    """Nothing grave, refused or too wide, at two widths; pictures are kept where SCREENSHOTS names a folder."""
+    """Nothing grave, refused or too wide, at two widths."""
     for width in (390, 1280):
         page.set_viewport_size({"width": width, "height": 860})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-        folder = os.environ.get("SCREENSHOTS")
-        if folder:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            page.screenshot(path=str(Path(folder) / f"classifiers-{name}-{width}.png"), full_page=True)
+        fits(page, f"classifiers-{name}-{width}")
     assert grave_violations(page) == []
     assert page.evaluate("window.__refused") == []
 

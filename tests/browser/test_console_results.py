@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from humanexp.core.models import User
 from tests.browser.charts import becomes, drawn_bands, drawn_lines
+from tests.browser.researcher import sign_in
 from tests.results.large import MODELS, NAMES, make_large_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -17,13 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def address(page: Any, live_server: Any) -> str:
     """A signed-in browser and the address of an analysed study's results."""
-    user = User.objects.create_user("lab", password="three-plain-words")  # noqa: S106  of this test's own database
-    study = make_large_study(user, corruptions=2, models=1)
-    page.goto(f"{live_server.url}/login/")
-    page.fill("#id_username", "lab")
-    page.fill("#id_password", "three-plain-words")
-    page.click("button[type=submit]")
-    page.wait_for_selector(".who")
+    study = make_large_study(sign_in(page, live_server.url), corruptions=2, models=1)
     return f"{live_server.url}/studies/{study.slug}/results/"
 
 

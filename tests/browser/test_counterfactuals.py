@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,21 +9,16 @@ import pytest
 from analysis.categories import CATEGORIES
 from analysis.generation import encode_png
 from fixtures.pictures import draw
-from humanexp.core.models import User
 from humanexp.counterfactuals import services
 from humanexp.jobs import runner
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet
 from tests.browser.axe import grave_violations
+from tests.browser.looks import fits
+from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean", "robust"))
-
-
-def shot(page: Any, name: str) -> None:
-    """Kept when SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=str(Path(folder) / f"counterfactuals-{name}.png"), full_page=True)
 
 
 @pytest.fixture
@@ -46,12 +39,7 @@ def signed_in(page: Any, live_server: Any, tmp_path: Any) -> Any:
     for order in (pixel, people):
         services.create_search(order=order)
     runner.run_waiting(kinds=[services.SEARCH_KIND])
-    User.objects.create_user("lab", password="three-plain-words")
-    page.goto(f"{live_server.url}/login/")
-    page.fill("#id_username", "lab")
-    page.fill("#id_password", "three-plain-words")
-    page.click("button[type=submit]")
-    page.wait_for_selector(".who")
+    sign_in(page, live_server.url)
     return page
 
 
@@ -62,14 +50,13 @@ def test_pages_are_fit_for_everybody(signed_in: Any, live_server: Any) -> None:
         ("search", "counterfactuals/pixels/"),
         ("rounds", "counterfactuals/people/"),
     ):
-        for width in (1280, 390):
+        signed_in.set_viewport_size({"width": 390, "height": 900})
+        signed_in.goto(f"{live_server.url}/{path}")
+        signed_in.wait_for_load_state("networkidle")
+        for width in (390, 1280):
             signed_in.set_viewport_size({"width": width, "height": 900})
-            signed_in.goto(f"{live_server.url}/{path}")
-            signed_in.wait_for_load_state("networkidle")
             assert grave_violations(signed_in) == [], name
-            wide = signed_in.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            assert wide <= 0, name
-            shot(signed_in, f"{name}-{width}")
+            fits(signed_in, f"counterfactuals-{name}-{width}")
     assert signed_in.complaints == []
 
 

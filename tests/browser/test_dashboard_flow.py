@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.results import selectors
 from tests.browser.axe import grave_violations
 from tests.browser.charts import becomes, drawn_lines
+from tests.browser.researcher import sign_in
 from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -21,14 +21,7 @@ ROOMS = ("", "models/", "corruptions/", "people/", "methods/")
 @pytest.fixture
 def study(page: Any, live_server: Any, own_media: None) -> Study:
     """A signed-in browser, and a study with a stored analysis."""
-    user = User.objects.create_user("lab", password="three-plain-words")  # noqa: S106  of this test's own database
-    study = make_large_study(user, corruptions=3, models=3)
-    page.goto(f"{live_server.url}/login/")
-    page.fill("#id_username", "lab")
-    page.fill("#id_password", "three-plain-words")
-    page.click("button[type=submit]")
-    page.wait_for_selector(".who")
-    return study
+    return make_large_study(sign_in(page, live_server.url), corruptions=3, models=3)
 
 
 @pytest.fixture

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from analysis.categories import RESPONSE_GRID
-from analysis.design import DesignConfig
 from analysis.tables import TIMING_COLUMNS
 from humanexp.experiments.models import Response, Session, SessionState, Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
 from tests.browser import recruiter_site, studies
+from tests.browser.looks import PHONE, shot
+from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
 from tests.browser.recruiter_site import RecruiterSite
-from tests.browser.test_trial_validation import SHORT
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
-
-DESIGNS: dict[str, Callable[[], DesignConfig]] = {
-    "categorisation": studies.short_design,
-    "discrimination": studies.pairs_design,
-    "validation": lambda: SHORT,
-}
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
 
 
 @pytest.fixture(scope="module")
@@ -49,103 +40,10 @@ def platform(live_server: Any, recruiter: RecruiterSite, settings: Any) -> str:
 @pytest.fixture
 def campaign_of(transactional_db: None, own_media: None, drawings: Path, platform: str) -> Callable[[str], Campaign]:
     def campaign(task: str) -> Campaign:
-        study: Study = studies.make_study(drawings, design=DESIGNS[task](), protocol=studies.BRIEF)
+        study: Study = studies.make_study(drawings, design=studies.DESIGNS[task]())
         return services.publish(study=study, to="marketplace", assignments=2, reward_cents=120)
 
     return campaign
-
-
-def shot(page: Any, name: str) -> None:
-    """Kept when SCREENSHOTS names a folder."""
-    folder = os.environ.get("SCREENSHOTS")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(Path(folder) / f"frames-{name}.png"))
-
-
-class Participant:
-    """Somebody at work in a window or in a frame, by pointer or by keyboard alone."""
-
-    def __init__(self, place: Any, keys: Any, *, by_keyboard: bool = False) -> None:
-        self.place = place
-        self.keys = keys
-        self.by_keyboard = by_keyboard
-
-    def sees(self, screen: str) -> None:
-        self.place.wait_for_selector(f'[data-screen="{screen}"]:not([hidden])', timeout=PATIENCE_MS)
-
-    def presses(self, action: str) -> None:
-        selector = f'[data-screen]:not([hidden]) [data-action="{action}"]:enabled'
-        self.place.wait_for_selector(selector, timeout=PATIENCE_MS)
-        if self.by_keyboard:
-            self.keys.press("Enter")
-        else:
-            self.place.click(selector)
-
-    def does_everything(self, task: str) -> Session:
-        self.passes_the_checks()
-        self.sees(f"instructions-{task}")
-        pages = self.place.locator(f'[data-screen="instructions-{task}"] [data-page]').count()
-        for _ in range(pages):
-            self.presses("next")
-        session = Session.objects.get()
-        right = {trial.position: trial.correct_response or "yes-yes" for trial in session.trials.all()}
-        for block in session.blocks:
-            self.presses("start")
-            for position in range(block["first"], block["last"] + 1):
-                if task == "validation":
-                    self.judges(right[position], has_feedback=block["feedback"])
-                else:
-                    self.chooses(task, right[position])
-        return session
-
-    def passes_the_checks(self) -> None:
-        self.sees("checks")
-        if self.by_keyboard:
-            for fieldset in self.place.query_selector_all('[data-screen="checks"] fieldset:not([hidden])'):
-                while not fieldset.evaluate("part => part.contains(document.activeElement)"):
-                    self.keys.press("Tab")
-                self.keys.press("Space")
-            self.keys.press("Enter")
-            return
-        for fieldset in self.place.query_selector_all('[data-screen="checks"] fieldset:not([hidden])'):
-            fieldset.query_selector("input").check()
-        self.place.click('[data-screen="checks"] button[data-primary]')
-
-    def chooses(self, task: str, choice: str) -> None:
-        self.place.wait_for_selector("[data-grid][data-shown]", timeout=PATIENCE_MS)
-        if not self.by_keyboard:
-            self.place.click(f'[data-grid][data-shown] [data-choice="{choice}"]')
-        elif task == "discrimination":
-            self.keys.press(choice[0])
-        else:
-            row, column = divmod(RESPONSE_GRID.index(choice), 4)
-            for key in ["ArrowRight", *["ArrowDown"] * row, *["ArrowRight"] * column, "Enter"]:
-                self.keys.press(key)
-        self.place.wait_for_selector("[data-grid]:not([data-shown])", state="attached", timeout=PATIENCE_MS)
-
-    def judges(self, response: str, *, has_feedback: bool) -> None:
-        self.sees("validation")
-        unanswered = '[data-judge] fieldset[data-question="shows"]:enabled:not(:has(:checked))'
-        self.place.wait_for_selector(unanswered, timeout=PATIENCE_MS)
-        for question, answer in zip(("shows", "usable"), response.split("-"), strict=True):
-            if self.by_keyboard:
-                while self.place.evaluate("document.activeElement.name || ''") != question:
-                    self.keys.press("Tab")
-                self.keys.press("Space" if answer == "yes" else "ArrowDown")
-            else:
-                self.place.check(f'[data-judge] input[name="{question}"][value="{answer}"]')
-        self.place.wait_for_timeout(350)  # sooner is the second half of a double click
-        self.goes_on()
-        if has_feedback:
-            self.place.wait_for_selector('[data-verdict]:has-text(":")', timeout=PATIENCE_MS)
-            self.goes_on()
-
-    def goes_on(self) -> None:
-        if self.by_keyboard:
-            self.keys.press("Enter")
-        else:
-            self.place.click('[data-action="judged"]')
 
 
 def check_submission(recruiter: RecruiterSite, session: Session) -> None:
@@ -176,24 +74,14 @@ def test_in_a_window_of_its_own(
     page.goto(recruiter.page(f"{platform}/take/{campaign.entry}/"))
     frame = page.frame(name="work")
     frame.wait_for_selector("[data-panel=start]:not([hidden])")
-    with page.expect_popup() as popup:
-        if by_keyboard:
-            page.keyboard.press("Tab")
-            while frame.evaluate("document.activeElement.name") != "consent":
-                page.keyboard.press("Tab")
-            page.keyboard.press("Space")
-            page.keyboard.press("Enter")
-        else:
-            frame.check("[data-consent]")
-            frame.click("[data-action=start]")
-    window = popup.value
+    window = agrees(page, frame, by_keyboard=by_keyboard)
     session = Participant(window, window.keyboard, by_keyboard=by_keyboard).does_everything(task)
     window.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
     assert window.evaluate("window.top === window"), "a page of its own"
-    shot(window, f"{task}-window-done")
+    shot(window, f"frames-{task}-window-done")
     window.close()
     frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-    shot(page, f"{task}-frame-done")
+    shot(page, f"frames-{task}-frame-done")
     if by_keyboard:
         while frame.evaluate("document.activeElement.dataset.action") != "submit":
             page.keyboard.press("Tab")
@@ -222,7 +110,7 @@ def test_within_the_frame_where_windows_are_blocked(
     frame.check("[data-consent]")
     frame.click("[data-action=start]")
     frame.wait_for_selector("[data-action=inside]:visible", timeout=PATIENCE_MS)
-    shot(page, f"{task}-blocked")
+    shot(page, f"frames-{task}-blocked")
     frame.click("[data-action=inside]")
     study = frame.wait_for_selector("[data-inside]:visible").content_frame()
     session = Participant(study, page.keyboard).does_everything(task)
@@ -247,13 +135,11 @@ def test_validation_on_a_phone_from_a_frame(
     frame = page.frame(name="work")
     frame.wait_for_selector("[data-panel=start]:not([hidden])")
     assert frame.evaluate("document.documentElement.scrollWidth") <= 390
-    shot(page, "validation-phone-consent")
-    frame.check("[data-consent]")
-    with page.expect_popup() as popup:
-        frame.click("[data-action=start]")
-    session = Participant(popup.value, None).does_everything("validation")
-    popup.value.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
-    popup.value.close()
+    shot(page, "frames-validation-phone-consent")
+    window = agrees(page, frame)
+    session = Participant(window, None).does_everything("validation")
+    window.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
+    window.close()
     frame.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
     frame.click("[data-action=submit]")
     frame.wait_for_selector("text=Your work has been submitted")
@@ -273,7 +159,7 @@ def test_a_phone_is_told_before_it_accepts_or_agrees_to_anything(
     frame.wait_for_selector("[data-panel=device]:not([hidden])")
     assert not frame.is_visible("[data-panel=start]") and not frame.is_visible("[data-panel=preview]")
     assert frame.evaluate("document.documentElement.scrollWidth") <= 390
-    shot(page, "timed-phone-refused")
+    shot(page, "frames-timed-phone-refused")
     assert not Session.objects.exists()
     context.close()
 
@@ -290,7 +176,7 @@ def test_a_window_too_small_for_the_pictures_is_said_before_the_first_trial(
     participant = Participant(page, page.keyboard)
     participant.passes_the_checks()
     page.wait_for_selector("text=The pictures do not fit into this window yet")
-    shot(page, "window-too-small")
+    shot(page, "frames-window-too-small")
     page.set_viewport_size({"width": 1000, "height": 800})
     page.click('[data-screen="checks"] button[data-primary]')
     participant.sees("instructions-categorisation")

@@ -11,9 +11,9 @@ from humanexp.experiments.models import Response, Session
 from humanexp.recruitment import services
 from tests.browser import studies
 from tests.browser.axe import grave_violations
+from tests.browser.looks import PHONE, shot
+from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
-from tests.browser.test_frames import PHONE, Participant, shot
-from tests.browser.test_trial_validation import SHORT
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
@@ -37,25 +37,22 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
     page.get_by_role("heading", name="Ihre Entscheidung").wait_for()
     assert language(page) == "de" and page.url.endswith("?language=de")
     assert grave_violations(page) == []
-    shot(page, "german-entry")
-    page.check("[data-consent]")
-    with page.expect_popup() as popup:
-        page.click("[data-action=start]")
-    window = popup.value
+    shot(page, "frames-german-entry")
+    window = agrees(page, page)
     person = Participant(window, window.keyboard)
     person.sees("checks")
     assert language(window) == "de"
     window.wait_for_selector("[data-check=refresh][data-result]:not([data-result=pending])", timeout=PATIENCE_MS)
-    shot(window, "german-checks")
+    shot(window, "frames-german-checks")
     person.passes_the_checks()
     person.sees("instructions-categorisation")
     for number in range(4):
         if number == 0:
             assert "0,2 Sekunden" in shown(window)
-        shot(window, f"german-instructions-{number + 1}")
+        shot(window, f"frames-german-instructions-{number + 1}")
         person.presses("next")
     window.wait_for_selector("text=Alles ist bereit.", timeout=PATIENCE_MS)
-    shot(window, "german-practice")
+    shot(window, "frames-german-practice")
     person.presses("start")
     session = Session.objects.get()
     assert session.consent_version == "house-2.de"
@@ -66,25 +63,25 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
         "labels => labels.filter((label) => label.scrollWidth > label.parentElement.clientWidth).length",
     )
     assert overflowing == 0, "every label fits its button"
-    shot(window, "german-grid")
+    shot(window, "frames-german-grid")
     right = {trial.position: trial.correct_response for trial in session.trials.all()}
     wrong = "truck" if right[0] != "truck" else "cat"
     window.click(f'[data-grid][data-shown] [data-choice="{wrong}"]')
     window.wait_for_selector("[data-verdict]:has-text('Es war:')", timeout=PATIENCE_MS)
-    shot(window, "german-feedback")
+    shot(window, "frames-german-feedback")
     window.wait_for_selector("[data-grid]:not([data-shown])", state="attached", timeout=PATIENCE_MS)
     for block in session.blocks:
         if block["index"]:
             person.sees("ready")
             window.wait_for_selector('[data-screen="ready"] [data-action="start"]:enabled', timeout=PATIENCE_MS)
-            shot(window, f"german-round-{block['index']}")
+            shot(window, f"frames-german-round-{block['index']}")
             person.presses("start")
         for position in range(max(1, block["first"]), block["last"] + 1):
             person.chooses("categorisation", right[position])
     window.wait_for_selector("text=Ihr Abschlusscode", timeout=PATIENCE_MS)
-    shot(window, "german-done")
+    shot(window, "frames-german-done")
     page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-    shot(page, "german-entry-done")
+    shot(page, "frames-german-entry-done")
     assert {answer.position: answer.response for answer in Response.objects.all()} == {**right, 0: wrong}
     session.refresh_from_db()
     assert session.environment["page_language"] == "de"
@@ -107,26 +104,23 @@ def test_the_switch_in_the_middle_of_a_session_keeps_the_session(page: Any, live
 
 
 def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> None:
-    study = studies.make_study(drawings, design=SHORT, protocol=studies.BRIEF)
+    study = studies.make_study(drawings, design=studies.JUDGEMENTS)
     link = services.publish(study=study, to="link", assignments=1)
     context = chromium.new_context(**PHONE, locale="de-DE")
     page = context.new_page()
     page.goto(f"{live_server.url}/take/{link.entry}/")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     assert language(page) == "de"
-    shot(page, "german-phone-entry")
+    shot(page, "frames-german-phone-entry")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.check("[data-consent]")
-    with page.expect_popup() as popup:
-        page.click("[data-action=start]")
-    window = popup.value
+    window = agrees(page, page)
     person = Participant(window, None)
     person.sees("checks")
-    shot(window, "german-phone-checks")
+    shot(window, "frames-german-phone-checks")
     person.passes_the_checks()
     person.sees("instructions-validation")
     for number in range(3):
-        shot(window, f"german-phone-instructions-{number + 1}")
+        shot(window, f"frames-german-phone-instructions-{number + 1}")
         assert window.evaluate("document.documentElement.scrollWidth") <= 390
         person.presses("next")
     person.presses("start")
@@ -135,12 +129,12 @@ def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawin
     session = Session.objects.get()
     wanted = session.trials.get(position=0).wanted
     assert "de.wikipedia.org" in window.get_attribute("[data-link]", "href"), wanted
-    shot(window, "german-phone-judge")
+    shot(window, "frames-german-phone-judge")
     assert grave_violations(window) == []
-    person.judges("no-no", has_feedback=False)
+    person.judges("no-no")
     window.wait_for_selector("[data-verdict]:has-text(':')", timeout=PATIENCE_MS)
-    shot(window, "german-phone-feedback")
+    shot(window, "frames-german-phone-feedback")
     window.click("[data-leave]")
     window.wait_for_selector("dialog[open]")
-    shot(window, "german-phone-leave")
+    shot(window, "frames-german-phone-leave")
     context.close()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.experiments.models import Response, Session, SessionState, Study
 from humanexp.recruitment import services as recruitment
-from tests.browser import studies
 from tests.browser.axe import grave_violations
+from tests.browser.looks import shot
 from tests.browser.person import PATIENCE_MS, Person
-from tests.browser.test_frames import shot
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
@@ -25,7 +23,7 @@ def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: 
     page.click("[data-leave]")
     page.wait_for_selector("dialog[open]")
     assert grave_violations(page) == []
-    shot(page, "leave-dialog")
+    shot(page, "frames-leave-dialog")
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog:not([open])", state="attached")
     person.passes_the_checks()
@@ -42,7 +40,7 @@ def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: 
     assert Response.objects.filter(session=session).count() == 2
     page.click("[data-leave-answer=leave]")
     person.sees("left")
-    shot(page, "left")
+    shot(page, "frames-left")
     session.refresh_from_db()
     assert session.state == SessionState.WITHDRAWN
     assert not Response.objects.filter(session=session).exists()
@@ -50,8 +48,7 @@ def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: 
     assert person.complaints == []
 
 
-def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live_server: Any, drawings: Path) -> None:
-    study = studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF)
+def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live_server: Any, study: Study) -> None:
     campaign = recruitment.publish(study=study, to="link", assignments=1, contact="lab@example.org")
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     with page.expect_popup() as text:
@@ -61,7 +58,7 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     assert grave_violations(text.value) == []
     text.value.emulate_media(media="print")
     assert not text.value.is_visible("[data-action=print]")
-    shot(text.value, "consent-print")
+    shot(text.value, "frames-consent-print")
     text.value.close()
     assert not Session.objects.exists(), "reading stores nothing"
     page.get_by_role("checkbox").check()
@@ -74,7 +71,7 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     Person(window, live_server.url).sees("left")
     window.close()
     page.get_by_role("heading", name="You have left the study").wait_for(timeout=PATIENCE_MS)
-    shot(page, "entry-left")
+    shot(page, "frames-entry-left")
     session = Session.objects.get()
     assert session.consent_version == "house-2" and session.consented_at is not None
     # The place is free for somebody else.

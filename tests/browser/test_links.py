@@ -13,8 +13,9 @@ from humanexp.experiments.models import Response, Session, SessionState
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
 from tests.browser import studies
+from tests.browser.looks import PHONE, shot
+from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
-from tests.browser.test_frames import DESIGNS, PHONE, Participant, shot
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 @pytest.fixture
 def link_to(transactional_db: None, own_media: None, drawings: Path) -> Callable[[str], Campaign]:
     def campaign(task: str) -> Campaign:
-        study = studies.make_study(drawings, design=DESIGNS[task](), protocol=studies.BRIEF)
+        study = studies.make_study(drawings, design=studies.DESIGNS[task]())
         return services.publish(study=study, to="link", assignments=2)
 
     return campaign
@@ -52,26 +53,17 @@ def test_from_consent_to_the_code(page: Any, live_server: Any, link_to: Any, tas
     page.goto(f"{live_server.url}/take/{link_to(task).entry}/?p=panel-7")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     assert "panel-7" not in page.url
-    shot(page, f"{task}-link-consent")
-    with page.expect_popup() as popup:
-        if by_keyboard:
-            while page.evaluate("document.activeElement.name") != "consent":
-                page.keyboard.press("Tab")
-            page.keyboard.press("Space")
-            page.keyboard.press("Enter")
-        else:
-            page.check("[data-consent]")
-            page.click("[data-action=start]")
-    window = popup.value
+    shot(page, f"frames-{task}-link-consent")
+    window = agrees(page, page, by_keyboard=by_keyboard)
     session = Participant(window, window.keyboard, by_keyboard=by_keyboard).does_everything(task)
     window.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
     code = window.inner_text('[data-value="code"]')
-    shot(window, f"{task}-link-window-done")
+    shot(window, f"frames-{task}-link-window-done")
     window.close()
     page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
     assert page.inner_text("[data-panel=done] [data-value=completion-code]") == code
     page.wait_for_function("document.title.startsWith('Done')")
-    shot(page, f"{task}-link-done")
+    shot(page, f"frames-{task}-link-done")
     assert check_session(session, by_keyboard=by_keyboard) == "house-2"
     assert Assignment.objects.get().state == "submitted"
     assert page.context.cookies() == []
@@ -84,14 +76,12 @@ def test_validation_on_a_phone(chromium: Any, live_server: Any, link_to: Any) ->
     page.goto(f"{live_server.url}/take/{link_to('validation').entry}/")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.check("[data-consent]")
-    with page.expect_popup() as popup:
-        page.click("[data-action=start]")
-    session = Participant(popup.value, None).does_everything("validation")
-    popup.value.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
-    popup.value.close()
+    window = agrees(page, page)
+    session = Participant(window, None).does_everything("validation")
+    window.wait_for_selector('[data-screen="done"]:not([hidden])', timeout=PATIENCE_MS)
+    window.close()
     page.wait_for_selector("[data-panel=done]:not([hidden])", timeout=PATIENCE_MS)
-    shot(page, "validation-link-phone-done")
+    shot(page, "frames-validation-link-phone-done")
     check_session(session, by_keyboard=False)
     context.close()
 
@@ -106,6 +96,6 @@ def test_a_timed_task_tells_a_phone_before_anything_is_stored(
     page.get_by_role("heading", name="This study needs a computer").wait_for()
     assert not page.is_visible("[data-consent]")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    shot(page, f"{task}-link-phone-refused")
+    shot(page, f"frames-{task}-link-phone-refused")
     assert not Session.objects.exists()
     context.close()

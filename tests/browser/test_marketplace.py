@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import html
-import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.browser.looks import fits
 from tests.marketplace.server import MarketplaceServer, external_question, running
 
 pytestmark = pytest.mark.browser
@@ -96,36 +95,27 @@ def hit(mturk: Any, requesters_site: str) -> dict[str, Any]:
     return made
 
 
-def shot(page: Any, name: str) -> None:
-    """Kept when SCREENSHOTS names a folder; the page never scrolls sideways either way."""
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), name
-    folder = os.environ.get("SCREENSHOTS")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(Path(folder) / f"marketplace-{name}.png"))
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_sign_up_accept_work_submit(
     page: Any, marketplace: MarketplaceServer, mturk: Any, hit: dict[str, Any], width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     page.goto(marketplace.url)
-    shot(page, f"visitor-{width}")
+    fits(page, f"marketplace-visitor-{width}")
     page.locator("main").get_by_role("link", name="Sign up").click()
     page.get_by_label("User name").fill(f"ada-{width}")
     page.get_by_label("Password").fill("short")
     page.get_by_role("button", name="Sign up").click()
     assert page.get_by_text("This password is too short").is_visible()
     page.get_by_label("Password").fill("a long pass phrase")
-    shot(page, f"signup-{width}")
+    fits(page, f"marketplace-signup-{width}")
     page.get_by_role("button", name="Sign up").click()
     page.get_by_role("heading", name="Work", exact=True).wait_for()
-    shot(page, f"list-{width}")
+    fits(page, f"marketplace-list-{width}")
 
     page.get_by_role("link", name=hit["Title"]).click()
     page.frame_locator("[data-work-frame]").get_by_role("heading", name="Preview").wait_for()
-    shot(page, f"preview-{width}")
+    fits(page, f"marketplace-preview-{width}")
     page.get_by_role("button", name="Accept").click()
     frame = page.frame_locator("[data-work-frame]")
     worker_id = page.locator("meta[name=marketplace-worker-id]").get_attribute("content")
@@ -135,14 +125,14 @@ def test_sign_up_accept_work_submit(
         frame.get_by_role("button", name="Open a window").click()
     assert popup.value.url.endswith("/window")
     popup.value.close()
-    shot(page, f"work-{width}")
+    fits(page, f"marketplace-work-{width}")
     assignment_id = page.locator("meta[name=marketplace-assignment-id]").get_attribute("content")
 
     frame.get_by_role("button", name="Submit").click()
     page.get_by_role("heading", name="Your work has been submitted").wait_for()
     assert page.locator("meta[name=marketplace-assignment-state]").get_attribute("content") == "Submitted"
     assert page.locator("iframe").count() == 0  # the page around the frame has moved on by itself
-    shot(page, f"submitted-{width}")
+    fits(page, f"marketplace-submitted-{width}")
     assignment = mturk.get_assignment(AssignmentId=assignment_id)["Assignment"]
     assert "<QuestionIdentifier>receipt</QuestionIdentifier><FreeText>signed</FreeText>" in assignment["Answer"]
 
@@ -153,10 +143,10 @@ def test_sign_up_accept_work_submit(
     mturk.notify_workers(Subject="A second part", MessageText="It opens tomorrow at 9:00.", WorkerIds=[worker_id])
     page.get_by_role("link", name="Earnings").first.click()
     assert page.get_by_role("heading", name="You have earned $1.50").is_visible()
-    shot(page, f"earnings-{width}")
+    fits(page, f"marketplace-earnings-{width}")
     page.get_by_role("link", name="Messages").click()
     assert page.get_by_text("It opens tomorrow at 9:00.").is_visible()
-    shot(page, f"messages-{width}")
+    fits(page, f"marketplace-messages-{width}")
     refused = [complaint for complaint in page.complaints if "422" not in complaint]  # the short password's status
     assert refused == []
     assert page.evaluate("window.__refused") == []

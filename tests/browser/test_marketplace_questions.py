@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.marketplace.documents import SCHEMAS, file_question, free_text_question, question_form, selection_question
-from tests.marketplace.server import MarketplaceServer, running
+from tests.marketplace.server import MarketplaceServer, RequesterKeys
 
 pytestmark = pytest.mark.browser
 
@@ -29,14 +28,8 @@ try { document.forms[0].elements.reached.value = document.cookie || "no cookie";
 
 
 @pytest.fixture(scope="module")
-def marketplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer]:
-    with running(tmp_path_factory.mktemp("marketplace")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def mturk(marketplace: MarketplaceServer) -> Any:
-    return marketplace.client(marketplace.create_requester("Vision Lab", "100.00"))
+def mturk(market: MarketplaceServer, requester: RequesterKeys) -> Any:
+    return market.client(requester)
 
 
 def offer(mturk: Any, title: str, question: str) -> dict[str, Any]:
@@ -45,9 +38,9 @@ def offer(mturk: Any, title: str, question: str) -> dict[str, Any]:
     return made
 
 
-def log_in(page: Any, marketplace: MarketplaceServer, name: str) -> None:
-    marketplace.worker(username=name, password="a long pass phrase")
-    page.goto(f"{marketplace.url}/login/")
+def log_in(page: Any, market: MarketplaceServer, name: str) -> None:
+    market.worker(username=name, password="a long pass phrase")
+    page.goto(f"{market.url}/login/")
     page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill("a long pass phrase")
     page.get_by_role("button", name="Log in").click()
@@ -65,15 +58,15 @@ def answer_of(mturk: Any, hit: dict[str, Any]) -> str:
 
 
 def test_a_page_written_for_the_real_service_works_and_reaches_nothing(
-    page: Any, marketplace: MarketplaceServer, mturk: Any
+    page: Any, market: MarketplaceServer, mturk: Any
 ) -> None:
     question = (
         f'<HTMLQuestion xmlns="{SCHEMAS}/2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[{_PAGE}]]></HTMLContent>'
         "<FrameHeight>450</FrameHeight></HTMLQuestion>"
     )
     hit = offer(mturk, "A page sent along", question)
-    log_in(page, marketplace, "ada")
-    page.goto(f"{marketplace.url}/hits/{hit['HITId']}/")
+    log_in(page, market, "ada")
+    page.goto(f"{market.url}/hits/{hit['HITId']}/")
     frame = page.frame_locator("[data-work-frame]")
     assert frame.get_by_role("button").is_disabled()  # a preview cannot be submitted
     page.get_by_role("button", name="Accept").click()
@@ -88,7 +81,7 @@ def test_a_page_written_for_the_real_service_works_and_reaches_nothing(
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_form_is_filled_in_refused_and_sent(
-    page: Any, marketplace: MarketplaceServer, mturk: Any, tmp_path: Path, width: int
+    page: Any, market: MarketplaceServer, mturk: Any, tmp_path: Path, width: int
 ) -> None:
     form = question_form(
         selection_question("animal", "cat", "dog", required=True),
@@ -97,8 +90,8 @@ def test_a_form_is_filled_in_refused_and_sent(
     )
     hit = offer(mturk, f"A form {width}", form)
     page.set_viewport_size({"width": width, "height": 844})
-    log_in(page, marketplace, f"grace-{width}")
-    page.goto(f"{marketplace.url}/hits/{hit['HITId']}/")
+    log_in(page, market, f"grace-{width}")
+    page.goto(f"{market.url}/hits/{hit['HITId']}/")
     page.get_by_role("button", name="Accept").click()
     frame = page.frame_locator("[data-work-frame]")
     picture = tmp_path / "cat.png"
@@ -121,14 +114,14 @@ def test_a_form_is_filled_in_refused_and_sent(
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_qualification_is_earned_by_a_test(page: Any, marketplace: MarketplaceServer, mturk: Any, width: int) -> None:
+def test_a_qualification_is_earned_by_a_test(page: Any, market: MarketplaceServer, mturk: Any, width: int) -> None:
     name = f"Plates {width}"
     test = question_form(selection_question("plate", "12", "8", required=True))
     mturk.create_qualification_type(
         Name=name, Description="d", QualificationTypeStatus="Active", Test=test, TestDurationInSeconds=300
     )
     page.set_viewport_size({"width": width, "height": 844})
-    log_in(page, marketplace, f"mary-{width}")
+    log_in(page, market, f"mary-{width}")
     page.get_by_role("link", name="Qualifications").click()
     assert Axe().run(page, options=_WCAG).response["violations"] == []
     page.locator("article", has_text=name).get_by_role("button", name="Take the test").click()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,12 @@ from typing import Any
 import pytest
 
 from humanexp.core import clock
-from humanexp.core.models import User
 from humanexp.experiments.models import Response, Session, SessionState, Study
 from tests.browser import studies
 from tests.browser.axe import grave_violations
+from tests.browser.looks import fits
 from tests.browser.person import PATIENCE_MS
+from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
@@ -26,7 +26,7 @@ _HIDE = """(state) => {
 
 @pytest.fixture
 def study(transactional_db: None, own_media: None, drawings: Path) -> Study:
-    return studies.make_study(drawings, design=studies.short_design(sessions=6), protocol=studies.BRIEF)
+    return studies.make_study(drawings, design=studies.short_design(sessions=6))
 
 
 def put(study: Study, code: str, *, cursor: int, state: str = "open", minutes_ago: int = 0) -> Session:
@@ -51,28 +51,10 @@ def put(study: Study, code: str, *, cursor: int, state: str = "open", minutes_ag
     return session
 
 
-def sign_in(page: Any, address: str) -> None:
-    User.objects.create_user("ada", password="lovelace", is_staff=True)
-    page.goto(f"{address}/login/")
-    page.fill("[name=username]", "ada")
-    page.fill("[name=password]", "lovelace")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{address}/")
-
-
-def shot(page: Any, name: str) -> None:
-    """Kept when SCREENSHOTS names a folder; no page scrolls sideways either way."""
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), name
-    folder = os.environ.get("SCREENSHOTS")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(Path(folder) / f"sessions-{name}.png"), full_page=True)
-
-
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: Study, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    sign_in(page, live_server.url)
+    sign_in(page, live_server.url, is_staff=True)
     address = f"{live_server.url}/studies/{study.slug}/sessions/"
     page.goto(address)
     page.get_by_role("heading", name="Nobody has begun yet").wait_for()
@@ -85,7 +67,7 @@ def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: 
     put(study, "P-6", cursor=5, state="withdrawn", minutes_ago=20)
     page.reload()
     page.get_by_text("2 people are at it now;").wait_for()
-    shot(page, f"full-{width}")
+    fits(page, f"sessions-full-{width}")
     assert grave_violations(page) == []
     page.get_by_role("link", name="silent").click()
     page.get_by_role("rowheader", name="P-5").wait_for()
@@ -94,7 +76,7 @@ def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: 
 
 
 def test_it_follows_by_itself_and_asks_nothing_while_hidden(page: Any, live_server: Any, study: Study) -> None:
-    sign_in(page, live_server.url)
+    sign_in(page, live_server.url, is_staff=True)
     session = put(study, "P-1", cursor=4)
     page.clock.install()
     page.goto(f"{live_server.url}/studies/{study.slug}/sessions/")

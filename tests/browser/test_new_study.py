@@ -8,7 +8,7 @@ import pytest
 
 from humanexp.experiments.models import Study
 from tests.browser.axe import grave_violations
-from tests.browser.test_preview import sign_in
+from tests.browser.researcher import sign_in
 from tests.experiments.conftest import SIZE_PX, make_stimulus_set
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -29,7 +29,8 @@ consistency_pairs = 1
 
 def test_form_file_and_plan_show_one_another(page: Any, live_server: Any) -> None:
     make_stimulus_set()
-    sign_in(page, live_server.url)
+    sign_in(page, live_server.url, is_staff=True)
+    page.goto(live_server.url)
     page.click("[data-next-step]")
     # The small pictures of this test fit no protocol as it is: the page says so, at the field.
     page.wait_for_selector('[data-refusal="stimuli"]')

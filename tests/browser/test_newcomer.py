@@ -5,62 +5,31 @@ The whole way, from an empty console and with the participant's half, is in test
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.jobs import runner
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Payment, PaymentKind
 from humanexp.screening import selectors as screening
-from tests.browser import studies
 from tests.browser.axe import grave_violations
+from tests.browser.researcher import sign_in
 from tests.journeys.newcomer import Hand
-from tests.marketplace.server import MarketplaceServer, running
+from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 
-@pytest.fixture(scope="module")
-def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceServer]:
-    with running(tmp_path_factory.mktemp("marketplace")) as server:
-        yield server
-
-
 @pytest.fixture
-def house(live_server: Any, market: MarketplaceServer, settings: Any) -> str:
-    """The platform's address, with the marketplace as its recruiter."""
-    keys = market.create_requester("Vision Lab", "100.00")
-    settings.PUBLIC_URL = live_server.url.replace("localhost", "127.0.0.1")
-    settings.MARKETPLACE_URL = market.url
-    settings.RECRUITER_ORIGINS = [market.url]
-    settings.MARKETPLACE_ACCESS_KEY_ID = keys.access_key_id
-    settings.MARKETPLACE_SECRET_ACCESS_KEY = keys.secret_access_key
-    return str(settings.PUBLIC_URL)
-
-
-@pytest.fixture
-def study(transactional_db: None, own_media: None, drawings: Path) -> Study:
-    made = studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF)
-    made.memberships.create(user=User.objects.create_user("ada", password="lovelace"), role="owner")  # noqa: S106
-    return made
-
-
-@pytest.fixture
-def ada(page: Any, house: str, study: Study) -> Hand:
-    page.goto(f"{house}/login/?next=/studies/{study.slug}/recruit/")
-    hand = Hand(page, "console")
-    hand.field("username", "ada")
-    hand.field("password", "lovelace")
-    page.keyboard.press("Enter")
+def ada(page: Any, platform: str, study: Study) -> Hand:
+    study.memberships.create(user=sign_in(page, platform), role="owner")
+    page.goto(f"{platform}/studies/{study.slug}/recruit/")
     page.get_by_role("heading", name="What it costs").wait_for()
     page.wait_for_function("window.htmx")
-    return hand
+    return Hand(page, "console")
 
 
 def looks_right(hand: Hand, what: str) -> None:
@@ -124,7 +93,7 @@ def _goes_by_keys(ada: Hand) -> None:
 
 
 def test_a_rejection_is_read_twice_and_a_limit_is_seen(
-    ada: Hand, study: Study, market: MarketplaceServer, house: str
+    ada: Hand, study: Study, market: MarketplaceServer, platform: str
 ) -> None:
     page = ada.page
     ada.field("study_cap", "100")
@@ -134,7 +103,7 @@ def test_a_rejection_is_read_twice_and_a_limit_is_seen(
     runner.run_waiting()
     Worker(market).do(Campaign.objects.get())
     services.sync(study=study)
-    page.goto(f"{house}/studies/{study.slug}/review/?show=unpaid")
+    page.goto(f"{platform}/studies/{study.slug}/review/?show=unpaid")
     ada.link("Look through them one by one")
     ada.reads("Reject …")
     ada.key("r", "reject")
@@ -150,8 +119,8 @@ def test_a_rejection_is_read_twice_and_a_limit_is_seen(
     assert not Payment.objects.exists()
 
 
-def test_smaller_pages_have_no_grave_faults(ada: Hand, study: Study, house: str) -> None:
+def test_smaller_pages_have_no_grave_faults(ada: Hand, study: Study, platform: str) -> None:
     campaign = services.publish(study=study, to="marketplace", assignments=1, reward_cents=50)
     for path in ("recruit/notify", f"recruit/{campaign.pk}/extend", "monitor/top-up", "monitor/answers"):
-        ada.page.goto(f"{house}/studies/{study.slug}/{path}/")
+        ada.page.goto(f"{platform}/studies/{study.slug}/{path}/")
         looks_right(ada, path.replace("/", "-"))

@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from humanexp.core.models import User
 from humanexp.experiments.models import Preview, Response, Session, Study
 from tests.browser import studies
 from tests.browser.axe import grave_violations
+from tests.browser.looks import fits
 from tests.browser.person import Person
-from tests.browser.test_trial_validation import SHORT
+from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
-
-
-@pytest.fixture
-def study(transactional_db: None, own_media: None, drawings: Path) -> Study:
-    return studies.make_study(drawings, design=studies.short_design(), protocol=studies.BRIEF)
-
-
-def shot(page: Any, name: str) -> None:
-    """Kept when SCREENSHOTS names a folder; no page scrolls sideways either way."""
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), name
-    folder = os.environ.get("SCREENSHOTS")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(Path(folder) / f"preview-{name}.png"), full_page=True)
-
-
-def sign_in(page: Any, address: str) -> None:
-    User.objects.create_user("ada", password="lovelace", is_staff=True)
-    page.goto(f"{address}/login/")
-    page.fill("[name=username]", "ada")
-    page.fill("[name=password]", "lovelace")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"{address}/")
 
 
 def opens(page: Any, address: str, study: Study, *, pace: str) -> Person:
@@ -57,15 +33,15 @@ def ends(person: Person) -> None:
 
 
 def test_the_whole_study_at_true_timing(page: Any, live_server: Any, study: Study) -> None:
-    sign_in(page, live_server.url)
+    sign_in(page, live_server.url, is_staff=True)
     page.goto(f"{live_server.url}/studies/{study.slug}/preview/")
-    shot(page, "start-1280")
+    fits(page, "preview-start-1280")
     person = opens(page, live_server.url, study, pace="true")
     person.sees("checks")
     person.reads("Preview: nothing is stored.")
     assert not person.page.is_checked("[data-preview-auto]")
     assert grave_violations(person.page) == []
-    shot(person.page, "checks-1280")
+    fits(person.page, "preview-checks-1280")
     person.passes_the_checks()
     person.sees("instructions-categorisation")
     for _ in range(4):
@@ -79,12 +55,12 @@ def test_the_whole_study_at_true_timing(page: Any, live_server: Any, study: Stud
         for _ in range(block["first"], block["last"] + 1):
             person.sees_the_choices()
             if block["index"] == 1:
-                shot(person.page, "trial-1280")
+                fits(person.page, "preview-trial-1280")
             person.clicks("dog")
     ends(person)
     person.reads("PREVIEW")
     assert grave_violations(person.page) == []
-    shot(person.page, "done-1280")
+    fits(person.page, "preview-done-1280")
     assert not Session.objects.exists() and not Response.objects.exists() and not Preview.objects.exists()
     person.page.get_by_role("button", name="End preview").click()
     person.page.wait_for_url(f"**/studies/{study.slug}/preview/")
@@ -92,7 +68,7 @@ def test_the_whole_study_at_true_timing(page: Any, live_server: Any, study: Stud
 
 
 def test_in_a_hurry_the_page_answers_by_itself_to_the_end(page: Any, live_server: Any, study: Study) -> None:
-    sign_in(page, live_server.url)
+    sign_in(page, live_server.url, is_staff=True)
     person = opens(page, live_server.url, study, pace="hurried")
     person.reads("10 times shorter")
     ends(person)
@@ -100,7 +76,7 @@ def test_in_a_hurry_the_page_answers_by_itself_to_the_end(page: Any, live_server
 
 
 def test_rounds_can_be_skipped_and_the_preview_ended(page: Any, live_server: Any, study: Study) -> None:
-    sign_in(page, live_server.url)
+    sign_in(page, live_server.url, is_staff=True)
     person = opens(page, live_server.url, study, pace="true")
     person.passes_the_checks()
     person.sees("instructions-categorisation")
@@ -117,15 +93,15 @@ def test_rounds_can_be_skipped_and_the_preview_ended(page: Any, live_server: Any
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_validation_goes_by_itself_on_any_width(page: Any, live_server: Any, drawings: Path, width: int) -> None:
-    made = studies.make_study(drawings, design=SHORT, protocol=studies.BRIEF)
-    sign_in(page, live_server.url)
+    made = studies.make_study(drawings, design=studies.JUDGEMENTS)
+    sign_in(page, live_server.url, is_staff=True)
     page.set_viewport_size({"width": width, "height": 844})
     page.goto(f"{live_server.url}/studies/{made.slug}/preview/")
-    shot(page, f"start-validation-{width}")
+    fits(page, f"preview-start-validation-{width}")
     person = opens(page, live_server.url, made, pace="hurried")
     person.page.set_viewport_size({"width": width, "height": 844})
     person.sees("validation")
-    shot(person.page, f"validation-{width}")
+    fits(person.page, f"preview-validation-{width}")
     assert grave_violations(person.page) == []
     ends(person)
     assert not Session.objects.exists()

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from humanexp.core.models import User
-from humanexp.jobs import runner
-from humanexp.stimuli import services
 from humanexp.stimuli.models import Stimulus
+from tests.browser import studies
+from tests.browser.researcher import sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -20,18 +19,8 @@ FUNCTIONS = ["brightness", "gaussian_blur", "gaussian_noise"]
 @pytest.fixture
 def address(page: Any, live_server: Any, own_media: None, drawings: Path) -> str:
     """A signed-in browser and the address of a complete set."""
-    source_set = services.import_images(source=drawings, name="drawings").source_set
-    stimulus_set = services.create_stimulus_set(
-        source_set=source_set, name="seen", corruptions=FUNCTIONS, count=80, size_px=112
-    )
-    services.start_generation(stimulus_set=stimulus_set)
-    runner.run_waiting()
-    User.objects.create_user("lab", password="three-plain-words")  # noqa: S106  of this test's own database
-    page.goto(f"{live_server.url}/login/")
-    page.fill("#id_username", "lab")
-    page.fill("#id_password", "three-plain-words")
-    page.click("button[type=submit]")
-    page.wait_for_selector(".who")
+    studies.stimulus_set(drawings, name="seen", corruptions=FUNCTIONS, count=80)
+    sign_in(page, live_server.url)
     return f"{live_server.url}/stimuli/sets/seen/"
 
 
@@ -56,30 +45,31 @@ def focused(page: Any, attribute: str = "id") -> str:
 def test_no_page_is_wider_than_a_phone_or_breaks_the_policy(page: Any, address: str) -> None:
     key = Stimulus.objects.filter(corruption="gaussian_blur").order_by("visual_change")[40].key
     site = address.split("/stimuli/")[0]
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 844})
-        for path in (
-            address,
-            f"{address}browse/",
-            f"{address}browse/?corruption=all&low=0.5&high=0.6",
-            f"{address}browse/?corruption=brightness&low=0.99",
-            f"{address}browse/{key}/",
-            f"{address}walk/?function=brightness&function=gaussian_blur&function=gaussian_noise",
-            f"{address}delete/",
-            f"{site}/stimuli/",
-            f"{site}/stimuli/new/",
-        ):
-            page.goto(path)
-            page.wait_for_load_state("networkidle")
+    for path in (
+        address,
+        f"{address}browse/",
+        f"{address}browse/?corruption=all&low=0.5&high=0.6",
+        f"{address}browse/?corruption=brightness&low=0.99",
+        f"{address}browse/{key}/",
+        f"{address}walk/?function=brightness&function=gaussian_blur&function=gaussian_noise",
+        f"{address}delete/",
+        f"{site}/stimuli/",
+        f"{site}/stimuli/new/",
+    ):
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        for width in (390, 1280):
+            page.set_viewport_size({"width": width, "height": 844})
             excess = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             assert excess <= 0, (path, width, excess)
-            assert is_clean(page), (path, page.evaluate("window.__refused"), page.complaints)
             unnamed = page.evaluate(
                 """() => [...document.querySelectorAll("a, button, input:not([type=hidden]), select")].filter((one) =>
                   !one.textContent.trim() && !one.getAttribute("aria-label") && !one.labels?.length
                   && !one.querySelector("img[alt]:not([alt=''])")).map((one) => one.outerHTML)"""
             )
             assert unnamed == [], (path, unnamed)
+            assert is_clean(page), (path, page.evaluate("window.__refused"), page.complaints)
 
 
 def test_the_slider_walks_by_keyboard(page: Any, address: str) -> None:

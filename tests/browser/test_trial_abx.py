@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 def test_three_pictures_are_shown_and_answered_by_key_and_pointer(page: Any, live_server: Any, drawings: Path) -> None:
     compared = DiscriminationDesign(form="abx", trials=2, sentinels=2, practice=2)
     design = studies.pairs_design(discrimination=compared)
-    session = studies.open_session(studies.make_study(drawings, design=design, protocol=studies.BRIEF))
+    session = studies.open_session(studies.make_study(drawings, design=design))
     right = {trial.position: trial.correct_response for trial in session.trials.all()}
     person = Person(page, live_server.url)
     person.enters(session)

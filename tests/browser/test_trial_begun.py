@@ -8,7 +8,7 @@ import pytest
 
 from humanexp.experiments.models import Response, Session
 from tests.browser.person import Person
-from tests.browser.test_trial_page import given, right_answers
+from tests.browser.studies import given, right_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 

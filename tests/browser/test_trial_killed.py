@@ -15,7 +15,7 @@ import pytest
 from humanexp.experiments.models import Session
 from tests.browser.conftest import CHROMIUM
 from tests.browser.person import Person
-from tests.browser.test_trial_page import given, right_answers
+from tests.browser.studies import given, right_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

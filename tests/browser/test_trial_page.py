@@ -12,20 +12,13 @@ from humanexp.experiments import services
 from humanexp.experiments.models import Response, Session, SessionState
 from tests.browser import studies
 from tests.browser.person import Person
+from tests.browser.studies import given, right_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 
 
-def right_answers(session: Session) -> dict[int, str]:
-    return {trial.position: trial.correct_response for trial in session.trials.all()}
-
-
 def stored(session: Session) -> dict[int, Response]:
     return {response.position: response for response in Response.objects.filter(session=session)}
-
-
-def given(session: Session) -> dict[int, str]:
-    return {position: response.response for position, response in stored(session).items()}
 
 
 def test_every_answer_is_stored_once_with_its_timing(page: Any, live_server: Any, session: Session) -> None:
@@ -145,7 +138,7 @@ def test_without_a_connection_answers_wait_in_the_browser(page: Any, live_server
 
 
 def test_pairs_are_shown_one_after_the_other_and_answered_by_key(page: Any, live_server: Any, drawings: Path) -> None:
-    session = studies.open_session(studies.make_study(drawings, design=studies.pairs_design(), protocol=studies.BRIEF))
+    session = studies.open_session(studies.make_study(drawings, design=studies.pairs_design()))
     right = right_answers(session)
     person = Person(page, live_server.url)
     fetched: list[str] = []

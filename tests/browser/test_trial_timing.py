@@ -29,7 +29,7 @@ def test_presentations_stay_within_half_a_frame(
     folder = tmp_path / "pictures"
     studies.write_pictures(folder, per_category=8)
     design = studies.short_design(main_trials=100, block_trials=110)
-    study = studies.make_study(folder, design=design, protocol=studies.BRIEF, per_corruption=60)
+    study = studies.make_study(folder, design=design, per_corruption=60)
     session = studies.open_session(study)
     person = Person(page, live_server.url)
     person.arrives(session)

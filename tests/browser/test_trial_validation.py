@@ -7,76 +7,23 @@ from typing import Any
 
 import pytest
 
-from analysis.design import DesignConfig, ValidationDesign
 from humanexp.experiments import services
 from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS
 from tests.browser import studies
-from tests.browser.person import PATIENCE_MS, Person
+from tests.browser.person import Judge
+from tests.browser.studies import given, right_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
-
-#: Two of practice, then four new pictures, one of them twice, and both sentinels.
-SHORT = DesignConfig(
-    sessions=4,
-    main_trials=0,
-    block_trials=5,
-    validation=ValidationDesign(new_pictures=4, second_showings=1, answers_per_picture=2),
-)
 
 
 @pytest.fixture
 def judging(transactional_db: None, own_media: None, drawings: Path) -> Session:
-    return studies.open_session(studies.make_study(drawings, design=SHORT, protocol=studies.BRIEF))
-
-
-def expected(session: Session) -> dict[int, str]:
-    """What an attentive person answers: yes to both, but where the picture plainly lacks what is wanted."""
-    return {trial.position: trial.correct_response or "yes-yes" for trial in session.trials.all()}
-
-
-def given(session: Session) -> dict[int, str]:
-    return dict(Response.objects.filter(session=session).values_list("position", "response"))
-
-
-class Judge(Person):
-    """A person who judges pictures."""
-
-    def arrives_to_judge(self, session: Session) -> None:
-        self.enters(session)
-        self.passes_the_checks()
-        self.sees("instructions-validation")
-        for _ in range(3):
-            self.presses("next")
-        self.presses("start")
-        self.sees("validation")
-
-    def sees_picture(self, count: str) -> None:
-        begins = "count => document.querySelector('[data-value=count]').textContent.startsWith(count)"
-        self.page.wait_for_function(begins, arg=count, timeout=PATIENCE_MS)
-
-    def judges_with_keys(self, response: str) -> None:
-        """From the heading, which has the focus: past the link to each question, an arrow for the answer, Enter."""
-        keys = self.page.keyboard
-        for answer in response.split("-"):
-            while "shows" not in self._focused() and "usable" not in self._focused() or self._chosen():
-                keys.press("Tab")
-            keys.press("Space" if answer == "yes" else "ArrowDown")
-        self.page.wait_for_timeout(350)
-        keys.press("Enter")
-
-    def _focused(self) -> str:
-        return str(self.page.evaluate("document.activeElement.name || ''"))
-
-    def _chosen(self) -> bool:
-        return bool(
-            self.page.evaluate(
-                "Boolean(document.querySelector(`input[name='${document.activeElement.name}']:checked`))"
-            )
-        )
+    return studies.open_session(studies.make_study(drawings, design=studies.JUDGEMENTS))
 
 
 def test_a_whole_session_on_a_desktop(page: Any, live_server: Any, judging: Session) -> None:
-    right = expected(judging)
+    right = right_answers(judging)
     judge = Judge(page, live_server.url)
     judge.enters(judging)
     judge.sees("checks")
@@ -89,7 +36,7 @@ def test_a_whole_session_on_a_desktop(page: Any, live_server: Any, judging: Sess
     judge.sees_picture("Practice picture 1 of 2")
 
     # Nothing goes on before both questions are answered.
-    page.wait_for_timeout(350)
+    page.wait_for_timeout(NO_DOUBLE_CLICK_MS)
     judge.presses("judged")
     judge.reads("Please answer both questions")
     page.check('input[name="shows"][value="no"]')
@@ -134,7 +81,7 @@ def test_a_whole_session_on_a_desktop(page: Any, live_server: Any, judging: Sess
 
 
 def test_with_the_keyboard_alone(page: Any, live_server: Any, judging: Session) -> None:
-    right = expected(judging)
+    right = right_answers(judging)
     keys = page.keyboard
     judge = Judge(page, live_server.url)
     judge.enters(judging)
@@ -164,7 +111,7 @@ def test_with_the_keyboard_alone(page: Any, live_server: Any, judging: Session) 
 
 
 def test_on_a_phone(chromium: Any, live_server: Any, judging: Session) -> None:
-    right = expected(judging)
+    right = right_answers(judging)
     context = chromium.new_context(
         viewport={"width": 390, "height": 844}, device_scale_factor=3, is_mobile=True, has_touch=True
     )
@@ -182,7 +129,7 @@ def test_on_a_phone(chromium: Any, live_server: Any, judging: Session) -> None:
                 box = label.bounding_box()
                 assert box["height"] >= 44 and box["width"] >= 72, "large enough for a thumb"
                 label.tap()
-            phone.wait_for_timeout(350)
+            phone.wait_for_timeout(NO_DOUBLE_CLICK_MS)
             phone.locator('[data-action="judged"]').tap()
             if block["feedback"]:
                 judge.reads("Right:")
@@ -195,7 +142,7 @@ def test_on_a_phone(chromium: Any, live_server: Any, judging: Session) -> None:
 
 
 def test_a_reload_in_the_middle_of_a_picture_goes_on_with_it(page: Any, live_server: Any, judging: Session) -> None:
-    right = expected(judging)
+    right = right_answers(judging)
     judge = Judge(page, live_server.url)
     judge.arrives_to_judge(judging)
     judge.judges(right[0])
@@ -227,7 +174,7 @@ def test_a_reader_of_the_screen_hears_what_is_asked(page: Any, live_server: Any,
     assert page.evaluate("document.activeElement.matches('[data-heading]')"), "reading begins at the heading"
     link = page.locator("[data-link]")
     assert link.get_attribute("target") == "_blank" and "noopener" in link.get_attribute("rel")
-    page.wait_for_timeout(350)
+    page.wait_for_timeout(NO_DOUBLE_CLICK_MS)
     judge.presses("judged")
     assert page.get_by_role("alert").inner_text() == "Please answer both questions before you go on."
 
