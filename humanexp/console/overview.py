@@ -79,23 +79,20 @@ def overview_of(study: Study) -> Overview:
             jobs=open_jobs,
             steps=[analysis_step(study, run)],
         )
-    verdicts = screening.current_verdicts(study).values()
-    flagged = sum(1 for verdict in verdicts if verdict.flags and not verdict.is_by_person)
+    verdicts = screening.verdict_counts(study)
     sessions = experiments.session_counts(study)
-    money = recruitment.progress(study)
-    accepted = sum(1 for verdict in verdicts if verdict.accepted)
     return Overview(
         study=study,
         sessions=sessions,
-        accepted=accepted,
+        accepted=verdicts.accepted,
         excluded=screening.excluded_counts(study),
-        flagged=flagged,
-        money=money,
+        flagged=verdicts.flagged,
+        money=recruitment.progress(study),
         wage=recruitment.wage_estimate(study),
         bars=bars(answer_counts(study).bins),
         run=run,
         headline=headline,
         trial_import=None,
         jobs=open_jobs,
-        steps=list(steps(study, sessions=sessions, flagged=flagged, run=run)),
+        steps=list(steps(study, sessions=sessions, flagged=verdicts.flagged, run=run)),
     )
