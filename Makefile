@@ -21,7 +21,7 @@ demo: $(VENV)/product.stamp  ## the whole loop on fresh data, then serve it at h
 
 .PHONY: test
 test: $(VENV)/tests.stamp check  ## checks, then every fast test
-	$(PY) -m pytest -n 2 -m "not slow" $(ARGS)
+	$(PY) -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(VENV)/tests.stamp  ## long simulations and whole journeys
