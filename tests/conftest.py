@@ -1,17 +1,9 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from humanexp.experiments import pace
 from humanexp.experiments.services import auditing
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long ones first: at the end, workers that run side by side share what is short."""
-    journeys = Path(__file__).parent / "journeys"
-    items.sort(key=lambda item: not (item.get_closest_marker("browser") or item.path.is_relative_to(journeys)))
 
 
 @pytest.fixture(autouse=True)
