@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from analysis.categories import CATEGORIES
 from humanexp.simulation.browser.page import PATIENCE_MS, StudyPage
+from tests.browser.looks import fits
 
 WIDTHS = (1280, 390)
 #: Jobs and polls of three processes on a busy machine.
@@ -46,58 +46,32 @@ class Hand:
         self.page.get_by_text(text).first.wait_for(timeout=within_ms)
 
     def shot(self, what: str) -> None:
-        """Kept when SCREENSHOTS names a folder, on a desk and on a phone; no page scrolls sideways either way."""
+        """On a desk and on a phone."""
         self._shots += 1
         self.page.wait_for_load_state()
-        folder = os.environ.get("SCREENSHOTS")
         before = self.page.viewport_size
         for width in WIDTHS:
             self.page.set_viewport_size({"width": width, "height": 860})
-            too_wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            assert too_wide <= 0, f"{what} is {too_wide} px too wide at {width}"
-            if folder:
-                Path(folder).mkdir(parents=True, exist_ok=True)
-                name = f"newcomer-{self.name}-{self._shots:02d}-{what}-{width}.png"
-                self.page.screenshot(path=str(Path(folder) / name), full_page=True)
+            fits(self.page, f"newcomer-{self.name}-{self._shots:02d}-{what}-{width}")
         self.page.set_viewport_size(before)
 
 
 def takes_the_study(window: Any) -> int:
     """From the first check to the last trial, answering the same to everything; returns the number of answers."""
-    study, answers = StudyPage(window), 0
-    window.wait_for_selector("[data-screen]:not([hidden])", timeout=PATIENCE_MS)
-    ways_on = {"calibration": "no-card", "ready": "start", "paused": "continue"}
-    while (screen := study.screen) != "done":
-        if screen == "checks":
-            study.passes_the_checks()
-            study.sees_another_than("checks")
-        elif screen.startswith("instructions-"):
-            study.presses("next")
-        elif screen in ways_on:
-            study.presses(ways_on[screen])
-            study.sees_another_than(screen)
-        elif screen == "trial" and window.query_selector("[data-grid][data-shown]"):
-            choice = window.query_selector("[data-grid][data-shown] [data-choice]")
-            if choice:
-                choice.click()
-                answers += 1
-            study.sees_them_go()
-        elif screen == "validation":
-            _judges(study)
-            answers += 1
-        else:
-            assert screen in ("loading", "saving", "trial"), f"no way on from {screen}: {study.heading}"
-            window.wait_for_timeout(20)
-    return answers
+    answered: list[str] = []
 
+    def press_the_first_choice() -> None:
+        choice = window.query_selector("[data-grid][data-shown] [data-choice]")
+        if choice:  # it is gone when the time was up
+            choice.click()
+            answered.append("first")
 
-def _judges(study: StudyPage) -> None:
-    number = study.judged_picture
-    study.judges("yes-yes")
-    while study.screen == "validation" and study.judged_picture == number:
-        if study.is_told_the_answer:
-            study.presses("judged")
-        study.page.wait_for_timeout(20)
+    def judge() -> str:
+        answered.append("yes-yes")
+        return answered[-1]
+
+    StudyPage(window).goes_through(answer=press_the_first_choice, judgement=judge)
+    return len(answered)
 
 
 def draw_pictures(folder: Path, *, per_category: int, size_px: int) -> None:

@@ -25,9 +25,6 @@ MISSING = (
 #: The whole of a session at a participant's own pace.
 LONGEST_MS = 3_600_000
 WINDOW = {"width": 1280, "height": 860}
-#: Screens from which there is a way on, and how it is found; on others the person waits, or cannot go on.
-_BUTTONS = {"calibration": "no-card", "ready": "start", "paused": "continue"}
-_WAITING = ("loading", "saving", "trial", "validation")
 _PICTURES = re.compile(r"/trials/(\d+)-(\d+)/pictures/$")
 _QUESTION = re.compile(r"/trials/(\d+)/question/$")
 
@@ -119,57 +116,30 @@ class BrowserParticipant:
         with context.expect_page(timeout=PATIENCE_MS) as opened:
             entry.click("[data-action=start]")
         window = opened.value
-        self._goes_through(StudyPage(window))
+        try:
+            StudyPage(window).goes_through(
+                answer=lambda: self._answers(window), judgement=lambda: self._next_answer().response
+            )
+        except ParticipationFailed as error:
+            raise ParticipationFailed(f"{self.name}: {error}") from error
         window.close()
 
-    def _goes_through(self, study: StudyPage) -> None:
-        page = study.page
-        page.wait_for_selector("[data-screen]:not([hidden])", timeout=PATIENCE_MS)
-        while (screen := study.screen) != "done":
-            if screen == "checks":
-                study.passes_the_checks()
-                study.sees_another_than("checks")
-            elif screen.startswith("instructions-"):
-                study.presses("next")
-            elif screen in _BUTTONS:
-                study.presses(_BUTTONS[screen])
-                study.sees_another_than(screen)
-            elif screen == "trial" and page.query_selector("[data-grid][data-shown]"):
-                self._answers(study)
-            elif screen == "validation":
-                self._judges(study)
-            elif screen in _WAITING:
-                page.wait_for_timeout(20)
-            else:
-                raise ParticipationFailed(f"{self.name} cannot go on: “{study.heading}” ({screen})")
-
-    def _answers(self, study: StudyPage) -> None:
+    def _answers(self, window: Any) -> None:
         """One trial: the choices are on the screen."""
-        answer = self._answer_to(self._position)
-        self._position += 1
+        answer = self._next_answer()
         if answer.response != NO_ANSWER and answer.rt_ms is not None:
-            study.page.wait_for_timeout(answer.rt_ms)
-            choice = study.page.query_selector(f'[data-grid][data-shown] [data-choice="{answer.response}"]')
+            window.wait_for_timeout(answer.rt_ms)
+            choice = window.query_selector(f'[data-grid][data-shown] [data-choice="{answer.response}"]')
             place = choice and choice.bounding_box()
             if place:  # it is gone when the time was up
-                study.page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
-        study.sees_them_go()
+                window.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
 
-    def _judges(self, study: StudyPage) -> None:
-        """One picture, and where the right answer is told, the way past it."""
-        number = study.judged_picture
-        study.judges(self._answer_to(self._position).response)
-        self._position += 1
-        while study.screen == "validation" and study.judged_picture == number:
-            if study.is_told_the_answer:
-                study.presses("judged")
-            study.page.wait_for_timeout(20)
-
-    def _answer_to(self, position: int) -> Answer:
+    def _next_answer(self) -> Answer:
+        position, self._position = self._position, self._position + 1
         if self._fault:
             raise ParticipationFailed(self._fault)
         if position not in self._pictures:
-            raise ParticipationFailed(f"{self.name}: trial {position} is on the screen before its pictures came")
+            raise ParticipationFailed(f"trial {position} is on the screen before its pictures came")
         return self.persona.answer(
             self._pictures[position], participant=self.name, position=position, wanted=self._wanted.get(position)
         )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+from humanexp.simulation.connection import ParticipationFailed
 
 #: Generous: the machine may be busy with other things.
 PATIENCE_MS = 20_000
 #: A press sooner than this is taken for the second half of a double click, where pictures are judged.
 NO_DOUBLE_CLICK_MS = 350
 _SHOWN = "[data-screen]:not([hidden])"
+#: Screens from which one button leads on, and those on which a person waits for what comes.
+_BUTTONS = {"calibration": "no-card", "ready": "start", "paused": "continue"}
+_WAITING = ("loading", "saving", "trial")
 
 
 class StudyPage:
@@ -75,3 +81,40 @@ class StudyPage:
         """Whether the right answer to a practice picture is shown, and read."""
         shown = self.page.query_selector('[data-screen="validation"] fieldset:disabled')
         return bool(shown) and self.page.is_enabled('[data-screen="validation"] [data-action="judged"]')
+
+    def goes_through(self, *, answer: Callable[[], None], judgement: Callable[[], str]) -> None:
+        """From the first screen to the last: `answer` at the choices of a trial, `judgement` of a picture.
+
+        Raises
+        ------
+        ParticipationFailed
+            On a screen from which there is no way on.
+        """
+        self.page.wait_for_selector(_SHOWN, timeout=PATIENCE_MS)
+        while (screen := self.screen) != "done":
+            if screen == "checks":
+                self.passes_the_checks()
+                self.sees_another_than("checks")
+            elif screen.startswith("instructions-"):
+                self.presses("next")
+            elif screen in _BUTTONS:
+                self.presses(_BUTTONS[screen])
+                self.sees_another_than(screen)
+            elif screen == "trial" and self.page.query_selector("[data-grid][data-shown]"):
+                answer()
+                self.sees_them_go()
+            elif screen == "validation":
+                self._judges_and_goes_on(judgement())
+            elif screen in _WAITING:
+                self.page.wait_for_timeout(20)
+            else:
+                raise ParticipationFailed(f"There is no way on from “{self.heading}” ({screen}).")
+
+    def _judges_and_goes_on(self, response: str) -> None:
+        """One picture, and where the right answer is told, the way past it."""
+        number = self.judged_picture
+        self.judges(response)
+        while self.screen == "validation" and self.judged_picture == number:
+            if self.is_told_the_answer:
+                self.presses("judged")
+            self.page.wait_for_timeout(20)
