@@ -20,6 +20,8 @@ from analysis.errors import GeneratorUnavailable, SearchRefused
 
 #: Size at which the published autoencoders were trained.
 PUBLISHED_PX = 256
+#: Pictures without a tape that are painted again together; a number of its own, so that threads change no result.
+_TOGETHER = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,8 +158,6 @@ class LatentGenerator:
         self, latents: Any, state: State, memory: NDArray[np.object_] | None
     ) -> Iterator[tuple[list[int], list[tuple[Tape, list[int]]]]]:
         """Places of pictures in the batch, and the tapes they are on with their rows; what is on none is painted."""
-        import torch
-
         kept: dict[int, tuple[Tape, list[int], list[int]]] = {}
         for place, (tape, row) in enumerate(() if memory is None else memory):
             _tape, rows, places = kept.setdefault(id(tape), (tape, [], []))
@@ -169,8 +169,8 @@ class LatentGenerator:
             yield [place for one in used for place in one[2]], [(tape, rows) for tape, rows, _places in used]
         done = {place for one in used for place in one[2]}
         rest = [place for place in range(len(latents)) if place not in done]
-        together = torch.get_num_threads() if self.device == "cpu" else len(rest)
-        for start in range(0, len(rest), max(1, together)):
+        together = _TOGETHER if self.device == "cpu" else max(1, len(rest))
+        for start in range(0, len(rest), together):
             places = rest[start : start + together]
             parts = latents[places].split(share_of(len(places), self.device))
             with in_threads(self.device, len(parts)) as each:
