@@ -276,6 +276,17 @@ def test_an_assignment_past_its_deadline_frees_its_place(launch: Launch, new_wor
     assert services.settle(study=campaign.study).planned == 1
 
 
+def test_a_hit_that_was_removed_there_keeps_nobody_else_from_being_listed(
+    launch: Launch, new_worker: NewWorker
+) -> None:
+    campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
+    worker.do(campaign, hit_number=2)
+    campaign.hits.filter(number=1).update(hit_id="3REMOVEDBYITSAGE")
+    report = services.sync(study=campaign.study)
+    assert (report.submitted, report.hits) == (1, 1)
+    assert report.remarks == ["marketplace no longer has HIT 3REMOVEDBYITSAGE: nothing new is learned of it."]
+
+
 def test_the_jobs_do_it_all_by_themselves(launch: Launch, new_worker: NewWorker, researcher: User) -> None:
     """Publish, poll, pay and compare as the console asks for it: no command, no request to a recruiter from a page."""
     study = launch().study

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, KeysRefused, RecruiterError, TokenRefused
+from humanexp.core.errors import Conflict, KeysRefused, NotAtRecruiter, RecruiterError, TokenRefused
 from humanexp.experiments import selectors as experiment_selectors
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Population, Session, SessionState, Study
@@ -95,9 +95,15 @@ def refresh_balance(*, environment: str) -> int | None:
 
 def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport) -> None:
     for hit in selectors.hits_to_ask_about(campaign):
-        # The HIT first: once it is closed, the list that follows is complete.
-        about = recruiter.hit(hit.hit_id)
-        listed = list(recruiter.assignments(hit.hit_id))
+        try:
+            # The HIT first: once it is closed, the list that follows is complete.
+            about = recruiter.hit(hit.hit_id)
+            listed = list(recruiter.assignments(hit.hit_id))
+        except NotAtRecruiter:  # removed by its age, or these keys are another account's: the others go on
+            report.remarks.append(
+                f"{campaign.environment} no longer has HIT {hit.hit_id}: nothing new is learned of it."
+            )
+            continue
         # Of this HIT's alone: a study of a thousand people in HITs of nine asks about more than a hundred.
         ids = [found.assignment_id for found in listed]
         rows = list(campaign.assignments_taken.filter(assignment_id__in=ids).select_related("person"))
