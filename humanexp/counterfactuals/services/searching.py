@@ -10,6 +10,7 @@ from django.db import transaction
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
+from humanexp.core.names import check_new_name
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
 from humanexp.experiments.models import Population
 from humanexp.jobs import selectors as job_selectors
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 SEARCH_KIND = "counterfactuals.search"
 ROUND_KIND = "counterfactuals.round"
 MOST_STEPS = 1000
+#: Names that pages have.
+_RESERVED = frozenset({"new", "across", "pictures"})
 #: Originals that a search with people as its oracle leaves alone: practice pictures and sentinels come from them.
 RESERVE = 8
 FEWEST_JUDGED = 4
@@ -131,11 +134,8 @@ def default_model_name(spec: str) -> str:
 
 
 def _check_order(order: SearchOrder, *, allow_code: bool) -> None:
-    if not order.name or SearchRun.objects.filter(name=order.name).exists():
-        raise InvalidRequest(
-            f"There is a search {order.name!r} already: choose another name." if order.name else "Name the search.",
-            fields={"name": "another name"},
-        )
+    taken = SearchRun.objects.filter(name=order.name).exists()
+    check_new_name(order.name, taken=taken, what="search", longest=60, reserved=_RESERVED)
     if not 1 <= order.budget <= MOST_STEPS:
         raise InvalidRequest(
             f"The budget counts perturbations of a picture: 1 to {MOST_STEPS}, not {order.budget}.",

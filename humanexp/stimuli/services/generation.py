@@ -14,6 +14,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.core.names import check_new_name
 from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
@@ -22,7 +23,6 @@ from humanexp.jobs.registry import Progress
 from humanexp.stimuli.manifest import write_manifest
 from humanexp.stimuli.models import Framing, Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
-from humanexp.stimuli.services.importing import check_new_name
 
 JOB_KIND = "stimuli.generate"
 DELETION_KIND = "stimuli.delete"

@@ -14,6 +14,7 @@ from analysis.errors import PictureRefused
 from humanexp.core import clock
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
+from humanexp.core.names import check_new_name
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
@@ -27,7 +28,6 @@ from humanexp.stimuli.imagenet_c_files import (
 )
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.services.generation import SIZES_PX
-from humanexp.stimuli.services.importing import check_new_name
 
 if TYPE_CHECKING:
     from analysis.generation.imagenet_c import Likeness

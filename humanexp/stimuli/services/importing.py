@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import time
@@ -12,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.core.validators import validate_slug
 from django.db import IntegrityError, transaction
 
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
+from humanexp.core.names import check_new_name
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceImage, SourceSet
@@ -83,22 +82,8 @@ def import_images(
 
 def check_new_set_name(name: str) -> None:
     """Name of a new set of pictures."""
-    check_new_name(name, taken=SourceSet.objects.filter(name=name).exists(), what="set of pictures")
-    if name in _RESERVED:
-        raise InvalidRequest(f"{name!r} cannot be a name: choose another.", fields={"name": "choose another name"})
-
-
-def check_new_name(name: str, *, taken: bool, what: str) -> None:
-    """A name is a slug that nothing of its kind has."""
-    if not re.fullmatch(validate_slug.regex, name) or len(name) > 80:
-        raise InvalidRequest(
-            f"{name!r} cannot be a name: use up to 80 letters, digits, hyphens and underscores.",
-            fields={"name": "letters, digits, hyphens and underscores"},
-        )
-    if taken:
-        raise InvalidRequest(
-            f"There is already a {what} named {name!r}: choose another name.", fields={"name": "this name is taken"}
-        )
+    taken = SourceSet.objects.filter(name=name).exists()
+    check_new_name(name, taken=taken, what="set of pictures", reserved=_RESERVED)
 
 
 def _open_source(source: Path | PictureSource) -> tuple[str, PictureSource]:
