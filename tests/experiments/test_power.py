@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.forms import IntegerField
 from django.test import Client
 
 from humanexp.core.errors import JobCancelled
@@ -17,6 +18,7 @@ from humanexp.experiments import handlers, services
 from humanexp.experiments.models import PowerEstimate, Study
 from humanexp.experiments.plans import plan_head
 from humanexp.experiments.power import question as questions
+from humanexp.experiments.power.forms import PowerForm
 from humanexp.experiments.power.question import PowerQuestion, planned_answers, planned_study
 from humanexp.experiments.power.reading import POWER
 from humanexp.jobs import runner
@@ -32,6 +34,7 @@ ASKED = {"difference": 0.3, "people": 12, "bend": 0.8, "image_sd": 1.0, "partici
 def draft(stimulus_set: Any, monkeypatch: pytest.MonkeyPatch) -> Study:
     """Two simulated studies of a size, with few refits, stand for a hundred."""
     monkeypatch.setattr(questions, "LIMITS", {**questions.LIMITS, "runs": (2, 1000)})
+    monkeypatch.setitem(PowerForm.base_fields, "runs", IntegerField())
     monkeypatch.setattr(questions, "REFITS", 8)
     return services.create_study(configuration=configuration(), by=User.objects.create_user("anna"))
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from humanexp.core.errors import InvalidRequest
+from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.experiments.models import Session, StudyFamily
+from humanexp.experiments.roles import Role
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import (
     Assignment,
@@ -263,7 +264,11 @@ class TestExclusions:
         assert "does you no harm" in refused.json()["detail"]
         assert not RecruitedPerson.objects.exists()
         assert Visitor(campaign, worker_id="panel-3").open().status_code == 201
-        services.lift_exclusion(exclusion=selectors.exclusions(study.family).get(code=code("link", "panel-2")), by=ada)
+        excluded = selectors.exclusions(study.family).get(code=code("link", "panel-2"))
+        with pytest.raises(NotAllowed, match="The list is also that of the study noise"):
+            services.lift_exclusion(exclusion=excluded, by=ada)
+        study.memberships.create(user=ada, role=Role.OWNER)
+        services.lift_exclusion(exclusion=excluded, by=ada)
         assert Visitor(campaign, worker_id="panel-2").open().status_code == 201
         assert "panel" not in str(list(Exclusion.objects.values()) + list(AuditEvent.objects.values()))
 

@@ -64,7 +64,7 @@ class TestPrice:
     def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
         SenderLease.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())
         page = price(console, study)
-        assert "$5.00, 0\xa0minutes ago" in page and "does not hold enough" in page
+        assert "$5.00, just now" in page and "does not hold enough" in page
 
     def test_what_is_left_of_the_limits(self, study: Study, console: Client, researcher: User) -> None:
         services.set_study_cap(study=study, cap_cents=1_000, by=researcher)
