@@ -152,7 +152,20 @@ def test_no_room_is_too_wide_or_shuts_anybody_out(page: Any, results: str) -> No
 def test_paper_shows_the_chart_and_the_numbers_without_controls(page: Any, results: str) -> None:
     page.goto(results)
     page.wait_for_selector("[data-drawn]")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
+    # Paper is no window: nothing is told of a new size.
+    drawn = page.evaluate(
+        """() => {
+          const chart = document.querySelector("[data-chart]"), drawing = chart.querySelector(".main-svg");
+          const before = drawing.getBoundingClientRect();
+          chart.style.width = "400px";
+          const after = drawing.getBoundingClientRect();
+          return [after.width, after.height / after.width - before.height / before.width];
+        }"""
+    )
+    assert drawn == pytest.approx([400, 0], abs=0.02)
+    page.evaluate("document.querySelector('[data-chart]').style.width = ''")
     assert page.is_visible("[data-chart]") and page.is_visible("[data-reading=people]")
     for control in (".rooms", ".choice__change", ".about", "input[name=observer]", ".btn"):
         assert not page.locator(control).first.is_visible(), control

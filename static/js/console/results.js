@@ -121,6 +121,24 @@ async function dress(part) {
   }
 }
 
+/** Paper is narrower than most windows: a drawing is scaled to the width that it gets there. */
+function scaleForPaper() {
+  for (const box of document.querySelectorAll("[data-drawn] .svg-container")) {
+    const { clientWidth: width, clientHeight: height } = box;
+    box.style.aspectRatio = `${width} / ${height}`;
+    for (const drawing of box.querySelectorAll(".main-svg")) drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  }
+}
+
+function scaleForScreen() {
+  for (const box of document.querySelectorAll("[data-drawn] .svg-container")) {
+    box.style.aspectRatio = "";
+    for (const drawing of box.querySelectorAll(".main-svg")) drawing.removeAttribute("viewBox");
+  }
+}
+
+window.addEventListener("beforeprint", scaleForPaper);
+window.addEventListener("afterprint", scaleForScreen);
 for (const root of document.querySelectorAll("[data-figure-root]")) new Curves(root).start();
 dress(document);
 document.body.addEventListener("htmx:afterSwap", (event) => dress(event.detail.elt.parentElement ?? document));
