@@ -4,8 +4,9 @@
 
 Each seed publishes a campaign, has its people submit it, settles it (a quarter of the sessions is excluded and paid all
 the same), gives every second person a bonus and stops. 40 % of the sender's writes are throttled, fail, or lose their
-request or their reply; two senders run at once and are killed (SIGKILL) at random moments; one life in ten is followed
-by 25 hours in which nobody is at work. Then the marketplace's lists and its balance are compared with the ledger.
+request or their reply; two processes run at once, each a sender or one that also polls, settles and plans bonuses, and
+are killed (SIGKILL) at random moments; one pair of lives in ten is followed by 25 hours in which nobody is at work.
+Then the marketplace's lists and its balance are compared with the ledger.
 
 Every seed is a line of JSON in FILE; seeds that stand there already are not run again. Ends with status 1 when a seed
 went wrong.
