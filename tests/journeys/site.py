@@ -154,6 +154,12 @@ class Site:
             database.execute(statement, values)
             database.commit()
 
+    def is_sending(self) -> bool:
+        """Whether somebody holds the right to send who has not been killed."""
+        held = [row["holder"] for row in self.platform("SELECT holder FROM recruitment_senderlease WHERE holder != ''")]
+        dead = tuple(_holder(pid).rstrip("%") for pid in self.dead)
+        return any(not holder.startswith(dead) for holder in held)
+
     def let_leases_run_out(self) -> None:
         """What waiting for 90 seconds would do: the leases of those who were killed are over, no others."""
         over = "2000-01-01 00:00:00"
