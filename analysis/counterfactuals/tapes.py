@@ -47,7 +47,8 @@ class Tape:
         def count(values: Any) -> Any:
             nonlocal n_bytes
             n_bytes += values.nbytes
-            return values
+            # A step that saves its own result would hold itself, and the record would never be let go of.
+            return values.detach()
 
         leaf = latents.detach().requires_grad_()
         with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(count, lambda values: values):

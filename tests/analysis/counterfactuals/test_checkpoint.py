@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from analysis.counterfactuals.checkpoint import load_autoencoder
 from analysis.counterfactuals.latents import load_latent_generator
 from analysis.counterfactuals.port import select
 from analysis.counterfactuals.specifications import load_generator
-from analysis.counterfactuals.tapes import Allowance
+from analysis.counterfactuals.tapes import Allowance, Tape
 from analysis.counterfactuals.target import Target, category_numbers
 from analysis.errors import GeneratorUnavailable, SearchRefused
 
@@ -135,6 +136,15 @@ def test_a_step_is_the_same_with_and_without_the_record_of_the_painting(
     for some in (going, np.arange(1, 12)):
         found = generator.step(select(state, some), numbers[some], target, painting.of(some))["latents"]
         np.testing.assert_allclose(found, afresh[some], atol=1e-4)
+
+
+def test_a_record_that_nobody_used_is_let_go_of(save) -> None:
+    _path, network = save(TINY)
+    tape = Tape.record(torch.zeros(1, 4, 8, 8), network.decode)
+    assert tape.n_bytes
+    leaf = weakref.ref(tape.latents)
+    del tape
+    assert leaf() is None
 
 
 def test_threads_change_no_picture(save, pictures, labels, robust) -> None:
