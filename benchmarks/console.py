@@ -28,6 +28,7 @@ PAGES = (
     "recruit/exclusions/",
     "monitor/ledger/",
     "monitor/ledger/?state=confirmed&page=50",
+    "monitor/top-up/",
     "review/",
     "review/?show=excluded",
     "review/?show=flagged&page=20",

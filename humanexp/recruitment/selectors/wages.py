@@ -132,16 +132,24 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
     worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
     worked = worked.filter(campaign__compensates=None, person__isnull=False)
     assignments = list(worked.select_related("campaign", "session", "person__participant").order_by("pk"))
-    minutes = _minutes_of(study)
     paid = _bonuses_of(study)
+    earned_by = {one.pk: one.campaign.reward_cents + paid.get(one.pk, 0) for one in assignments}
+    sittings = _sittings_of(study)
+    # Nobody is active for longer than the sitting lasted: answers are read where that could fall below the floor.
+    doubtful = [
+        one
+        for one in assignments
+        if one.session_id not in sittings or _missing_cents(sittings[one.session_id], floor, earned_by[one.pk]) > 0
+    ]
+    minutes = active_minutes(one.session_id for one in doubtful if one.session_id is not None)
     rows, fee, unknown = [], 0, 0
-    for assignment in assignments:
+    for assignment in doubtful:
+        earned = earned_by[assignment.pk]
         active = minutes.get(assignment.session_id or 0)
         if active is None:
             unknown += 1
             continue
-        earned = assignment.campaign.reward_cents + paid.get(assignment.pk, 0)
-        missing = -(-round(active * 60) * floor // 3600) - earned
+        missing = _missing_cents(active, floor, earned)
         if missing > 0:
             rows.append(
                 TopUpRow(
@@ -155,6 +163,11 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
     return TopUpPlan(floor_cents=floor, rows=tuple(rows), fee_cents=fee, unknown=unknown)
 
 
+def _missing_cents(minutes: float, floor_cents: int, earned_cents: int) -> int:
+    """What lacks to the floor for so long, part of a cent up; zero or less where nothing does."""
+    return -(-round(minutes * 60) * floor_cents // 3600) - earned_cents
+
+
 def quantile(ordered: list[float], share: float) -> float:
     """By linear interpolation."""
     place = (len(ordered) - 1) * share
@@ -166,6 +179,13 @@ def quantile(ordered: list[float], share: float) -> float:
 def _minutes_of(study: Study, newest: int | None = None) -> dict[int, float]:
     finished = Session.objects.filter(study=study, state__in=FINISHED).order_by("-pk").values_list("pk", flat=True)
     return active_minutes(finished[:newest] if newest else finished)
+
+
+def _sittings_of(study: Study) -> dict[int, float]:
+    """Minutes from opening to the end, breaks included, by primary key."""
+    finished = Session.objects.filter(study=study, state__in=FINISHED, completed_at__isnull=False)
+    rows = finished.values_list("pk", Epoch("opened_at"), Epoch("completed_at"))
+    return {pk: (completed - opened) / 60 for pk, opened, completed in rows}
 
 
 def _minutes_of_pilots(study: Study) -> list[float]:

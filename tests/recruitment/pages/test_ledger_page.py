@@ -134,6 +134,14 @@ class TestTopUp:
         assert (bonus.kind, bonus.amount_cents, bonus.fee_cents) == (PaymentKind.BONUS, 25, 5)
         assert "Nobody worked for less than $7.25" in console.get(address).content.decode()
 
+    def test_a_long_sitting_with_a_break_is_not_long_work(self, slow: Assignment, console: Client) -> None:
+        """Three minutes of work, then nothing for most of an hour."""
+        session = Session.objects.get(pk=slow.session_id)
+        Session.objects.filter(pk=session.pk).update(completed_at=timezone.now())
+        Response.objects.filter(session=session).update(received_at=session.opened_at + timedelta(minutes=3))
+        page = console.get(f"/studies/{slow.campaign.study.slug}/monitor/top-up/").content.decode()
+        assert "Nobody worked for less than" in page
+
     def test_every_page_tells_the_same_pay_of_an_hour(self, slow: Assignment, console: Client) -> None:
         """Twelve active minutes, in a sitting of an hour."""
         Session.objects.update(completed_at=timezone.now())
