@@ -25,19 +25,26 @@ class Registered:
     run: Handler
     #: when set, run_jobs keeps one such job scheduled at this interval
     every_s: float | None
+    #: short, and somebody waits for it: it never stands behind long work
+    is_prompt: bool = False
 
 
 HANDLERS: dict[str, Registered] = {}
 
 
-def handler(kind: str, *, every_s: float | None = None) -> Callable[[Handler], Handler]:
+def handler(kind: str, *, every_s: float | None = None, is_prompt: bool = False) -> Callable[[Handler], Handler]:
     """Register `run(progress, **parameters) -> result or None` for jobs of this kind."""
 
     def register(run: Handler) -> Handler:
-        HANDLERS[kind] = Registered(kind, run, every_s)
+        HANDLERS[kind] = Registered(kind, run, every_s, is_prompt)
         return run
 
     return register
+
+
+def kinds_in_lane(*, is_prompt: bool) -> list[str]:
+    """Kinds that one of the runner's two lanes takes: short work has one of its own."""
+    return [known.kind for known in HANDLERS.values() if known.is_prompt == is_prompt]
 
 
 def registered(kind: str) -> Registered:

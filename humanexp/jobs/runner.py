@@ -18,7 +18,7 @@ from humanexp.core.errors import ApplicationError, JobCancelled
 from humanexp.jobs import services
 from humanexp.jobs.models import Job
 from humanexp.jobs.pace import RecentRate
-from humanexp.jobs.registry import registered
+from humanexp.jobs.registry import kinds_in_lane, registered
 
 logger = logging.getLogger(__name__)
 HEARTBEAT_S = 5.0
@@ -90,13 +90,35 @@ def run_to_the_end(job: Job, *, tell: Callable[[str], object]) -> Job:
 
 
 def run_forever(stop: threading.Event, *, poll_s: float = 0.5) -> None:
+    """Run jobs in two lanes until told to stop: long work in one; in the other what nobody should wait for.
+
+    A stop of all HITs, or a payment, does not stand behind an hour of pictures.
+    """
+    beside = threading.Thread(target=_prompt_lane, args=(stop, poll_s), daemon=True)
+    beside.start()
+    try:
+        _lane(stop, poll_s, is_prompt=False)
+    finally:
+        stop.set()
+        beside.join()
+
+
+def _prompt_lane(stop: threading.Event, poll_s: float) -> None:
+    try:
+        _lane(stop, poll_s, is_prompt=True)
+    finally:
+        stop.set()  # a runner with one lane is none: who started it hears that it has ended
+        connections.close_all()
+
+
+def _lane(stop: threading.Event, poll_s: float, *, is_prompt: bool) -> None:
     runner, swept_at = runner_name(), 0.0
     while not stop.is_set():
-        if time.monotonic() - swept_at > 2.0:
+        if is_prompt and time.monotonic() - swept_at > 2.0:  # this lane is never busy for long
             services.sweep()
             services.schedule_periodic()
             swept_at = time.monotonic()
-        job = services.claim(runner=runner)
+        job = services.claim(runner=runner, kinds=kinds_in_lane(is_prompt=is_prompt))
         if job is None:
             stop.wait(poll_s)
         else:

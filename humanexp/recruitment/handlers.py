@@ -11,7 +11,7 @@ from humanexp.jobs.registry import Progress, handler
 from humanexp.recruitment import services
 
 
-@handler("recruitment.sync", every_s=60)
+@handler("recruitment.sync", every_s=60, is_prompt=True)
 def run_sync(progress: Progress) -> dict[str, Any]:
     """Ask every recruiter what has been submitted, and put right what was left in the outbox."""
     report = services.sync()
@@ -25,7 +25,7 @@ _has_queue = bool(
 )
 
 
-@handler("recruitment.listen", every_s=5 if _has_queue else None)
+@handler("recruitment.listen", every_s=5 if _has_queue else None, is_prompt=True)
 def run_listen(progress: Progress) -> dict[str, Any]:
     """Look at once at what the recruiters' queues tell of."""
     report = services.listen()
@@ -33,7 +33,7 @@ def run_listen(progress: Progress) -> dict[str, Any]:
     return asdict(report)
 
 
-@handler("recruitment.send")
+@handler("recruitment.send", is_prompt=True)
 def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     """Carry the outbox of one environment to its recruiter."""
     report = services.send(environment=environment)
@@ -41,7 +41,7 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     return asdict(report)
 
 
-@handler("recruitment.reconcile", every_s=3600)
+@handler("recruitment.reconcile", every_s=3600, is_prompt=True)
 def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference pauses the sender and shows on the monitor page."""
     services.sync()

@@ -8,7 +8,7 @@ from humanexp.screening import services
 from humanexp.screening.selectors import JUDGED_STATES
 
 
-@handler("screening.judge")
+@handler("screening.judge", is_prompt=True)
 def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
     """Judge one session as soon as it is complete."""
     session = Session.objects.select_related("study").filter(pk=session_id, state__in=JUDGED_STATES).first()
