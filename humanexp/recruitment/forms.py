@@ -77,7 +77,10 @@ class TermsForm(forms.Form):
 
 
 class LaunchForm(TermsForm):
-    """Everything a campaign is launched with. `shown_total` is the price that stood on the page."""
+    """Everything a campaign is launched with. `shown_total` is the price that stood on the page.
+
+    `shown_campaigns`: how many the study had there, so that a second click launches no second one.
+    """
 
     title = forms.CharField(label=_("Title"), max_length=128)
     description = forms.CharField(label=_("Description"), max_length=2_000, widget=forms.Textarea(attrs={"rows": 3}))
@@ -127,6 +130,7 @@ class LaunchForm(TermsForm):
     )
 
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    shown_campaigns = forms.IntegerField(widget=forms.HiddenInput, required=False)
     confirm_total = DollarField(label=_("Type the total to confirm"), required=False)
 
     def __init__(self, *args: Any, families: QuerySet[StudyFamily], **options: Any) -> None:
@@ -169,15 +173,17 @@ class LaunchForm(TermsForm):
             "qualifies": None if is_link else given["qualifies"],
             # where money is real it is typed; elsewhere the price that was seen has to be the price
             "confirm_total_cents": given["confirm_total"] if is_real else given["shown_total"],
+            "shown_campaigns": given["shown_campaigns"],
         }
 
 
 class ExtensionForm(forms.Form):
-    """More places of a campaign that runs."""
+    """More places of a campaign that runs. `shown_places`: how many it has on the page that asks for more."""
 
     places = forms.IntegerField(label=_("Places to add"), min_value=1, max_value=100_000)
     confirm_total = DollarField(label=_("Type the cost to confirm"), required=False)
     shown_total = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    shown_places = forms.IntegerField(widget=forms.HiddenInput, required=False)
 
 
 class ProlongingForm(forms.Form):

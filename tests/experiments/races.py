@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Barrier
+from threading import Barrier, Event, Thread
 from urllib.request import Request, urlopen
 
 import django
@@ -33,7 +33,8 @@ def main() -> None:
     call_command("migrate", verbosity=0)
     make_stimulus_set()
     outcomes = {}
-    for race in (open_sessions, open_as_one_person, answer_once, redeem_once, killed_before_the_reply):
+    races = (open_sessions, open_as_one_person, answer_once, redeem_once, launch_once, stop_behind_long_work)
+    for race in (*races, killed_before_the_reply):
         made = services.create_study(configuration=configuration(slug=race.__name__.replace("_", "-")))
         outcomes[race.__name__] = race(services.start_collecting(study=made))
     connections.close_all()
@@ -113,6 +114,50 @@ def redeem_once(study):
     code = services.issue_handoff(session=new_session(study, "P-1"))
     got = together([lambda: len(services.exchange_handoff(code=code)) > 20 for _ in range(THREADS)])
     return {"tokens": got.count(True), "refused": got.count("TokenRefused")}
+
+
+def launch_once(study):
+    """Eight clicks on one page's button."""
+    from humanexp.recruitment import services
+    from humanexp.recruitment.models import HitWrite
+
+    def click():
+        services.publish(
+            study=study, to="marketplace", assignments=1, reward_cents=100, shown_campaigns=0, skip_preflight=True
+        )
+        return "launched"
+
+    return {**Counter(together([click] * THREADS)), "hits": HitWrite.objects.count()}
+
+
+def stop_behind_long_work(study):
+    """One runner has an hour of work in hand when somebody asks for something that cannot wait."""
+    from humanexp.jobs import runner, services
+    from humanexp.jobs.models import Job
+    from humanexp.jobs.registry import HANDLERS, Registered
+
+    began, done, stop = Event(), Event(), Event()
+
+    def long(progress):
+        began.set()
+        return {"prompt_was_done": done.wait(30)}
+
+    HANDLERS["long"] = Registered("long", long, None)
+    HANDLERS["prompt"] = Registered("prompt", lambda progress: done.set(), None, is_prompt=True)
+    Job.objects.all().delete()
+    job = services.submit("long")
+    running = Thread(target=runner.run_forever, args=(stop,), kwargs={"poll_s": 0.05})
+    running.start()
+    try:
+        began.wait(30)
+        services.submit("prompt")
+        done.wait(30)
+    finally:
+        stop.set()
+        running.join(30)
+        del HANDLERS["long"], HANDLERS["prompt"]
+    job.refresh_from_db()
+    return {"state": job.state, **job.result}
 
 
 def killed_before_the_reply(study):

@@ -50,5 +50,13 @@ def test_a_hand_off_code_works_for_one_of_eight(outcomes):
     assert outcomes["redeem_once"] == {"tokens": 1, "refused": 7}
 
 
+def test_eight_clicks_launch_one_campaign(outcomes):
+    assert outcomes["launch_once"] == {"launched": 1, "Conflict": 7, "hits": 1}
+
+
+def test_what_cannot_wait_does_not_stand_behind_long_work(outcomes):
+    assert outcomes["stop_behind_long_work"] == {"state": "done", "prompt_was_done": True}
+
+
 def test_an_answer_survives_a_server_that_dies_before_it_replies(outcomes):
     assert outcomes["killed_before_the_reply"] == {"first": "no reply", "stored": 1, "again": 200, "rows": 1}

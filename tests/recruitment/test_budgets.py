@@ -118,6 +118,41 @@ class TestCaps:
         with pytest.raises(Conflict, match="promised 3.00"):
             services.raise_cap(campaign=campaign, cap_cents=299, by=ada)
 
+    def test_a_refused_bonus_is_promised_anew_before_it_is_sent_again(self, ada: User) -> None:
+        """While it is refused it counts against no cap: others may have been promised the money."""
+        campaign = publish(make_study(), cap_cents=300)  # 240 for the places, 60 beyond them
+        row = submission(campaign)
+        refused, other = bonus(row, 50, "care"), 40
+        Payment.objects.filter(pk=refused.pk).update(state="refused")
+        bonus(row, other, "speed")
+        with pytest.raises(CapExceeded, match=r"costs 0\.60 with its fee, and 0\.12 of the campaign's cap"):
+            services.try_again(payment=Payment.objects.get(pk=refused.pk), by=ada)
+        services.raise_cap(campaign=campaign, cap_cents=400, by=ada)
+        services.set_month_cap(environment="marketplace", cap_cents=300, by=ada)
+        with pytest.raises(CapExceeded, match="month's cap"):
+            services.try_again(payment=Payment.objects.get(pk=refused.pk), by=ada)
+        services.set_month_cap(environment="marketplace", cap_cents=None, by=ada)
+        assert services.try_again(payment=Payment.objects.get(pk=refused.pk), by=ada).state == "planned"
+
+    def test_a_compensation_is_paid_once_whatever_is_listed_meanwhile(self, ada: User) -> None:
+        campaign = publish(make_study(), cap_cents=1_000)
+        lost, listed = submission(campaign, 1, "returned"), submission(campaign, 2)
+        Assignment.objects.filter(pk=listed.pk).update(person=lost.person)
+        first = services.compensate(assignment=lost, by=ada)
+        newer = submission(campaign, 3)
+        Assignment.objects.filter(pk=newer.pk).update(person=lost.person)
+        assert services.compensate(assignment=lost, by=ada) == first
+        assert Payment.objects.count() == 1
+
+    def test_nobody_is_deleted_who_is_offered_a_compensation(self, ada: User) -> None:
+        lost = submission(publish(make_study()), 1, "returned")
+        code = str(lost.person)
+        offered = services.compensate(assignment=lost, by=ada)
+        with pytest.raises(Conflict, match="has not taken it: wait until it is paid or over"):
+            services.delete_participant(code=code)
+        Campaign.objects.filter(pk=offered.pk).update(launched_at=timezone.now() - timedelta(days=31))
+        assert services.delete_participant(code=code).worker_ids == 1
+
     def test_liability_is_what_may_still_be_owed(self) -> None:
         study = make_study()
         campaign = publish(study, assignments=5, cap_cents=5_000)

@@ -47,20 +47,27 @@ def compensate(
     if amount < 1:
         raise InvalidRequest("A compensation is at least a cent.", fields={"amount_cents": "at least 1"})
     known = Campaign.objects.filter(compensates=assignment).first()
-    if known is not None:
-        return known
+    # Whichever of the person's work it was paid on: newer work of theirs may be listed by now.
+    paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=person, cause=_cause(assignment))
+    if known or paid.exists():
+        return known or paid[0]
     listed = Assignment.objects.filter(person=person, state__in=LISTED, campaign__compensates=None).order_by("-pk")
     payable = listed.select_related("campaign").first()
     if payable is not None:
         return plan_bonus(
             assignment=payable,
             amount_cents=amount,
-            cause=f"assignment-{assignment.pk}",
+            cause=_cause(assignment),
             reason=reason or REASON,
             by=by,
             kind=PaymentKind.COMPENSATION,
         )
     return _publish(assignment, amount, by)
+
+
+def _cause(assignment: Assignment) -> str:
+    """Names the assignment that a bonus on other work makes up for."""
+    return f"assignment-{assignment.pk}"
 
 
 def _publish(assignment: Assignment, amount_cents: int, by: User) -> Campaign:

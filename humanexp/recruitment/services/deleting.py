@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db import transaction
 
+from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotFound
 from humanexp.core.models import User
 from humanexp.experiments.models import Participant, Response
-from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson, Rejection
-from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, Rejection
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,12 @@ def delete_participant(*, code: str, by: User | None = None) -> Deletion:
     # A plain link lists who has finished; nobody is owed anything through it.
     if owed.exclude(environment="link").exists() or waiting.exists() or refusals.exists():
         raise Conflict(f"{code} has not been paid yet: run settle and sync first, then delete.")
+    offered = _open_compensation(code)
+    if offered is not None:
+        raise Conflict(
+            f"{code} is offered a compensation and has not taken it: wait until it is paid or over, at the latest on "
+            f"{offered.launched_at + timedelta(seconds=offered.lifetime_s):%d %B %Y}, then delete."
+        )
     for participant in Participant.objects.filter(code=code):
         RecruitedPerson.objects.filter(participant=participant).delete()
         participant.sessions.all().delete()
@@ -63,3 +71,10 @@ def delete_participant(*, code: str, by: User | None = None) -> Deletion:
         answers=deletion.answers,
     )
     return deletion
+
+
+def _open_compensation(code: str) -> Campaign | None:
+    """A HIT that pays this person and that they can still take."""
+    offered = Campaign.objects.filter(compensates__person__participant__code=code).exclude(state=CampaignState.STOPPED)
+    untaken = offered.exclude(assignments_taken__state__in=LISTED)
+    return next((one for one in untaken if one.launched_at + timedelta(seconds=one.lifetime_s) > clock.now()), None)

@@ -76,12 +76,20 @@ def extend(
     by: User | None,
     cap_cents: int | None = None,
     confirm_total_cents: int | None = None,
+    shown_places: int | None = None,
 ) -> Campaign:
-    """Add places; `cap_cents` is the campaign's new cap, by default as much higher as the places cost."""
+    """Add places; `cap_cents` is the campaign's new cap, by default as much higher as the places cost.
+
+    `shown_places`: how many the campaign had on the page that asks for more; a second click is refused.
+    """
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if campaign.state != CampaignState.LIVE:
             raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one for more places.")
+        if shown_places is not None and shown_places != campaign.assignments:
+            raise Conflict(
+                f"This campaign has {campaign.assignments} places by now, not {shown_places}; nothing was added now."
+            )
         wanted = quote_extension(campaign=campaign, places=places)
         check_confirmed(campaign.environment, wanted.total_cents, confirm_total_cents)
         reserve(

@@ -9,11 +9,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from humanexp.core.audit import record
+from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind
 from humanexp.recruitment.services.outbox import request_sending
-from humanexp.recruitment.states import WriteState, advance
+from humanexp.recruitment.states import CampaignState, WriteState, advance
 
 #: First letters of tokens, so that the kind is told by eye.
 _WORDS = {
@@ -55,6 +56,10 @@ def plan_expiry(*, hit: Hit, by: User | None) -> HitWrite:
 @transaction.atomic
 def retry_hit(*, hit: Hit, by: User) -> HitWrite:
     """Have a refused HIT published again, once its cause is gone. It keeps its token, so it is still made once."""
+    # The lock and the state of the campaign: after a stop nothing is published any more, from no page.
+    campaign = Campaign.objects.select_for_update().get(pk=hit.campaign_id)
+    if campaign.state != CampaignState.LIVE:
+        raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one.")
     write = hit.writes.get(kind=HitWriteKind.CREATE)
     advance(write, WriteState.PLANNED, last_error="")
     record(action="retry-hit", subject=f"hitwrite:{write.pk}", study=hit.campaign.study.slug, by=by)

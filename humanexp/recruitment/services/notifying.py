@@ -8,15 +8,20 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Message
 from humanexp.recruitment.services.outbox import request_sending
+from humanexp.recruitment.states import WriteState
 
 LONGEST_SUBJECT, LONGEST_TEXT = 200, 4_000
 
 
 @transaction.atomic
 def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: User) -> list[Message]:
-    """Write to the people of some assignments, once to each person; sent one by one, at most once."""
+    """Write to the people of some assignments, once to each person; sent one by one, at most once.
+
+    Who has been sent these very words about this study is not sent them again: a second click writes to nobody.
+    """
     subject, text = subject.strip(), text.strip()
     faults = {
         "subject": "" if 0 < len(subject) <= LONGEST_SUBJECT else f"1 to {LONGEST_SUBJECT} characters",
@@ -31,6 +36,10 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
             people.setdefault(assignment.person_id, assignment)
     if not people:
         raise Conflict("None of these people can be written to: a plain link has nobody's address.")
+    told = _told(next(iter(people.values())).campaign.study_id, subject, text)
+    people = {person: assignment for person, assignment in people.items() if person not in told}
+    if not people:
+        raise Conflict("All of these people have been sent these very words already.")
     messages = [
         Message.objects.create(
             environment=assignment.environment,
@@ -47,3 +56,10 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
     for environment in sorted({message.environment for message in messages}):
         request_sending(environment=environment)
     return messages
+
+
+def _told(study_pk: int, subject: str, text: str) -> set[int | None]:
+    """People to whom these words are on their way, or have come; two who write at once queue here."""
+    Study.objects.select_for_update(of=("self",)).get(pk=study_pk)
+    same = Message.objects.filter(assignment__campaign__study=study_pk, subject=subject, text=text)
+    return set(same.exclude(state=WriteState.REFUSED).values_list("assignment__person", flat=True))

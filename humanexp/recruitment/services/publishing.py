@@ -8,7 +8,7 @@ from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import CapExceeded, InvalidRequest, StudyRefused
+from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Origin, Study, StudyFamily, StudyState
@@ -82,13 +82,15 @@ def publish(
     requirements: WorkerRequirements = NO_REQUIREMENTS,
     needs_qualification: bool = False,
     qualifies: StudyFamily | None = None,
+    shown_campaigns: int | None = None,
     by: User | None = None,
 ) -> Campaign:
     """Launch a campaign: everything is checked and committed here, `send` talks to the recruiter afterwards.
 
     Production wants the exact total; anywhere else it is compared when given. A plain link is open at once. The gates
     (`recruitment.gates`) can be skipped on our own grounds alone. `qualifies`: a paid qualification of its own, whose
-    pass opens that family's campaigns that need it.
+    pass opens that family's campaigns that need it. `shown_campaigns`: how many the study had on the page from which
+    this is launched; a second click, or somebody else's launch meanwhile, is refused.
     """
     defaults = selectors.suggested_terms(study)
     if assignments is None:
@@ -109,6 +111,7 @@ def publish(
     if cap < price.total_cents:
         raise CapExceeded(f"The campaign costs {money.dollars(price.total_cents)}, its cap is {money.dollars(cap)}.")
     with transaction.atomic():
+        _lock(study, shown_campaigns)
         reserve(study=study, environment=to, cents=price.total_cents, what="This campaign")
         _check_places(study, price)
         if study.state != StudyState.COLLECTING:
@@ -158,6 +161,22 @@ def publish(
     return campaign
 
 
+def _lock(study: Study, shown_campaigns: int | None) -> None:
+    """One launch of a study at a time, of the study as it is now, and not from a page that shows it as it was."""
+    study.state = Study.objects.select_for_update(of=("self",)).get(pk=study.pk).state
+    _check_open(study)
+    if shown_campaigns is not None and shown_campaigns != study.campaigns.filter(compensates=None).count():
+        raise Conflict(
+            "A campaign of this study was launched since this page was opened; nothing was launched now. Look at it "
+            "first, then launch another one if you want more places."
+        )
+
+
+def _check_open(study: Study) -> None:
+    if study.state == StudyState.STOPPED:
+        raise StudyRefused("This study is stopped; make a new version of it to go on.")
+
+
 def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> None:
     if skip and to not in gates.REHEARSAL_GROUNDS:
         raise InvalidRequest("The pre-flight check cannot be skipped where people are paid by somebody else's service.")
@@ -169,8 +188,7 @@ def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> No
 def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | None) -> None:
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("This study holds imported trials; nobody can be recruited for it.")
-    if study.state == StudyState.STOPPED:
-        raise StudyRefused("This study is stopped; make a new version of it to go on.")
+    _check_open(study)
     if to == Environment.LINK and price.reward_cents:
         raise InvalidRequest(
             "No money goes through a plain link: set the reward to 0 and pay people where you found them."

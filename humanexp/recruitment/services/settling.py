@@ -104,20 +104,13 @@ def plan_bonus(
     kind: str = PaymentKind.BONUS,
 ) -> Payment:
     """Plan money beyond the reward. The same cause plans it once for an assignment, whatever the amount."""
-    campaign = Campaign.objects.select_for_update(of=("self",)).select_related("study").get(pk=assignment.campaign_id)
+    campaign = _locked_campaign(assignment)
     _check_bonus(assignment, campaign, amount_cents, cause, reason)
     known: Payment | None = Payment.objects.filter(assignment=assignment, kind=kind, cause=cause).first()
     if known is not None:
         return known
     fee = fees_of(campaign.environment).bonus_fee_cents(amount_cents)
-    cost = amount_cents + fee
-    room = campaign.cap_cents - selectors.committed_cents(campaign)
-    if cost > room:
-        raise CapExceeded(
-            f"This bonus costs {money.dollars(cost)} with its fee, and {money.dollars(max(0, room))} "
-            "of the campaign's cap are left; raise the cap first."
-        )
-    reserve(study=campaign.study, environment=campaign.environment, cents=cost, what="This bonus")
+    _promise(campaign, amount_cents + fee)
     payment = _insert(
         assignment=assignment, kind=kind, cause=cause, amount_cents=amount_cents, fee_cents=fee, reason=reason, by=by
     )
@@ -128,7 +121,12 @@ def plan_bonus(
 
 @transaction.atomic
 def try_again(*, payment: Payment, by: User) -> Payment:
-    """Put a refused payment back into the queue, once its cause is gone."""
+    """Put a refused payment back into the queue, once its cause is gone.
+
+    A refused bonus counts against no cap: it is promised anew, and others may have been promised what it would cost.
+    """
+    if payment.kind != PaymentKind.REWARD and payment.state == WriteState.REFUSED:
+        _promise(_locked_campaign(payment.assignment), payment.cost_cents)
     advance(payment, WriteState.PLANNED, last_error="", first_sent_at=None, missed_at=None)
     record(action="try-again", subject=f"payment:{payment.pk}", study=payment.assignment.campaign.study.slug, by=by)
     request_sending(environment=payment.environment)
@@ -178,6 +176,21 @@ def _plan_reward(assignment: Assignment, by: User | None) -> tuple[Payment, bool
         ),
         True,
     )
+
+
+def _locked_campaign(assignment: Assignment) -> Campaign:
+    return Campaign.objects.select_for_update(of=("self",)).select_related("study").get(pk=assignment.campaign_id)
+
+
+def _promise(campaign: Campaign, cents: int) -> None:
+    """Refuse money beyond the reward that a cap would not hold: the campaign's, the study's or the month's."""
+    room = campaign.cap_cents - selectors.committed_cents(campaign)
+    if cents > room:
+        raise CapExceeded(
+            f"This bonus costs {money.dollars(cents)} with its fee, and {money.dollars(max(0, room))} "
+            "of the campaign's cap are left; raise the cap first."
+        )
+    reserve(study=campaign.study, environment=campaign.environment, cents=cents, what="This bonus")
 
 
 def _insert(*, assignment: Assignment, by: User | None, **facts: object) -> Payment:

@@ -38,7 +38,13 @@ def extend(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         is_real = campaign.environment == Environment.PRODUCTION
         confirmed = given["confirm_total"] if is_real else given["shown_total"]
         try:
-            services.extend(campaign=campaign, places=given["places"], confirm_total_cents=confirmed, by=_user(request))
+            services.extend(
+                campaign=campaign,
+                places=given["places"],
+                confirm_total_cents=confirmed,
+                shown_places=given["shown_places"],
+                by=_user(request),
+            )
         except ApplicationError as error:
             form.add_error(None, error.message)
         else:
@@ -99,12 +105,12 @@ def notify(request: HttpRequest, slug: str) -> HttpResponse:
         given = form.cleaned_data
         rows = list(reachable(study, given["to"]))
         try:
-            services.notify(assignments=rows, subject=given["subject"], text=given["text"], by=_user(request))
+            sent = services.notify(assignments=rows, subject=given["subject"], text=given["text"], by=_user(request))
         except ApplicationError as error:
             form.add_error(None, error.message)
         else:
-            text = ngettext("%(n)d message is on its way.", "%(n)d messages are on their way.", len(rows))
-            messages.success(request, text % {"n": len(rows)})
+            text = ngettext("%(n)d message is on its way.", "%(n)d messages are on their way.", len(sent))
+            messages.success(request, text % {"n": len(sent)})
             return redirect("recruitment:notify", slug=slug)
     context = {
         "study": study,

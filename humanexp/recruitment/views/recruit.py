@@ -111,10 +111,12 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
     tally = selectors.tally_of(study)
     priced = price_of(study, TermsForm(form.data if form.is_bound else {**form.initial}), tally)
     budget = priced.budget if priced else selectors.budget_of(study, tally)
+    rows = campaign_rows(study)
     context: dict[str, Any] = {
         "study": study,
         "form": form,
-        "campaigns": campaign_rows(study),
+        "campaigns": rows,
+        "n_launched": sum(not row["campaign"].is_compensation for row in rows),
         "is_live": study.campaigns.filter(state=CampaignState.LIVE).exists(),
         "free_sessions": priced.free_sessions if priced else selectors.free_sessions(study),
         "attention": selectors.attention(study, tally),

@@ -171,6 +171,15 @@ class TestResolutions:
         assert console.post(f"{path}resolve/", {"kind": "hit", "subject": str(hit.pk)}).status_code == 302
         assert hit.writes.get().state == WriteState.PLANNED
 
+    def test_after_a_stop_no_page_publishes_a_hit_again(self, launched: Campaign, console: Client) -> None:
+        """A page that was opened before the stop still has the button."""
+        services.stop(study=launched.study)  # before anything was sent: the HIT is not published at all
+        hit = launched.hits.get()
+        address = f"/studies/{launched.study.slug}/monitor/resolve/"
+        told = console.post(address, {"kind": "hit", "subject": str(hit.pk)}, follow=True)
+        assert b"This campaign is stopped" in told.content
+        assert (hit.state, hit.writes.get().state) == ("cancelled", WriteState.REFUSED)
+
     def test_a_submission_without_a_session_is_decided_on(
         self, launched: Campaign, submission: Callable[..., Assignment], console: Client
     ) -> None:

@@ -7,7 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from humanexp.core.errors import StudyRefused
 from humanexp.core.models import AuditEvent, User
+from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
@@ -90,6 +92,24 @@ class TestLaunch:
         assert f'data-copy="http://127.0.0.1:8000/take/{campaign.entry}/"'.encode() in page.content
         assert b"This study is recruiting" in page.content
         assert b"at most $7.20 more can become due" in page.content
+
+    def test_a_second_click_launches_nothing(self, study: Study, console: Client) -> None:
+        """Two tabs, or a button pressed twice: the page that is sent shows a study without this campaign."""
+        address = f"/studies/{study.slug}/recruit/"
+        assert b'name="shown_campaigns" value="0"' in console.get(address).content
+        assert console.post(address, terms(shown_campaigns="0")).status_code == 302
+        again = console.post(address, terms(shown_campaigns="0"))
+        assert again.status_code == 409 and Campaign.objects.count() == 1
+        assert b"was launched since this page was opened" in again.content
+        assert b'name="shown_campaigns" value="1"' in again.content, "from what is shown now it is a decision"
+        assert console.post(address, terms(shown_campaigns="1")).status_code == 302
+
+    def test_a_study_that_was_stopped_meanwhile_is_not_launched(self, study: Study) -> None:
+        as_it_was = Study.objects.get(pk=study.pk)
+        experiments.stop(study=experiments.start_collecting(study=study))
+        with pytest.raises(StudyRefused, match="is stopped"):
+            services.publish(study=as_it_was, to="marketplace", assignments=2, reward_cents=100)
+        assert not Campaign.objects.exists()
 
     def test_with_what_is_asked_of_workers(self, study: Study, console: Client) -> None:
         asked = {"approval_percent": "95", "hits_approved": "100", "countries": "us, DE", "masters": "on"}
@@ -180,6 +200,11 @@ class TestRunning:
         assert console.post(address, {"places": "3", "shown_total": "432"}).status_code == 302
         launched.refresh_from_db()
         assert (launched.assignments, launched.quoted_cents) == (7, 576 + 432)
+        again = console.post(address, {"places": "3", "shown_total": "432", "shown_places": "4"})
+        assert again.status_code == 422 and b"has 7 places by now, not 4" in again.content
+        assert b'name="shown_places" value="7"' in again.content
+        launched.refresh_from_db()
+        assert launched.assignments == 7, "a second click adds nothing"
         assert b"fewer than 99 more places" in console.post(address, {"places": "99", "shown_total": "14256"}).content
 
     def test_more_time_and_another_cap(self, launched: Campaign, console: Client) -> None:
@@ -207,3 +232,8 @@ class TestRunning:
         assert Message.objects.get().assignment == row
         page = console.get(address).content.decode()
         assert "A second part" in page and str(row.person) in page
+        again = console.post(address, words)
+        assert again.status_code == 422 and b"these very words already" in again.content
+        assert Message.objects.count() == 1
+        Message.objects.update(state="refused")  # it did not arrive: the same words may go out again
+        assert console.post(address, words).status_code == 302
