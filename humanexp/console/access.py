@@ -5,9 +5,10 @@ An address that is not in the table is refused to everybody: a new page says her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
@@ -102,8 +103,10 @@ JOBS: Mapping[str, Action] = {
     "results": Action.ANALYSE,
     "console": Action.CHECK,
 }
-#: The same for jobs that belong to no study; all others are everybody's.
+#: What it takes to cancel jobs that belong to no study, or to let them go on; all others are everybody's.
 HOUSE_JOBS: Mapping[str, Action] = {"console.retrain": Action.ANALYSE}
+#: Talk with the recruiters is about people and money of every study: who may see neither, does not hear it.
+_RECRUITERS, _HEARS_RECRUITERS = "recruitment", Action.EVIDENCE
 _STUDIES = "studies/<slug:slug>/"
 _RETRAINING = "evaluations:retraining"
 _JOB_PAGES = frozenset({"jobs:job", "jobs:cancel", "jobs:resume"})
@@ -186,12 +189,37 @@ def _check_people(request: HttpRequest, pk: int) -> None:
 def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
     """Jobs about a study belong to its people; of all others `HOUSE_JOBS` says who may cancel them."""
     job = Job.objects.filter(pk=pk).first()
-    kind, _colon, key = (job.subject if job else "").partition(":")
-    if job is None or kind != "study":
-        if job is not None and job.kind in HOUSE_JOBS and not is_reading:
-            _check_anywhere(request, HOUSE_JOBS[job.kind])
+    if job is None:
         return
-    study = Study.objects.filter(**({"pk": int(key)} if key.isdigit() else {"slug": key})).first()
+    app = job.kind.partition(".")[0]
+    study = _study_of(job.subject)
     if study is not None:
-        action = Action.SEE if is_reading else JOBS.get(job.kind.partition(".")[0], Action.DESIGN)
-        _check(request, study, action, name=study.slug)
+        _check(request, study, Action.SEE if is_reading else JOBS.get(app, Action.DESIGN), name=study.slug)
+    elif app == _RECRUITERS:
+        _check_anywhere(request, _HEARS_RECRUITERS)
+    elif job.kind in HOUSE_JOBS and not is_reading:
+        _check_anywhere(request, HOUSE_JOBS[job.kind])
+
+
+def jobs_shown_to(user: User | AnonymousUser, jobs: Sequence[Job]) -> list[int]:
+    """Those that `_check_job` lets this user read."""
+    studies = {subject: _study_of(subject) for subject in {job.subject for job in jobs}}
+    roles = {study: role_of(user, study) for study in set(studies.values()) if study is not None}
+    hears = may_somewhere(user, _HEARS_RECRUITERS)
+
+    def is_shown(job: Job) -> bool:
+        study = studies[job.subject]
+        return roles[study] is not None if study else hears or not job.kind.startswith(f"{_RECRUITERS}.")
+
+    return [job.pk for job in jobs if is_shown(job)]
+
+
+def _study_of(subject: str) -> Study | None:
+    """The study that a job is about, itself or by one of its sessions."""
+    kind, _colon, key = subject.partition(":")
+    match kind:
+        case "study":
+            return Study.objects.filter(**({"pk": int(key)} if key.isdecimal() else {"slug": key})).first()
+        case "session":
+            return Study.objects.filter(sessions__code=key).first()
+    return None

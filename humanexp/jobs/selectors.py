@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from humanexp.jobs.models import FINISHED, Job
 
 
-def recent(limit: int = 50) -> QuerySet[Job]:
+def recent(limit: int) -> QuerySet[Job]:
     return Job.objects.exclude(subject="periodic")[:limit]
 
 

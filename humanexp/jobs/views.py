@@ -11,12 +11,16 @@ from humanexp.core.errors import NotFound
 from humanexp.jobs import selectors, services
 from humanexp.jobs.models import Job
 from humanexp.jobs.pace import partial_context
+from humanexp.jobs.readers import shown_to
+
+#: Jobs on the list, and so many of the newest that they are chosen from.
+LISTED, LOOKED_AT = 50, 200
 
 
 @login_required
 def job_list(request: HttpRequest) -> HttpResponse:
-    """What runs, what waits, what ended."""
-    jobs = list(selectors.recent())
+    """What runs, what waits, what ended, as far as it is this researcher's to see."""
+    jobs = shown_to(request.user, list(selectors.recent(LOOKED_AT)))[:LISTED]
     return render(
         request,
         "jobs/jobs.html",

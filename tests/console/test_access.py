@@ -19,7 +19,7 @@ from humanexp.experiments.models import Study
 from humanexp.experiments.roles import MAY, Action, Role
 from humanexp.experiments.selectors import visible_to
 from humanexp.jobs import services as jobs
-from tests.experiments.conftest import configuration, make_stimulus_set
+from tests.experiments.conftest import configuration, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
 
@@ -145,16 +145,28 @@ def test_an_address_that_nobody_declared_is_refused_to_its_owner(
 def test_jobs_of_a_study_belong_to_its_people(study: Study, people: dict[str, User], client: Client) -> None:
     job = jobs.submit("results.analyse", subject=f"study:{study.pk}", study_id=study.pk)
     judging = jobs.submit("screening.judge_study", subject=f"study:{study.slug}", study_id=study.pk)
-    other = jobs.submit("recruitment.sync", subject="periodic")
+    one = new_session(services.start_collecting(study=study))
+    of_session = jobs.submit("screening.judge", subject=f"session:{one.code}", session_id=one.pk)
+    of_recruiter = jobs.submit("recruitment.send", subject="recruiter:production", environment="production")
+    other = jobs.submit("experiments.sweep_previews", subject="house")
     client.force_login(people["stranger"])
+    listed = client.get("/jobs/").content.decode()
+    assert f"/jobs/{other.pk}/" in listed
+    assert not [found for found in (job, judging, of_session, of_recruiter) if f"/jobs/{found.pk}/" in listed]
+    for hidden, status in ((of_session, 404), (of_recruiter, 403)):
+        assert client.get(f"/jobs/{hidden.pk}/").status_code == status
+        assert client.post(f"/jobs/{hidden.pk}/cancel/").status_code == status
     assert client.get(f"/jobs/{job.pk}/").status_code == 404
     assert client.post(f"/jobs/{job.pk}/cancel/").status_code == 404
     assert client.get(f"/jobs/{judging.pk}/").status_code == 404
     assert client.get(f"/jobs/{other.pk}/").status_code == 200
     client.force_login(people["viewer"])
+    assert f"/jobs/{job.pk}/" in client.get("/jobs/").content.decode()
     assert client.get(f"/jobs/{job.pk}/").status_code == 200
+    assert client.get(f"/jobs/{of_recruiter.pk}/").status_code == 403
     assert client.post(f"/jobs/{job.pk}/cancel/").status_code == 403
     client.force_login(people["researcher"])
+    assert client.get(f"/jobs/{of_recruiter.pk}/").status_code == 200
     assert client.post(f"/jobs/{job.pk}/cancel/").status_code == 302
 
 
