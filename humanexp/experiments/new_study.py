@@ -73,7 +73,7 @@ def change_study(request: HttpRequest, slug: str) -> HttpResponse:
     # The name and the family stay: they stand in addresses, and keep people from seeing a picture twice.
     draft = draft_of({**form.given, "slug": slug, "family": study.family.slug}, draws_large=True, keeps=slug)
     if draft.configuration is not None:
-        change = services.revise_study if study.frozen_at is None else services.new_version
+        change = services.revise_study if study.is_revisable else services.new_version
         try:
             changed = change(study=study, configuration=draft.configuration, by=_user(request))
         except (ApplicationError, AnalysisError) as error:

@@ -269,7 +269,9 @@ def test_a_draft_is_changed_and_a_study_with_people_gets_a_new_version(client, r
     study.refresh_from_db()
     assert (study.planned_sessions, study.slug, study.family.slug) == (3, "small-study", "small-study")
     assert client.post(page, filled(sessions="0")).status_code == 422
-    new_session(services.start_collecting(study=study))
+    services.start_collecting(study=study)
+    assert "The study takes participants as it is" in client.get(page).content.decode()
+    new_session(study)
     assert "becomes the next version" in client.get(page).content.decode()
     reply = client.post(page, filled(sessions="2"))
     newer = Study.objects.get(version=2)

@@ -73,9 +73,15 @@ def test_an_incomplete_stimulus_set_is_refused(stimulus_set):
         services.create_study(configuration=configuration())
 
 
-def test_a_draft_can_be_revised_a_frozen_study_cannot(study):
+def test_a_draft_can_be_revised_a_launched_or_frozen_study_cannot(stimulus_set):
+    study = services.create_study(configuration=configuration())
+    stale = Study.objects.get(pk=study.pk)
     revised = services.revise_study(study=study, configuration=configuration(seed=9))
     assert revised.seed == 9
+    services.start_collecting(study=study)
+    for copy in (study, stale):  # what was checked, priced and offered is what people get
+        with pytest.raises(StudyRefused, match="takes participants: it was checked, priced and offered as it is"):
+            services.revise_study(study=copy, configuration=configuration(seed=10))
     new_session(study)
     study.refresh_from_db()
     assert study.frozen_at is not None
@@ -85,11 +91,24 @@ def test_a_draft_can_be_revised_a_frozen_study_cannot(study):
     assert study.seed == 9
 
 
-def test_a_stale_copy_of_a_study_cannot_revise_it_after_the_first_session(study):
+def test_a_stale_copy_of_a_study_cannot_revise_it_after_the_first_session(stimulus_set):
+    study = services.create_study(configuration=configuration())
     stale = Study.objects.get(pk=study.pk)
-    new_session(study)
+    new_session(services.start_collecting(study=study))
     with pytest.raises(StudyRefused, match="frozen"):
         services.revise_study(study=stale, configuration=configuration(seed=10))
+
+
+def test_strangers_add_no_study_to_a_family(stimulus_set, django_user_model):
+    """A newer study of a family says how often its people may come, and opens its list of exclusions."""
+    ada, bob, eve = (django_user_model.objects.create_user(name) for name in ("ada", "bob", "eve"))
+    study = services.create_study(configuration=configuration(), by=ada)
+    study.memberships.create(user=bob, role="viewer")
+    joining = configuration(slug="mine", family=study.family.slug)
+    for stranger in (bob, eve):
+        with pytest.raises(InputRefused, match="There is a family 'small-study' already"):
+            services.create_study(configuration=joining, by=stranger)
+    assert services.create_study(configuration=joining, by=ada).version == 2
 
 
 def test_a_new_version_lives_in_the_family(study):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -55,10 +56,15 @@ def _last_line(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.slow])])
 def platform(
-    request: pytest.FixtureRequest, tmp_path: Path, marketplace: MarketplaceServer, rich_keys: RequesterKeys
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    migrated_database: Path,
+    marketplace: MarketplaceServer,
+    rich_keys: RequesterKeys,
 ) -> Platform:
     if request.param == "sqlite":
-        return Platform(tmp_path, f"sqlite:///{tmp_path / 'platform.sqlite3'}", marketplace, rich_keys)
+        own = shutil.copy(migrated_database, tmp_path / "platform.sqlite3")
+        return Platform(tmp_path, f"sqlite:///{own}", marketplace, rich_keys)
     return Platform(tmp_path, request.getfixturevalue("postgres_url"), marketplace, rich_keys)
 
 

@@ -109,6 +109,11 @@ class Study(models.Model):
             StudyMembership.objects.create(study=self, user=self.created_by, role=Role.OWNER)
 
     @property
+    def is_revisable(self) -> bool:
+        """Nobody has taken part and nobody is invited to: a change replaces the plan. Else it is a new version."""
+        return self.frozen_at is None and self.state != StudyState.COLLECTING
+
+    @property
     def is_validation(self) -> bool:
         """Whether pictures are judged without a time limit, which works on phones as well."""
         design = self.configuration.get("design") or {}

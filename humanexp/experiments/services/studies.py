@@ -10,14 +10,17 @@ from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
 from humanexp.experiments.plans import make_plan, store_plan
+from humanexp.experiments.roles import Action
 from humanexp.stimuli.models import StimulusSet
 
 
 def create_study(*, configuration: StudyConfiguration, by: User | None = None) -> Study:
     """Plan a study and store it as a draft, the first version or the next one of its family."""
     check_free(configuration)
+    _check_family(configuration.family, by)
     fields = _planned(configuration)
     try:
         with transaction.atomic():
@@ -50,19 +53,30 @@ def check_free(configuration: StudyConfiguration) -> None:
         )
 
 
+def _check_family(slug: str, by: User | None) -> None:
+    """The studies of a family share its people, its exclusions and how often one may come: strangers add none."""
+    there = Study.objects.filter(family__slug=slug)
+    if by is not None and there.exists() and not studies_with(by, Action.DESIGN).filter(family__slug=slug).exists():
+        raise InputRefused(
+            f"There is a family {slug!r} already, and you may change none of its studies: choose another family, or "
+            "ask one of their owners."
+        )
+
+
 def revise_study(*, study: Study, configuration: StudyConfiguration, by: User | None = None) -> Study:
-    """Replace the configuration of a study that nobody has taken part in yet."""
+    """Replace the configuration of a study that nobody has taken part in yet, and that nobody is invited to."""
     _refuse_frozen(study)
     if (configuration.slug, configuration.family) != (study.slug, study.family.slug):
         raise InputRefused("A revision keeps slug and family; create another study instead.")
     fields = _planned(configuration)
     with transaction.atomic():
-        changed = Study.objects.filter(pk=study.pk, frozen_at=None).update(**fields)
+        revisable = Study.objects.filter(pk=study.pk, frozen_at=None).exclude(state=StudyState.COLLECTING)
+        changed = revisable.update(**fields)
         if changed:
             subject = f"study:{study.slug}"
             record(action="revise-study", subject=subject, study=study.slug, by=by, digest=fields["digest"])
     study.refresh_from_db()
-    if not changed:  # the first participant came while the plan was made
+    if not changed:  # it was launched, or the first participant came, while the plan was made
         _refuse_frozen(study)
     return study
 
@@ -111,6 +125,11 @@ def _refuse_frozen(study: Study) -> None:
         raise StudyRefused(
             f"The study {study.slug} has been frozen since its first session on {study.frozen_at:%Y-%m-%d %H:%M} UTC: "
             "make a new version of it instead."
+        )
+    if study.state == StudyState.COLLECTING:
+        raise StudyRefused(
+            f"The study {study.slug} takes participants: it was checked, priced and offered as it is. Make a new "
+            "version of it instead."
         )
 
 

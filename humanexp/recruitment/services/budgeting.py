@@ -5,9 +5,11 @@ from __future__ import annotations
 from django.db import transaction
 
 from humanexp.core.audit import record
-from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest
+from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
+from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import Study
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Campaign, Environment, SenderLease, StudyBudget
 
@@ -46,10 +48,15 @@ def set_study_cap(*, study: Study, cap_cents: int | None, by: User | None) -> St
 
 @transaction.atomic
 def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -> SenderLease:
-    """What may be promised through this recruiter in a calendar month, over all studies; None takes the cap away."""
+    """What may be promised through this recruiter in a calendar month, over all studies; None takes the cap away.
+
+    The account is that of every study that was launched there: who sets its cap must be allowed to launch all of them.
+    """
     _check(cap_cents)
     if environment not in Environment.values or environment == Environment.LINK:
         raise InvalidRequest(f"No money goes through {environment!r}.")
+    if by is not None:
+        _check_account(environment, by)
     account, _ = SenderLease.objects.update_or_create(environment=environment, defaults={"month_cap_cents": cap_cents})
     record(action="month-cap", subject=f"recruiter:{environment}", by=by, cap_cents=cap_cents)
     return account
@@ -78,3 +85,12 @@ def raise_cap(*, campaign: Campaign, cap_cents: int, by: User | None) -> Campaig
 def _check(cap_cents: int | None) -> None:
     if cap_cents is not None and not 0 <= cap_cents <= 2_000_000_000:
         raise InvalidRequest("A cap is an amount from 0 to 20,000,000 dollars.", fields={"cap_cents": "out of range"})
+
+
+def _check_account(environment: str, by: User) -> None:
+    launched = Study.objects.filter(campaigns__environment=environment)
+    if launched.exclude(pk__in=studies_with(by, Action.LAUNCH).values("pk")).exists():
+        raise NotAllowed(
+            f"{Environment(environment).label}: this account also pays for studies in which your role does not allow "
+            "this. Ask their owners, or an administrator."
+        )

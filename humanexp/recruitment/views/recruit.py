@@ -12,8 +12,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, NotAllowed
 from humanexp.core.models import User
-from humanexp.experiments import selectors as experiments
+from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import Study, StudyFamily
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.launch_page import PAID, campaign_rows, price_of
@@ -132,8 +133,8 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
 
 
 def _families(request: HttpRequest, study: Study) -> QuerySet[StudyFamily]:
-    """What this study could be a qualification for: families of the researcher's other studies."""
-    others = experiments.visible_to(request.user).exclude(family=study.family)
+    """What this study could be a qualification for: families of other studies that the researcher may launch."""
+    others = studies_with(request.user, Action.LAUNCH).exclude(family=study.family)
     return StudyFamily.objects.filter(pk__in=others.values("family")).order_by("slug")
 
 

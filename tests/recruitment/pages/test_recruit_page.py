@@ -121,6 +121,14 @@ class TestLaunch:
         page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
         assert "95 % of their work approved" in page and "US, DE" in page and "Masters" in page
 
+    def test_nobody_opens_a_family_that_they_may_not_launch(
+        self, study: Study, console: Client, researcher: User
+    ) -> None:
+        other = make_study("colours")
+        other.memberships.create(user=researcher, role="viewer")
+        refused = console.post(f"/studies/{study.slug}/recruit/", terms(qualifies=str(other.family.pk)))
+        assert refused.status_code == 422 and not Campaign.objects.exists()
+
     def test_a_paid_qualification_of_another_family(self, study: Study, console: Client, researcher: User) -> None:
         assert b"This campaign is a qualification" not in console.get(f"/studies/{study.slug}/recruit/").content
         other = make_study("blur")
@@ -191,6 +199,20 @@ class TestRunning:
         assert selectors.budget_of(study).cap_cents is None
         refused = console.post(address, {"study_cap": "a lot"}, follow=True)
         assert b"Write dollars and cents like 123.45" in refused.content
+
+    def test_the_cap_of_an_account_is_for_who_may_launch_all_its_studies(
+        self, launched: Campaign, signed_in: Callable[[User], Client]
+    ) -> None:
+        """Everybody can make a study of their own: that does not open the account of the others."""
+        services.set_month_cap(environment="marketplace", cap_cents=5_000, by=None)
+        stranger = User.objects.create_user("eve", password="x")
+        own = make_study("own-study")
+        own.memberships.create(user=stranger, role="owner")
+        told = signed_in(stranger).post(
+            f"/studies/{own.slug}/recruit/limits/", {"month_cap": "", "environment": "marketplace"}, follow=True
+        )
+        assert b"also pays for studies in which your role does not allow this" in told.content
+        assert selectors.month_budget("marketplace").cap_cents == 5_000
 
     def test_more_places_at_the_cost_that_was_shown(self, launched: Campaign, console: Client) -> None:
         address = f"/studies/{launched.study.slug}/recruit/{launched.pk}/extend/"
