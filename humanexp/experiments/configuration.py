@@ -20,6 +20,7 @@ from humanexp.core.errors import InputRefused
 from humanexp.experiments.models import Population
 from humanexp.experiments.study_toml import to_toml
 from humanexp.experiments.tasks.wanted import check_wording
+from humanexp.experiments.terms import check_storable, check_terms
 
 _TEXTS = ("title", "slug", "family", "population", "stimuli", "rules", "consent_version", "consent", "debrief")
 _TABLES = ("protocol", "design", "recruitment", "analysis", "wanted")
@@ -57,8 +58,9 @@ class StudyConfiguration:
     language: str = "en"
     #: ask participants to fit a card on the screen, so that the size of a pixel is known
     calibrate_size: bool = False
-    #: read by recruitment and by results; stored and hashed with the rest
+    #: terms that a launch starts from; stored and hashed with the rest
     recruitment: Mapping[str, Any] = field(default_factory=dict)
+    #: read by results
     analysis: Mapping[str, Any] = field(default_factory=dict)
     #: validation: definitions and links of the study's own, by category
     wanted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -97,6 +99,7 @@ class StudyConfiguration:
         if len(set(self.gold_originals)) != len(self.gold_originals):
             raise InvalidInput("gold_originals names a picture twice.")
         object.__setattr__(self, "wanted", check_wording(self.wanted))
+        object.__setattr__(self, "recruitment", check_terms(self.recruitment))
         if self.analysis:
             from analysis.findings.settings import planned_settings
 
@@ -141,6 +144,7 @@ class StudyConfiguration:
         for name in ("title", "stimuli"):
             if name not in values:
                 raise InvalidInput(f"The study lacks {name!r}.")
+        check_storable(values)
         given = dict(values)
         if isinstance(given.get("protocol"), str):
             given["protocol"] = {"name": given["protocol"]}
@@ -159,7 +163,7 @@ class StudyConfiguration:
                 given.setdefault("rules", "imagenet-d")
                 given.setdefault("max_sessions_per_worker", _VALIDATION_SESSIONS)
         golds = given.get("gold_originals", ())
-        if isinstance(golds, str) or not all(isinstance(gold, str) for gold in golds):
+        if not isinstance(golds, list | tuple) or not all(isinstance(gold, str) for gold in golds):
             raise InvalidInput("gold_originals must be a list of names of pictures.")
         return cls(**{**given, "gold_originals": tuple(golds)})
 

@@ -103,6 +103,21 @@ def test_a_protocol_of_the_labs_own():
         ('title = "a"\nstimuli = "b"\ngold_originals = "x"', "gold_originals must be a list"),
         ('title = "a"\nstimuli = "b"\ngold_originals = ["x", "x"]', "names a picture twice"),
         ('title = 3\nstimuli = "b"', "title must be text"),
+        (
+            'title = "a"\nstimuli = "b"\n[recruitment]\nassignments = "many"',
+            "assignments must be a whole number from 1",
+        ),
+        ('title = "a"\nstimuli = "b"\n[recruitment]\nreward_cents = -5', "reward_cents must be a whole number from 0"),
+        ('title = "a"\nstimuli = "b"\n[recruitment]\nreward_cent = 5', "no setting 'reward_cent'; it has: assignments"),
+        ('title = "a"\nstimuli = "b"\n[recruitment]\ntitle = 5', "recruitment.title must be text of at most 128"),
+        ('title = "a"\nstimuli = "b"\n[recruitment]\nquiz = 5', r"\[recruitment.quiz\] must be a table"),
+        # what TOML can say and no database stores
+        ('title = "a"\nstimuli = "b"\nconsent = "I do\\u0000"', "consent holds the null character"),
+        (
+            'title = "a"\nstimuli = "b"\n[recruitment]\ncontact = 1979-05-27',
+            "recruitment.contact must be text, a number",
+        ),
+        ('title = "a"\nstimuli = "b"\n[protocol]\nbackground = nan', "protocol.background must be a finite number"),
     ],
 )
 def test_refuses_with_the_field(text, sentence):

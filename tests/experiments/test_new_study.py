@@ -148,6 +148,23 @@ def test_broken_toml_names_its_line(client, researcher, stimulus_set):
     assert reply.status_code == 422 and "at line 2" in reply.content.decode()
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "seed = nan",
+        "[recruitment]\ncontact = 1979-05-27",
+        'debrief = "\\u0000"',
+        "gold_originals = 3",
+        "when = 12:00:00",
+    ],
+)
+def test_what_toml_can_say_and_no_study_is_refused_in_words(client, researcher, stimulus_set, hostile):
+    text = f'title = "T"\nstimuli = "demo"\n{hostile}\n'
+    for sent in ({"text": text}, {"text": text, "read": ""}, filled(more=hostile)):
+        assert client.post("/studies/new/", sent).status_code == (200 if "gold" in hostile and "read" in sent else 422)
+    assert not Study.objects.exists()
+
+
 def test_lines_are_found_in_tables_dotted_keys_and_quotes():
     text = (
         '# a\n[design]\nsessions = 3\n"main_trials" = 4\n\n[design.validation] # b\nshown = "all"\n[x]\nsessions = 1\n'

@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.acceptance import load_rule_set
 from analysis.design import SessionPlan
-from analysis.errors import AnalysisError
+from analysis.errors import AnalysisError, InvalidInput
 from humanexp.core.errors import ApplicationError, InputRefused
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.design_page import DesignPage, page_of
@@ -20,6 +20,7 @@ from humanexp.experiments.drafting.refusals import Refusal, line_of, refusal_of
 from humanexp.experiments.plans import make_plan
 from humanexp.experiments.services.studies import check_free, stimulus_set_for
 from humanexp.experiments.study_toml import to_toml
+from humanexp.experiments.terms import check_storable
 from humanexp.stimuli.models import Stimulus, StimulusSet
 
 #: Plans of more trials take seconds: they are drawn when somebody asks, not while a number is typed.
@@ -57,8 +58,9 @@ def draft_of(given: Mapping[str, Any], *, draws_large: bool = False, keeps: str 
     """
     try:
         values = to_values(given)
-    except InputRefused as error:
-        return Draft(toml="", refusal=Refusal(error.message, ("more",)))
+        check_storable(values)
+    except (InputRefused, InvalidInput) as error:
+        return Draft(toml="", refusal=Refusal(str(error), ("more",)))
     toml = to_toml(values)
     try:
         configuration = StudyConfiguration.from_dict(values)
@@ -105,6 +107,10 @@ def values_of_file(text: str) -> dict[str, Any]:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputRefused(f"This is no valid TOML: {error}.") from error
+    try:
+        check_storable(values)
+    except InvalidInput as error:
+        raise InputRefused(in_file(str(error), text)) from error
     for name in ("design", "recruitment", "analysis", "wanted"):
         if name in values and not isinstance(values[name], dict):
             raise InputRefused(in_file(f"[{name}] must be a table.", text))
