@@ -45,10 +45,15 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
     try:
         with _weights_only():
             program = torch.export.load(path)
-    except (RuntimeError, ValueError, KeyError, OSError, zipfile.BadZipFile, pickle.UnpicklingError) as error:
+    except (
+        AssertionError, RuntimeError, ValueError, KeyError, OSError, zipfile.BadZipFile, pickle.UnpicklingError
+    ) as error:  # fmt: skip
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ClassifierUnavailable(f"{path}: torch.export cannot read it ({reason}). Export it again.") from error
+    program = _moved(program, "cpu")
     _check_batches(program.module(), described.inputs.input_px, path)
+    if device != "cpu":
+        program = _moved(program, device)
     # Without the guard on the largest batch that was named at export: any size is right, and retraining exports anew.
     module = program.module(check_guards=False)
     for weight in module.parameters():
@@ -58,7 +63,7 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
         labels=labels or described.labels,
         digest=hashlib.sha256(path.read_bytes() + content).hexdigest(),
         inputs=described.inputs,
-        forward=module.to(device) if device != "cpu" else module,
+        forward=module,
         device=device,
         outputs=described.outputs,
     )
@@ -67,17 +72,33 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
 def save(network: Any, path: Path, described: Description, **provenance: Any) -> None:
     """Write a module as a program with a free batch size and, beside it, its description.
 
-    The program is to be shared: it keeps no path of the machine that wrote it.
+    The program is to be shared: it keeps no path of the machine that wrote it, and runs on a processor wherever the
+    module computes.
     """
     import torch
 
-    example = (torch.zeros(2, 3, described.inputs.input_px, described.inputs.input_px),)
-    program = torch.export.export(network, example, dynamic_shapes=({0: torch.export.Dim("batch", min=1)},))
+    program = _moved(traced(network, described.inputs.input_px), "cpu")
     for node in program.graph.nodes:
         node.meta.pop("stack_trace", None)
     path.parent.mkdir(parents=True, exist_ok=True)
     torch.export.save(program, path)
     path.with_suffix(".json").write_text(described.to_json(**provenance), encoding="utf-8")
+
+
+def traced(network: Any, input_px: int) -> Any:
+    """A module as a program with a free batch size, on the device on which the module computes."""
+    import torch
+
+    device = next((weights.device for weights in network.parameters()), torch.device("cpu"))
+    example = (torch.zeros(2, 3, input_px, input_px, device=device),)
+    return torch.export.export(network, example, dynamic_shapes=({0: torch.export.Dim("batch", min=1)},))
+
+
+def _moved(program: Any, device: str) -> Any:
+    """The program on a device: its weights, and the tensors that it makes on the way, whose device is written in it."""
+    from torch.export.passes import move_to_device_pass
+
+    return move_to_device_pass(program, device)
 
 
 def _check_batches(module: Any, input_px: int, path: Path) -> None:

@@ -15,7 +15,9 @@ import torch
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS
 from analysis.classifiers import SCHEMES, Classifier, Preprocessing, classify, load_classifier
+from analysis.classifiers.exported import traced
 from analysis.errors import ClassifierUnavailable, InvalidInput, PictureRefused, UnknownName
+from tests.analysis.classifiers import small_networks as small
 
 has_torchvision = importlib.util.find_spec("torchvision") is not None
 has_timm = importlib.util.find_spec("timm") is not None
@@ -187,6 +189,34 @@ def test_imagenet_labels_of_the_wrong_width_are_found_when_it_predicts(tmp_path:
 def test_a_device_that_is_not_there_is_refused(device: str, program: Path) -> None:
     with pytest.raises(ClassifierUnavailable, match="cpu"):
         load_classifier(f"export:{program}", device=device)
+
+
+class Numbered(torch.nn.Module):
+    """A network that makes a tensor on its way, on the device of its input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields, self.places = torch.nn.Conv2d(3, 4, 16, stride=16), torch.nn.Embedding(4, 4)
+        self.answers = torch.nn.Linear(16, 16)
+
+    def forward(self, pictures: torch.Tensor) -> torch.Tensor:
+        seen = self.fields(pictures).flatten(2).transpose(1, 2)
+        return self.answers((seen + self.places(torch.arange(4, device=pictures.device))).flatten(1))
+
+
+def test_a_program_computes_wholly_on_the_device_asked_for(tmp_path: Path) -> None:
+    """The device of tensors made on the way is written in the program: moving its weights alone is not enough."""
+    path = small.export_file(tmp_path / "numbered.pt2", Numbered())
+    loaded = load_classifier(f"export:{path}", device="meta")
+    devices = {str(node.kwargs["device"]) for node in loaded.forward.graph.nodes if "device" in node.kwargs}
+    assert devices == {"meta"} and loaded.forward(torch.zeros(2, 3, 32, 32, device="meta")).device.type == "meta"
+    with pytest.raises(RuntimeError, match="device"):
+        loaded.forward(torch.zeros(2, 3, 32, 32))
+
+
+def test_a_network_that_learned_elsewhere_is_traced_where_it_is() -> None:
+    program = traced(Numbered().to("meta"), 32)
+    assert {value.device.type for value in program.state_dict.values()} == {"meta"}
 
 
 def test_python_runs_only_when_code_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
