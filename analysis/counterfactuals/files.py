@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -91,15 +92,15 @@ class SearchSettings:
 
     def load_target(self) -> Target:
         """The classifier under test; loaded once a process."""
-        return Target(_classifier(self.classifier, self.device, self.allow_code))
+        return Target(_classifier(self.classifier, self.device, self.allow_code, _files_of(self.classifier)))
 
     def load_generator(self) -> Generator:
         """The generator; loaded once a process."""
-        return _generator(self.generator, self.device)
+        return _generator(self.generator, self.device, _files_of(self.generator))
 
     def load_oracle(self) -> Oracle:
         """The oracle; loaded once a process."""
-        return _oracle(self.oracle, self.device, self.allow_code)
+        return _oracle(self.oracle, self.device, self.allow_code, _files_of(self.oracle))
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,16 +233,35 @@ def check_keys(originals: Sequence[SearchOriginal]) -> None:
             raise SearchRefused(f"{key!r} cannot name a file.")
 
 
+#: What tells a file from another one that was put in its place: path, inode, time, size.
+_Standing = tuple[str, int, int, int]
+
+
+def _files_of(spec: str) -> tuple[_Standing, ...]:
+    """How the files stand that a specification names: a process that searches for days loads what has changed anew."""
+    named = [Path(part) for part in re.split(r"[:@|,=]", spec) if part]
+    files = {
+        file
+        for path in named
+        for file in (path.iterdir() if path.is_dir() else (path, path.with_suffix(".json")))
+        if file.is_file()
+    }
+    return tuple(
+        (str(file), found.st_ino, found.st_mtime_ns, found.st_size)
+        for file, found in sorted((file, file.stat()) for file in files)
+    )
+
+
 @lru_cache(maxsize=4)
-def _classifier(spec: str, device: str, allow_code: bool) -> Classifier:
+def _classifier(spec: str, device: str, allow_code: bool, _files: tuple[_Standing, ...]) -> Classifier:
     return load_classifier(spec, device=device, allow_code=allow_code)  # type: ignore[return-value]
 
 
 @lru_cache(maxsize=4)
-def _generator(spec: str, device: str) -> Generator:
+def _generator(spec: str, device: str, _files: tuple[_Standing, ...]) -> Generator:
     return load_generator(spec, device=device)
 
 
 @lru_cache(maxsize=4)
-def _oracle(spec: str, device: str, allow_code: bool) -> Oracle:
+def _oracle(spec: str, device: str, allow_code: bool, _files: tuple[_Standing, ...]) -> Oracle:
     return load_oracle(spec, device=device, allow_code=allow_code)

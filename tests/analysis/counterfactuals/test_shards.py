@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,6 +51,18 @@ def files(folder: str) -> dict[str, bytes]:
         for path in sorted(Path(folder).rglob("*.png"))
         if "rounds" not in path.parts
     }
+
+
+def test_a_network_that_was_put_in_anothers_place_is_the_one_that_is_searched(settings, tmp_path) -> None:
+    """A runner of jobs lives for days, and keeps what it has loaded."""
+    for suffix in (".pt2", ".json"):
+        shutil.copy(Path("fixtures/classifiers/clean").with_suffix(suffix), tmp_path / f"model{suffix}")
+    own = replace(settings, classifier=f"export:{tmp_path / 'model.pt2'}", oracle=f"classifier:{ROBUST}")
+    first = own.load_target()
+    assert own.load_target().classifier is first.classifier
+    shutil.copy("fixtures/classifiers/robust.pt2", tmp_path / "new.pt2")
+    (tmp_path / "new.pt2").replace(tmp_path / "model.pt2")
+    assert own.load_target().digest != first.digest
 
 
 def test_shards_resume_and_give_the_same_files(settings, originals, tmp_path) -> None:
