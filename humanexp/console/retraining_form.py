@@ -25,10 +25,13 @@ class RetrainingForm(forms.Form):
         label=_("Network"),
         max_length=300,
         widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false", "list": "known-networks"}),
-        help_text=_("A torch network: published, such as timm:resnet50.a1_in1k, or a .pt2 file of the shelf."),
+        help_text=_("A torch network: published, such as timm:resnet50.a1_in1k, or a file offered while you type."),
     )
     name = forms.SlugField(
-        label=_("Name of the new network"), max_length=60, help_text=_("It stands on the shelf as NAME.pt2.")
+        label=_("Name of the new network"),
+        max_length=60,
+        help_text=_("It is stored as NAME.pt2 and offered here from then on."),
+        error_messages={"invalid": _("Use letters, digits, hyphens and underscores, without spaces.")},
     )
     stimulus_set = forms.ModelChoiceField(
         StimulusSet.objects.exclude(completed_at=None), label=_("Trained on"), empty_label=None

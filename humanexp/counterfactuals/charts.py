@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,11 +57,10 @@ class Told:
 
 
 def charts_of(group: Group, result: Mapping[str, Any]) -> list[Told]:
-    """A matrix for each generator; then, where there are two, the generators side by side."""
-    charts = [
-        Told(_transfer(group, entry, number), transfer_sentence(entry))
-        for number, entry in enumerate(result.get("transfer", ()))
-    ]
+    """A matrix for each generator, what fools other models most first; then the generators side by side."""
+    clean = _clean(group)
+    entries = sorted(enumerate(result.get("transfer", ())), key=lambda numbered: _most_fooling(numbered[1])[1])
+    charts = [Told(_transfer(group, entry, number), transfer_sentence(entry, clean)) for number, entry in entries]
     if len(group.generators) > 1:
         chart = _agreement(group, result.get("agreement", ()))
         if "agreement" in result:
@@ -77,22 +77,33 @@ def chart_of(group: Group, result: Mapping[str, Any], key: str) -> Chart:
     return found
 
 
-def transfer_sentence(entry: Entry) -> str:
-    """Which model's pictures the others name least."""
-    means = {}
-    for row, name in enumerate(entry["made_against"]):
-        others = [count for tested, count in zip(entry["tested"], entry["correct"][row], strict=True) if tested != name]
-        if entry["n_valid"][row] and others:
-            means[name] = sum(others) / len(others) / entry["n_valid"][row]
-    if not means:
+def transfer_sentence(entry: Entry, clean: Mapping[str, float | None]) -> str:
+    """Which model's pictures the others name least, if less than clean originals."""
+    name, mean = _most_fooling(entry)
+    if name is None:
         return _("The oracle accepted no picture: there is nothing to test.")
-    name, mean = min(means.items(), key=lambda found: found[1])
+    originals = [share for tested in entry["tested"] if tested != name and (share := clean.get(tested)) is not None]
+    if originals and mean >= sum(originals) / len(originals):
+        return _(
+            "With %(generator)s, pictures made against one model do not fool the others: on average they name at least "
+            "%(others).0f %% of them right, no less than of the clean originals."
+        ) % {"generator": entry["generator"], "others": 100 * mean}
     row = entry["made_against"].index(name)
     own = entry["correct"][row][entry["tested"].index(name)] / entry["n_valid"][row]
     return _(
         "With %(generator)s, pictures made against %(name)s fool the others most: on average they name %(others).0f %% "
         "of them right, %(name)s itself %(own).0f %%."
     ) % {"generator": entry["generator"], "name": name, "others": 100 * mean, "own": 100 * own}
+
+
+def _most_fooling(entry: Entry) -> tuple[str | None, float]:
+    """The model whose pictures the others name least, and which share of them; None and infinity without pictures."""
+    means: dict[str | None, float] = {None: math.inf}
+    for row, name in enumerate(entry["made_against"]):
+        others = [count for tested, count in zip(entry["tested"], entry["correct"][row], strict=True) if tested != name]
+        if entry["n_valid"][row] and others:
+            means[name] = sum(others) / len(others) / entry["n_valid"][row]
+    return min(means.items(), key=lambda found: found[1])
 
 
 def agreement_sentence(entries: Sequence[Entry]) -> str:
@@ -155,7 +166,7 @@ def _matrix(group: Group, entry: Entry, title: str, rows: list[str]) -> Figure:
         title=title,
         name="share",
         x_label=_("tested"),
-        description=f"{title}: {transfer_sentence(entry)}",
+        description=f"{title}: {transfer_sentence(entry, clean)}",
         largest=1.0,
         details=details,
         texts=[["" if share is None else f"{100 * share:.0f}" for share in row] for row in shares],

@@ -8,24 +8,35 @@ from django.utils.translation import gettext_lazy as _
 from analysis.corruptions import CORRUPTIONS
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.services import SearchOrder
+from humanexp.evaluations import specs
 from humanexp.experiments.models import Population
+from humanexp.recruitment import money
+from humanexp.recruitment.forms import DollarField
 from humanexp.stimuli.models import SourceSet
+
+
+def _typed(offered: str) -> forms.TextInput:
+    return forms.TextInput(attrs={"class": "code", "spellcheck": "false", "list": offered})
 
 
 class SearchForm(forms.Form):
     """A search; what a specification may say is told beside the field."""
 
-    name = forms.SlugField(label=_("Name"), max_length=60)
+    name = forms.CharField(
+        label=_("Name"), max_length=60, help_text=_("Letters, digits, hyphens and underscores; used in commands.")
+    )
     images = forms.ModelChoiceField(SourceSet.objects.order_by("name"), label=_("Pictures"), to_field_name="name")
     classifier = forms.CharField(
         label=_("Model under test"),
         max_length=300,
+        widget=_typed("known-models"),
         help_text=_("For example export:fixtures/classifiers/clean.pt2, or torchvision:resnet50."),
     )
     generator = forms.CharField(
         label=_("Generator"),
         max_length=300,
         initial="pixel:",
+        widget=_typed("known-generators"),
         help_text=_(
             "pixel: changes pixels within a bound; vqgan:CHECKPOINT changes the latents of an autoencoder; "
             "corruption:NAME walks along a corruption function."
@@ -34,8 +45,9 @@ class SearchForm(forms.Form):
     oracle = forms.CharField(
         label=_("Oracle"),
         max_length=600,
+        widget=_typed("known-oracles"),
         help_text=_(
-            "classifier:MODEL, clip:MODEL, or ensemble:A|B. With crowd: people judge every step as a study of "
+            "classifier:MODEL, clip:MODEL, ensemble:A|B; or crowd: for people, who judge every step in a study of "
             "validation, round by round."
         ),
     )
@@ -50,10 +62,26 @@ class SearchForm(forms.Form):
         label=_("Control: initial signed step"), min_value=0, max_value=1, initial=0, help_text=_("Of 1; 0 for none.")
     )
     answers_per_picture = forms.IntegerField(label=_("Crowd: people who judge a picture"), min_value=1, initial=5)
-    cap_cents = forms.IntegerField(
-        label=_("Crowd: most that all rounds may cost, in cents"), min_value=0, required=False
-    )
+    cap_cents = DollarField(label=_("Crowd: most that all rounds may cost"), required=False, help_text=_("Dollars."))
     scripted = forms.BooleanField(label=_("Crowd: scripted participants, no people"), required=False)
+
+    people = ("answers_per_picture", "cap_cents", "scripted")
+    further = ("size_px", "seed", "fgsm", "greyscale")
+
+    @property
+    def is_opened(self) -> bool:
+        """Whether a mistake lies in what is folded away."""
+        return bool(self.errors.keys() & {*self.people, *self.further})
+
+    @staticmethod
+    def offered() -> dict[str, list[str]]:
+        """What is offered while somebody types: nothing of it needs a file that is not there."""
+        models = [spec for spec in specs.shelf_specs() if spec.startswith("export:")]
+        return {
+            "known-models": models,
+            "known-generators": ["pixel:", *(f"corruption:{name}" for name in CORRUPTIONS)],
+            "known-oracles": [CROWD, *(f"classifier:{spec}" for spec in models)],
+        }
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -77,15 +105,11 @@ class SearchForm(forms.Form):
 
 def alike(run: SearchRun) -> dict[str, Any]:
     """Fields of a search like this one, for a form in which the model, or the generator, is exchanged."""
-    same = ("generator", "oracle", "budget", "size_px", "seed", "greyscale", "fgsm", "answers_per_picture", "cap_cents")
+    same = ("generator", "oracle", "budget", "size_px", "seed", "greyscale", "fgsm", "answers_per_picture")
     return {
         **{field: getattr(run, field) for field in same},
         "images": run.source_set.name,
+        "cap_cents": "" if run.cap_cents is None else money.dollars(run.cap_cents),
         "pictures": run.counterfactuals.count(),
         "scripted": run.population == Population.SCRIPTED,
     }
-
-
-def generators() -> list[str]:
-    """Specifications that need no file, offered while a generator is typed."""
-    return ["pixel:", *(f"corruption:{name}" for name in CORRUPTIONS)]

@@ -81,7 +81,7 @@ def generator_name(spec: str) -> str:
     """A specification without the folder of its file."""
     kind, _, rest = spec.partition(":")
     main, comma, options = rest.partition(",")
-    return f"{kind}:{main.rpartition('/')[2]}{comma}{options}"
+    return f"{kind}:{main.rpartition('/')[2]}{comma}{options}".rstrip(":")
 
 
 def _newest(runs: Iterable[SearchRun]) -> Iterable[SearchRun]:

@@ -13,6 +13,7 @@ from humanexp.core.errors import NotFound
 from humanexp.core.models import User
 from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, RoundState, SearchRun
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.selectors import newest_jobs
 from humanexp.experiments.selectors import visible_to
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
@@ -65,8 +66,11 @@ def leaderboard(user: User | AnonymousUser, *, order: str = "oor") -> list[Stand
     return sorted(rows, key=place)
 
 
-def under_way() -> QuerySet[SearchRun]:
-    return SearchRun.objects.filter(completed_at=None).select_related("source_set")
+def under_way() -> list[tuple[SearchRun, Job | None]]:
+    """Searches without scores, each with its newest job: one that failed or was cancelled is here, too."""
+    runs = list(SearchRun.objects.filter(completed_at=None))
+    jobs = newest_jobs([run.job_subject for run in runs])
+    return [(run, jobs.get(run.job_subject)) for run in runs]
 
 
 def search_by_name(name: str) -> SearchRun:
@@ -138,6 +142,11 @@ def gallery(run: SearchRun, *, shown: str, page: int) -> tuple[list[Counterfactu
         fooled = [one for one in rows if one.response != one.category]
         return fooled[page * PAGE : (page + 1) * PAGE], len(fooled)
     return list(rows[page * PAGE : (page + 1) * PAGE]), rows.count()
+
+
+def has_begun(run: SearchRun) -> bool:
+    """Whether any picture of it has been looked at."""
+    return run.counterfactuals.exclude(clean_response="").exists()
 
 
 def counterfactual_by_pk(pk: int) -> Counterfactual:

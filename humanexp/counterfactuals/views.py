@@ -17,7 +17,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import charts, groups, selectors, services
 from humanexp.counterfactuals.exports import write_archive
-from humanexp.counterfactuals.forms import SearchForm, alike, generators
+from humanexp.counterfactuals.forms import SearchForm, alike
 from humanexp.experiments.members import may
 from humanexp.experiments.roles import Action
 from humanexp.jobs import selectors as job_selectors
@@ -54,8 +54,7 @@ def new(request: HttpRequest) -> HttpResponse:
             form.add_error(known[0] if known else None, error.message)
         else:
             return redirect("counterfactuals:search", name=run.name)
-    context = {"form": form, "generators": generators()}
-    return render(request, "counterfactuals/new.html", context, status=422 if form.is_bound else 200)
+    return render(request, "counterfactuals/new.html", {"form": form}, status=422 if form.is_bound else 200)
 
 
 @login_required
@@ -76,6 +75,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
         "rounds": selectors.rounds_of(run),
         "committed_cents": selectors.committed_cents(run),
         "pictures": pictures,
+        "has_begun": selectors.has_begun(run),
         "count": count,
         "shown": shown,
         "page": page,

@@ -41,8 +41,20 @@ def test_how_long_ago(passed: float, text: str) -> None:
     assert console.ago(clock.now() - timedelta(seconds=passed)) == text
 
 
+def test_specifications_are_named_without_folders() -> None:
+    told = {
+        "classifier:export:fixtures/classifiers/robust.pt2": "classifier:export:robust.pt2",
+        "vqgan:a/b.ckpt,step=0.1,sparse=/srv/c.npy": "vqgan:b.ckpt,step=0.1,sparse=c.npy",
+        "ensemble:clip:ViT-B-32@x/w.pt|classifier:hf:microsoft/resnet-50": (
+            "ensemble:clip:ViT-B-32@w.pt|classifier:hf:microsoft/resnet-50"
+        ),
+    }
+    assert {spec: console.without_folders(spec) for spec in told} == told
+
+
 def test_jobs_read_as_words() -> None:
-    assert console.job_title("stimuli.generate") == "Stimuli: generate"
+    assert console.job_title("stimuli.generate") == "Stimuli are made"
+    assert console.job_title("lab.count_things") == "Lab: count things"
     assert console.job_subject("stimulus_set:7") == "stimulus set 7"
 
 

@@ -45,12 +45,14 @@ def test_a_search_is_asked_for_on_a_page(signed_in, source_set) -> None:
         "oracle": f"classifier:{ROBUST}",
         "budget": 1, "pictures": 2, "size_px": 64, "seed": 0, "fgsm": 0, "answers_per_picture": 5,
     }  # fmt: skip
-    assert signed_in.post("/counterfactuals/new/", {**asked, "oracle": "crowd:"}).status_code == 422
+    refused = signed_in.post("/counterfactuals/new/", {**asked, "oracle": "crowd:"})
+    assert refused.status_code == 422 and "say what all rounds may cost" in refused.content.decode()
     refused = signed_in.post("/counterfactuals/new/", {**asked, "classifier": "python:x:y"})
     assert refused.status_code == 422 and "runs code" in refused.content.decode()
     answer = signed_in.post("/counterfactuals/new/", asked)
     assert answer.status_code == 302 and answer.url == "/counterfactuals/first/"
-    assert "under way" in signed_in.get(answer.url).content.decode()
+    page = signed_in.get(answer.url).content.decode()
+    assert "under way" in page and "2 pictures wait for their turn" in page and "couple__pictures" not in page
     assert "first" in signed_in.get("/counterfactuals/").content.decode()
 
 

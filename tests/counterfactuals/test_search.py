@@ -99,6 +99,8 @@ def test_a_cancelled_search_stops(order) -> None:
         ({"budget": 0}, "budget .* not 0"),
         ({"pictures": 99}, "has 16 pictures for this search, not 99"),
         ({"generator": "pixel"}, "'pixel' is no generator"),
+        ({"generator": "corruption:sunshine"}, "no corruption function 'sunshine'"),
+        ({"oracle": "pixel:"}, "no oracle: begin with one of classifier:, clip:"),
         ({"name": ""}, "cannot be a name: use up to 60 letters"),
         ({"name": "two words"}, "cannot be a name: use up to 60 letters"),
         ({"name": "across"}, "'across' cannot be a name: choose another"),
@@ -141,7 +143,7 @@ def test_the_command_searches_and_goes_on(source_set, tmp_path) -> None:
         call_command("counterfactuals", **{**arguments, "budget": 0, "name": "x"})
     with pytest.raises(CommandError, match="--cap"):
         call_command("counterfactuals", **{**arguments, "oracle": "crowd:", "name": "x"})
-    with pytest.raises(CommandError, match="did not finish: 'pixels:' names no generator"):
+    with pytest.raises(CommandError, match="'pixels:' is no generator"):
         call_command("counterfactuals", **{**arguments, "generator": "pixels:", "name": "x"})
 
 

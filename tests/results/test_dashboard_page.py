@@ -33,7 +33,7 @@ def test_before_an_analysis_the_page_offers_one(researcher: Client, study: Study
 
 def test_the_button_queues_one_job_and_shows_it(researcher: Client, study: Study) -> None:
     address = reverse("results:analyse", args=[study.slug])
-    assert "Results: analyse" in researcher.post(address, headers={"HX-Request": "true"}).content.decode()
+    assert "Results are computed" in researcher.post(address, headers={"HX-Request": "true"}).content.decode()
     assert researcher.post(address).status_code == 302
     job = Job.objects.get()
     assert f'id="job-{job.pk}"' in page(researcher, study)

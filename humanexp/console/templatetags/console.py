@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 from django import template
 from django.urls import reverse
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from humanexp.core import clock, navigation
 
@@ -19,6 +20,26 @@ _UNITS = (
     (3_600, "%(n)d hour ago", "%(n)d hours ago"),
     (60, "%(n)d minute ago", "%(n)d minutes ago"),
 )
+#: What jobs do, for people who wait for them.
+_JOBS: Mapping[str, str] = {
+    "stimuli.import_images": gettext_noop("Pictures are imported"),
+    "stimuli.import_imagenet_c": gettext_noop("ImageNet-C is imported"),
+    "stimuli.generate": gettext_noop("Stimuli are made"),
+    "stimuli.delete": gettext_noop("Stimuli are deleted"),
+    "experiments.power": gettext_noop("Power is simulated"),
+    "console.preflight": gettext_noop("Pre-flight check"),
+    "console.retrain": gettext_noop("A network is retrained"),
+    "evaluations.evaluate": gettext_noop("A network classifies stimuli"),
+    "evaluations.select_gold": gettext_noop("Easy pictures are looked for"),
+    "screening.judge": gettext_noop("A session is judged"),
+    "screening.judge_study": gettext_noop("All sessions are judged"),
+    "recruitment.send": gettext_noop("Messages and payments are sent"),
+    "results.analyse": gettext_noop("Results are computed"),
+    "results.report": gettext_noop("The report is written"),
+    "counterfactuals.search": gettext_noop("Counterfactuals are searched"),
+    "counterfactuals.round": gettext_noop("A round is judged"),
+    "counterfactuals.transfer": gettext_noop("Models are tested on each other's pictures"),
+}
 
 
 @dataclass(frozen=True)
@@ -155,8 +176,16 @@ def readable(name: str) -> str:
 
 
 @register.filter
+def without_folders(spec: str) -> str:
+    """A specification whose files are named without their folders: classifier:export:a/b.pt2 -> ...:b.pt2."""
+    return re.sub(r"(?:[^:|,=@/]*/)+(?=[^:|,=@/]+\.\w+)", "", str(spec))
+
+
+@register.filter
 def job_title(kind: str) -> str:
-    """The kind of a job as words: stimuli.generate -> Stimuli: generate."""
+    """The kind of a job as words; one that is not known here is told by its name: lab.count -> Lab: count."""
+    if kind in _JOBS:
+        return gettext(_JOBS[kind])
     app, _, verb = str(kind).partition(".")
     return f"{app.capitalize()}: {verb.replace('_', ' ')}" if verb else app.capitalize()
 

@@ -20,7 +20,8 @@ from humanexp.experiments.roles import MEANING, Role
 def members(request: HttpRequest, slug: str) -> HttpResponse:
     """Who takes part in making the study, and the form that invites."""
     study = study_of(request, slug)
-    form = InviteForm(request.POST or None, initial={"role": Role.RESEARCHER})
+    found = members_of(study)
+    form = InviteForm(request.POST or None, initial={"role": Role.RESEARCHER if found else Role.OWNER})
     if request.method == "POST" and form.is_valid():
         try:
             member = services.invite(study=study, by=user_of(request), **form.cleaned_data)
@@ -32,7 +33,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("console:members", slug=slug)
     context = {
         "study": study,
-        "members": members_of(study),
+        "members": found,
         "form": form,
         "roles": [(role, MEANING[role]) for role in Role],
     }

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
+from analysis.classifiers import SCHEMES
+from analysis.corruptions import CORRUPTIONS
+from analysis.counterfactuals.specifications import GENERATORS, ORACLES
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
@@ -144,11 +147,7 @@ def _check_order(order: SearchOrder, *, allow_code: bool) -> None:
     if order.batch < 1 or order.pictures < 0:
         raise InvalidRequest("A batch holds one picture or more, and the number of pictures is 0 or more.")
     for field, spec in (("classifier", order.classifier), ("generator", order.generator), ("oracle", order.oracle)):
-        if not spec.partition(":")[1]:
-            raise InvalidRequest(
-                f"{spec!r} is no {field}: write KIND:REFERENCE, such as pixel: or export:model.pt2.",
-                fields={field: "KIND:REFERENCE"},
-            )
+        _check_kind(field, spec)
         if "python:" in spec and not allow_code:
             raise InvalidRequest(
                 "python: runs code and is for the command line alone: use manage.py counterfactuals.",
@@ -161,6 +160,32 @@ def _check_order(order: SearchOrder, *, allow_code: bool) -> None:
         )
     if order.cap_cents is not None and order.oracle != CROWD:
         raise InvalidRequest("Only people cost money: leave the cap out.", fields={"cap_cents": "with crowd: only"})
+
+
+#: What the first word of each specification may be, and an example of it.
+_KINDS = {
+    "classifier": (tuple(SCHEMES), "export:model.pt2"),
+    "generator": (tuple(GENERATORS), "pixel: or corruption:gaussian_blur"),
+    "oracle": ((*ORACLES, CROWD.rstrip(":")), "classifier:export:oracle.pt2"),
+}
+
+
+def _check_kind(field: str, spec: str) -> None:
+    """Refuse what could only fail once the search has begun."""
+    kinds, example = _KINDS[field]
+    kind, colon, reference = spec.partition(":")
+    if not colon or kind not in kinds:
+        raise InvalidRequest(
+            f"{spec!r} is no {field}: begin with one of {', '.join(f'{kind}:' for kind in kinds)}, for example "
+            f"{example}.",
+            fields={field: example},
+        )
+    function = reference.partition(",")[0]
+    if (field, kind) == ("generator", "corruption") and function not in CORRUPTIONS:
+        raise InvalidRequest(
+            f"There is no corruption function {function!r}: choose one of {', '.join(CORRUPTIONS)}.",
+            fields={field: "corruption:NAME"},
+        )
 
 
 def _originals(order: SearchOrder) -> list[SourceImage]:
