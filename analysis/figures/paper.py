@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import InvalidInput
+from analysis.figures.fitting import legend_columns, wrapped
 from analysis.figures.style import (
     GRID,
     INK,
@@ -132,20 +134,13 @@ def draw(figure: Figure, *, width: str = "text") -> matplotlib.figure.Figure:
     if strip:
         lower.set_ylabel(figure.strip_label, fontsize=7 if across < 5 else 9)
         lower.set_ylim(bottom=0)
-    upper.set_title(figure.title, loc="left", fontsize=9 if across < 5 else 11, pad=14)
-    handles = {observer: _legend_handle(observer) for observer in figure.observers}
+    size = 9 if across < 5 else 11
+    upper.set_title(wrapped(figure.title, size, across - 0.7), loc="left", fontsize=size, pad=14)
+    handles = {observer.name: _legend_handle(observer) for observer in figure.observers}
+    handles |= {meaning: _band_handle(figure, meaning) for meaning in figure.shown_bands}
     if len(handles) > 1:
         # Below the axes, so that no legend ever hides a curve.
-        columns = max(1, int(across / (1.05 if across < 5 else 1.5)))
-        canvas.legend(
-            handles.values(),
-            [observer.name for observer in handles],
-            loc="outside lower left",
-            ncols=min(columns, len(handles)),
-            frameon=False,
-            fontsize=6.5 if across < 5 else 8,
-            handlelength=3.2,
-        )
+        _legend(canvas, handles, 6.5 if across < 5 else 8, across, handlelength=3.2)
     return canvas
 
 
@@ -160,7 +155,9 @@ def _draw_rows(figure: Figure, axes: Any, *, small: bool) -> None:
                 _draw_cells(trace, axes, size - 1.5)
     axes.set_xlim(*figure.x.range)
     axes.set_ylim(*figure.y.range)
-    axes.set_yticks(range(len(figure.y.categories)), figure.y.categories)
+    across = float(axes.figure.get_figwidth())
+    names = [wrapped(name, size, 0.4 * across) for name in figure.y.categories]
+    axes.set_yticks(range(len(names)), names)
     if figure.x.categories:
         places = figure.x.ticks or tuple(map(float, range(len(figure.x.categories))))
         turned = len(places) > 6
@@ -177,17 +174,26 @@ def _draw_rows(figure: Figure, axes: Any, *, small: bool) -> None:
     axes.tick_params(colors=INK_SOFT, labelsize=size, length=0)
     axes.set_xlabel(figure.x.label, fontsize=size)
     axes.set_ylabel(figure.y.label, fontsize=size)
-    axes.set_title(figure.title, loc="left", fontsize=size + 1.5)
-    meanings = [trace for trace in figure.traces if isinstance(trace, Estimates)]
+    # Names take their part of the width: the title begins at the edge of the drawing, not at that of the axes.
+    title = wrapped(figure.title, size + 1.5, across - 0.1)
+    axes.figure.suptitle(title, x=0.01, ha="left", fontsize=size + 1.5)
+    meanings = {trace.meaning: _estimate_handle(trace) for trace in figure.traces if isinstance(trace, Estimates)}
     if len(meanings) > 1:
-        axes.figure.legend(
-            [_estimate_handle(trace) for trace in meanings],
-            [trace.meaning for trace in meanings],
-            loc="outside lower left",
-            ncols=len(meanings),
-            frameon=False,
-            fontsize=size - 1,
-        )
+        _legend(axes.figure, meanings, size - 1, across, handlelength=2.0)
+
+
+def _legend(canvas: Any, handles: Mapping[str, Any], size: float, across: float, *, handlelength: float) -> None:
+    """Below the drawing, in as many columns as its width holds."""
+    names = [wrapped(name, size, across - 0.8) for name in handles]
+    canvas.legend(
+        handles.values(),
+        names,
+        loc="outside lower left",
+        ncols=legend_columns(names, size, across - 0.1),
+        frameon=False,
+        fontsize=size,
+        handlelength=handlelength,
+    )
 
 
 def _draw_estimates(trace: Estimates, axes: Any) -> None:
@@ -282,3 +288,12 @@ def _legend_handle(observer: Observer) -> Any:
     width = 0.75 * style.width
     dashes = (0, tuple(length * 0.75 / width for length in style.dash)) if style.dash else "-"
     return Line2D([], [], color=style.colour, linewidth=width, linestyle=dashes)
+
+
+def _band_handle(figure: Figure, meaning: str) -> Any:
+    """A patch as the band looks of whoever comes first."""
+    from matplotlib.patches import Patch
+
+    shown = {trace.observer for trace in figure.traces if isinstance(trace, Band) and trace.meaning == meaning}
+    first = next(observer for observer in figure.observers if observer in shown)
+    return Patch(color=style_of(first).colour, alpha=band_opacity(first), linewidth=0)

@@ -131,6 +131,7 @@ def matrix_figure(
     texts: Sequence[Sequence[str]] | None = None,
     y_label: str = "",
     ticks: Sequence[int] = (),
+    notes: Sequence[str] = (),
 ) -> Figure:
     """A matrix of amounts, light to dark: counts of answers, shares of responses.
 
@@ -144,6 +145,8 @@ def matrix_figure(
     details, texts : sequence of sequences of str, shape (n_rows, n_columns)
     ticks : sequence of int
         Columns whose names are printed; all where none are given.
+    notes : sequence of str
+        What the shades and the printed texts are.
 
     Raises
     ------
@@ -167,6 +170,7 @@ def matrix_figure(
                 range=(0.0, largest),
             ),
         ),
+        notes=tuple(notes),
     )
 
 

@@ -35,6 +35,8 @@ _LATEX = {
     "±": r"$\pm$",
     "→": r"$\to$",
     "≠": r"$\ne$",
+    "<": r"$<$",
+    ">": r"$>$",
     NONE: "--",
 }
 
@@ -43,12 +45,13 @@ _LATEX = {
 class Column:
     """A column: its name in CSV, what stands above it on paper, and how its numbers are rounded there.
 
-    A column of kind "estimate" holds ``(estimate, lower, upper)`` and becomes three columns of a CSV file.
+    A column of kind "estimate" holds ``(estimate, lower, upper)`` and becomes three columns of a CSV file; one of kind
+    "p" holds probabilities, of which none is printed as zero.
     """
 
     name: str
     label: str
-    kind: Literal["text", "count", "number", "estimate"] = "text"
+    kind: Literal["text", "count", "number", "estimate", "p"] = "text"
     digits: int = 3
 
     @property
@@ -128,7 +131,7 @@ class Table:
         lines = [
             r"\begin{table}",
             r"  \centering",
-            rf"  \caption{{{latex(self.title)}{_notes(self.notes)}}}",
+            rf"  \caption{{{latex(self.title)}.{_notes(self.notes)}}}",
             rf"  \label{{tab:{self.key}}}",
             rf"  \begin{{tabular}}{{{alignment}}}",
             r"    \toprule",
@@ -170,8 +173,10 @@ def _text(column: Column, cell: Cell) -> str:
         return NONE
     if isinstance(cell, str):
         return cell
-    if column.kind == "count":
-        return f"{cell:,}"
+    if column.kind == "count" or isinstance(cell, int):
+        return f"{cell:,}".replace("-", "−")
+    if column.kind == "p" and cell < (least := 10.0**-column.digits):
+        return f"< {number_text(least, column.digits)}"
     return number_text(cell, column.digits)
 
 

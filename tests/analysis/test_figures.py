@@ -13,13 +13,15 @@ from analysis.figures import (
     PALETTE,
     Band,
     Figure,
+    IndexRow,
     Observer,
     PlottedCurve,
     condition_figure,
     curve_figure,
+    index_figure,
     style_of,
 )
-from analysis.figures.paper import draw
+from analysis.figures.paper import WIDTHS, draw
 
 GRID = tuple(np.linspace(0, 1, 21))
 
@@ -207,3 +209,38 @@ def test_letters_are_embedded_in_the_pdf(figure: Figure, tmp_path: Path) -> None
 def test_another_width_is_refused(figure: Figure, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="column, page, text"):
         figure.to_file(tmp_path / "figure.svg", width="poster")
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_long_names_are_cut_off_nowhere(width: str) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    names = ["vit_base_patch16_224.augreg_in21k_ft_in1k", "trained on corrupted pictures too", "c"]
+    curves = [plotted("people", "human"), *(plotted(name, "classifier", k) for k, name in enumerate(names))]
+    rows = [
+        IndexRow(
+            observer=Observer(name, "classifier", k), hmri=0.9, hmri_interval=(0.8, 1.0), mrsi=0.1, mrsi_interval=None
+        )
+        for k, name in enumerate(names)
+    ]
+    for described in (
+        curve_figure(curves, title="Contrast of the picture after a night of snow: accuracy", measure="accuracy"),
+        index_figure(rows, title="Contrast of the picture after a night of snow: models against people, accuracy"),
+    ):
+        canvas = draw(described, width=width)
+        surface = FigureCanvasAgg(canvas)
+        surface.draw()
+        across, high = canvas.get_size_inches() * canvas.dpi
+        assert across == WIDTHS[width] * canvas.dpi
+        for text in canvas.findobj(Text):
+            if text.get_text() and text.get_visible():
+                extent = text.get_window_extent(surface.get_renderer())
+                assert extent.x0 >= 0 and extent.x1 <= across and extent.y0 >= 0 and extent.y1 <= high, text.get_text()
+
+
+def test_a_legend_says_what_the_band_is(figure: Figure) -> None:
+    canvas = draw(figure)
+    assert "95 % pointwise" in [text.get_text() for text in canvas.legends[0].get_texts()]
+    none = draw(figure.with_band("none"))
+    assert "95 % pointwise" not in [text.get_text() for text in none.legends[0].get_texts()]

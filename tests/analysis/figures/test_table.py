@@ -28,7 +28,7 @@ def test_latex_is_rounded_aligned_and_escaped() -> None:
     assert r"\begin{tabular}{lrr}" in text
     assert r"Model & HMRI & Answers \\" in text
     assert r"net\_1 & 0.000 [$-$0.250, 0.400] & 12,345 \\" in text
-    assert r"\caption{Models \& people 95 \% intervals.}" in text and r"\label{tab:indices}" in text
+    assert r"\caption{Models \& people. 95 \% intervals.}" in text and r"\label{tab:indices}" in text
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,9 @@ def test_absent_numbers_are_dashes_on_paper_and_empty_in_files() -> None:
 def test_a_row_of_another_length_is_refused() -> None:
     with pytest.raises(InvalidInput, match="row 0 has 2 cells for 3 columns"):
         table(("net", None))
+
+
+def test_no_probability_is_printed_as_zero() -> None:
+    found = Table("p", "p", (Column("p", "p", "p"), Column("n", "n", "number")), ((1e-9, 4), (0.0312, 0.5)))
+    assert found.texts == [["< 0.001", "4"], ["0.031", "0.500"]]
+    assert "$<$ 0.001" in found.to_latex() and "1e-09,4" in found.to_csv()
