@@ -5,7 +5,7 @@ What is not known is left out; nothing is said that the two do not hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,11 +15,13 @@ from analysis.reporting.results_text import (
     agreement_sentences,
     comparison_sentences,
     curve_sentences,
+    discrimination_sentences,
     human_curves,
     sensitivity_sentences,
     similarity_sentences,
+    validation_sentences,
 )
-from analysis.reporting.wording import counted, listed, range_of
+from analysis.reporting.wording import counted, joined, listed, quoted, range_of
 
 Entry = Mapping[str, Any]
 
@@ -37,7 +39,12 @@ class Paragraph:
 
 
 def methods_paragraphs(
-    findings: Entry, snapshot: Entry | None = None, plan: FrozenPlan | None = None
+    findings: Entry,
+    snapshot: Entry | None = None,
+    plan: FrozenPlan | None = None,
+    *,
+    plan_answers: int | None = None,
+    seen_whole: Collection[str] = (),
 ) -> list[Paragraph]:
     """Describe what was shown, to whom, and how the numbers were computed.
 
@@ -48,7 +55,10 @@ def methods_paragraphs(
     snapshot : mapping, optional
         The study: ``configuration`` (with ``protocol`` and ``design``) and ``rules``.
     plan : FrozenPlan, optional
-        The plan frozen before the first response.
+    plan_answers : int, optional
+        Answers that were stored when the plan was frozen.
+    seen_whole : collection of str
+        Classifiers that are known to have got whole pictures.
 
     Returns
     -------
@@ -59,15 +69,17 @@ def methods_paragraphs(
     configuration = study.get("configuration") or {}
     parts = (
         ("Stimuli", _stimuli(findings)),
-        ("Procedure", _procedure(configuration.get("protocol") or {})),
+        ("Procedure", _procedure(configuration.get("protocol") or {}, configuration.get("design") or {})),
         ("Participants", _participants(findings, study.get("rules") or {})),
-        ("Models", _models(findings)),
+        ("Models", _models(findings, seen_whole)),
         ("Curves", curve_sentences(findings)),
         ("Comparisons", comparison_sentences(findings)),
         ("Similarity of corruptions", similarity_sentences(findings)),
+        ("Discrimination", discrimination_sentences(findings)),
+        ("Validation", validation_sentences(findings)),
         ("Agreement", agreement_sentences(findings)),
         ("Sensitivity", sensitivity_sentences(findings)),
-        ("Plan and data", _plan(findings, snapshot, plan)),
+        ("Plan and data", _plan(findings, snapshot, plan, plan_answers)),
     )
     return [
         Paragraph(title, " ".join(text)) for title, sentences in parts if (text := [one for one in sentences if one])
@@ -85,26 +97,43 @@ def _stimuli(findings: Entry) -> Iterable[str]:
         )
         shares = [one["covered"] / one["bins"] for one in reach]
         yield (
-            f"At least 20 stimuli lie in {range_of(shares, percent=True)} of {reach[0]['bins']} equal bins of visual "
-            f"change; the median original reaches {range_of([one['largest'] for one in reach])}."
+            f"At least 20 stimuli of a function lie in {range_of(shares, percent=True)} of {reach[0]['bins']} equal "
+            "bins of visual change."
         )
     conditions = [curve for curve in findings.get("curves", ()) if curve.get("abscissa") == "condition"]
     if conditions:
         yield "Areas are over the experiment's own condition, rescaled to [0, 1], not over visual change."
 
 
-def _procedure(protocol: Entry) -> Iterable[str]:
+def _procedure(protocol: Entry, design: Entry) -> Iterable[str]:
+    if design.get("validation"):
+        yield (
+            "Each screen showed one picture without a time limit, and asked two questions about a wanted category: "
+            "does the picture show one, and could what it shows be used as one?"
+        )
+        return
     if not protocol:
         return
+    pairs = design.get("discrimination") or {}
     shown = f"the picture ({protocol['size_px']} x {protocol['size_px']} px) for {protocol['stimulus_ms']} ms"
     if protocol["blank_frames"]:
         shown += f", {counted(protocol['blank_frames'], 'blank frame')}"
     yield (
         f"Each trial (protocol {protocol['name']}) showed a fixation mark for {protocol['fixation_ms']} ms, {shown}, "
-        f"and a noise mask for {protocol['mask_ms']} ms, on a grey of {protocol['background']:g} of full brightness."
+        f"and a noise mask for {protocol['mask_ms']} ms, on a grey of {protocol['background']:g} of full brightness"
+        f"{', and did so for each picture of a comparison' if pairs else ''}."
     )
     click = {"first": "the first answer counted", "last": "the last answer counted"}[protocol["click_policy"]]
-    yield f"One of 16 categories was chosen within {protocol['response_ms']} ms; {click}."
+    asked = [
+        *(["one of 16 categories"] if design.get("main_trials", 1) else []),
+        *([_COMPARISONS[pairs["form"]]] if pairs else []),
+    ]
+    chosen = joined(asked)
+    yield f"{chosen[:1].upper()}{chosen[1:]} was chosen within {protocol['response_ms']} ms; {click}."
+
+
+#: What is chosen from where corruptions are compared.
+_COMPARISONS = {"same-different": "same or different (in comparisons)", "abx": "A or B (in comparisons)"}
 
 
 def _participants(findings: Entry, rules: Entry) -> Iterable[str]:
@@ -137,28 +166,28 @@ def _participants(findings: Entry, rules: Entry) -> Iterable[str]:
     ]
     if missed:
         yield (
-            f"{sum(one['n'] for one in missed):,} answers did not come in time; they count as wrong, and every "
-            "headline number is also given without them."
+            f"{sum(one['n'] for one in missed):,} of the answers to corrupted pictures did not come in time; they "
+            "count as wrong, and the areas and HMRI are also given without misses."
         )
 
 
-def _models(findings: Entry) -> Iterable[str]:
+def _models(findings: Entry, seen_whole: Collection[str]) -> Iterable[str]:
     networks = [one["name"] for one in findings.get("observers", ()) if one["kind"] == "classifier"]
     if not networks:
         return
-    yield (
-        f"{counted(len(networks), 'model')} classified the same pictures, each seen whole and never cropped: "
-        f"{listed(networks)}."
-    )
+    names = joined([quoted(name) for name in networks])
+    yield f"{counted(len(networks), 'model')} classified the same pictures: {names}."
+    if set(networks) <= set(seen_whole):
+        yield "Each got the whole picture, resized to its input and never cropped."
     spaces = {curve["label_space"] for curve in findings.get("curves", ()) if curve["population"] != HUMANS}
     if spaces - {16}:
         yield f"Label spaces: {listed(f'{space}-way' for space in sorted(spaces))}; only equal ones are compared."
 
 
-def _plan(findings: Entry, snapshot: Entry | None, plan: FrozenPlan | None) -> Iterable[str]:
+def _plan(findings: Entry, snapshot: Entry | None, plan: FrozenPlan | None, plan_answers: int | None) -> Iterable[str]:
     if plan is not None:
         found = deviations(plan, findings, snapshot=snapshot)
-        yield f"The analysis plan was frozen with the digest {plan.digest}."
+        yield f"The analysis plan was frozen{_when(plan_answers)}; its sha256 is {plan.digest}."
         if found:
             said = listed(f"{one.what}: {one.planned} planned, {one.done} done" for one in found)
             yield f"{counted(len(found), 'deviation')} from it: {said}."
@@ -166,3 +195,10 @@ def _plan(findings: Entry, snapshot: Entry | None, plan: FrozenPlan | None) -> I
             yield "Nothing deviates from it."
     if findings.get("version"):
         yield f"Computed with HumanExp {findings['version']}; sha256 of the data: {findings['data_digest']}."
+
+
+def _when(answers: int | None) -> str:
+    """When a plan was frozen, by the answers that there were; no plan made after them is a preregistration."""
+    if answers is None:
+        return ""
+    return f" when {answers:,} answers were stored already" if answers else " before the first answer"

@@ -6,10 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from analysis.reporting.wording import counted, listed, with_interval, words
+from analysis.reporting.wording import counted, joined, listed, quoted, with_interval, words
 
 Entry = Mapping[str, Any]
 HUMANS = "humans"
+#: What a bootstrap of this scheme resamples.
+_SCHEMES = {
+    "two-way": "people and originals (two-way clusters)",
+    "image": "originals",
+    "participant": "people",
+    "naive": "single answers",
+}
 #: More curves or comparisons than this are told by their means and ends.
 MOST_CURVES, MOST_COMPARISONS = 6, 12
 
@@ -21,14 +28,19 @@ def curve_sentences(findings: Entry) -> Iterable[str]:
         return
     settings = findings.get("settings", {})
     yield (
-        "Performance was fitted over visual change by a monotone penalised B-spline (degree 3, 20 segments, 40 bins, "
-        "binomial likelihood, smoothness by Akaike's criterion), held at the left by clean trials."
+        f"Performance was fitted over {_abscissae(curves)} by a monotone penalised B-spline (degree 3, 20 segments, 40 "
+        f"bins, binomial likelihood, smoothness by Akaike's criterion){_held_by(human_curves(findings))}."
     )
-    schemes = sorted({curve["scheme"] for curve in curves if curve.get("scheme")})
+    schemes = {_SCHEMES[curve["scheme"]] for curve in curves if curve.get("scheme") in _SCHEMES}
     if settings.get("n_bootstrap") and schemes:
         yield (
-            f"Intervals have level {settings['level']:g} and rest on {settings['n_bootstrap']:,} refits for each "
-            f"resampled unit (bootstrap: {listed(schemes)}; seed {settings['seed']})."
+            f"Intervals have level {settings['level']:g} and come from a bootstrap of {joined(sorted(schemes))} with "
+            f"{settings['n_bootstrap']:,} refits for each resampled unit (seed {settings['seed']})."
+        )
+    if any(curve["property"] == "consistency" for curve in human_curves(findings)):
+        yield (
+            "Consistency of people is the agreement of an answer with another person's answer to the clean original, "
+            "since nobody saw an original twice; that of models, with their own answer to it."
         )
     people = [curve for curve in human_curves(findings) if curve["property"] == "accuracy"]
     if len(people) <= MOST_CURVES:
@@ -41,6 +53,21 @@ def curve_sentences(findings: Entry) -> Iterable[str]:
         f"({words(lowest['corruption'])}) and {highest['area']:.3f} ({words(highest['corruption'])}); {withheld} of "
         "them rest on extrapolation for more than 20 % of the axis, and are given for the measured range."
     )
+
+
+def _abscissae(curves: Sequence[Entry]) -> str:
+    """What the curves stand over."""
+    kinds = {curve.get("abscissa") == "condition" for curve in curves}
+    return joined(
+        [name for flag, name in ((False, "visual change"), (True, "the experiment's condition")) if flag in kinds]
+    )
+
+
+def _held_by(curves: Sequence[Entry]) -> str:
+    """The clean answers at the left end of people's curves."""
+    accuracies = (curve.get("anchor") or {} for curve in curves if curve["property"] == "accuracy")
+    numbers = [anchor["n"] for anchor in accuracies if anchor.get("n")]
+    return f", held at the left by {max(numbers):,} answers to clean pictures" if numbers else ""
 
 
 def _area_sentence(curve: Entry) -> str:
@@ -63,7 +90,7 @@ def comparison_sentences(findings: Entry) -> Iterable[str]:
     if own:
         yield (
             "Models are compared with people by HMRI, the share of the human area that a model reaches, and MRSI, the "
-            "share of the model's area above people; intervals resample originals jointly."
+            "share of the model's area above people; intervals draw the same originals for both where both saw them."
         )
     if len(own) <= MOST_COMPARISONS:
         yield from map(_comparison_sentence, own)
@@ -72,7 +99,7 @@ def comparison_sentences(findings: Entry) -> Iterable[str]:
         for row in rows:
             lowest, highest = _ends([one for one in own if one["classifier"] == row["classifier"]], "hmri")
             yield (
-                f"{row['classifier']}, mean over {row['corruptions']} corruptions: HMRI "
+                f"{quoted(row['classifier'])}, mean over {row['corruptions']} corruptions: HMRI "
                 f"{with_interval(row['hmri'], row['hmri_interval'])}, MRSI "
                 f"{with_interval(row['mrsi'], row['mrsi_interval'])}; HMRI from {lowest['hmri']:.3f} "
                 f"({words(lowest['corruption'])}) to {highest['hmri']:.3f} ({words(highest['corruption'])})."
@@ -89,7 +116,7 @@ def _comparison_sentence(one: Entry) -> str:
     shown = one["common_range"] if one["withheld"] and one["common_range"] else one
     where = "" if shown is one else f" between {shown['range'][0]:g} and {shown['range'][1]:g}"
     return (
-        f"{one['classifier']}, {words(one['corruption'])}{where}: HMRI "
+        f"{quoted(one['classifier'])}, {words(one['corruption'])}{where}: HMRI "
         f"{with_interval(shown['hmri'], shown['hmri_interval'])}, MRSI "
         f"{with_interval(shown['mrsi'], shown['mrsi_interval'])}."
     )
@@ -108,11 +135,43 @@ def similarity_sentences(findings: Entry) -> Iterable[str]:
     counts = Counter(one["verdict"] for one in pairs)
     settings = findings.get("settings", {})
     yield (
-        f"Of {counted(len(pairs), 'pair')} of corruptions {counts['equivalent']} are equivalent for people (areas "
-        f"within {settings.get('margin', 0.03):g} and curves within {settings.get('band_margin', 0.1):g} everywhere), "
-        f"{counts['different']} are different (Holm's correction over all pairs, level 0.05), and "
-        f"{counts['undecided']} are undecided."
+        f"Of {counted(len(pairs), 'pair')} of corruptions {counts['equivalent']} count as equivalent for people (areas "
+        f"within {settings.get('margin', 0.03):g} and curves within {settings.get('band_margin', 0.1):g} everywhere, "
+        f"by 90 % intervals), {counts['different']} as different (Holm's correction over all pairs, level 0.05), and "
+        f"{counts['undecided']} as undecided."
     )
+
+
+def discrimination_sentences(findings: Entry) -> Iterable[str]:
+    """Which pairs of corruptions people tell apart."""
+    entries = findings.get("discrimination") or []
+    if not entries:
+        return
+    yield (
+        f"In {sum(one['trials'] for one in entries):,} trials people told pairs of corruptions apart "
+        f"({listed(dict.fromkeys(one['form'] for one in entries))}; pictures of a trial matched in visual change; "
+        "guessing gives 0.5). Exact binomial tests against guessing, Holm's correction over all pairs; equivalent: the "
+        f"one-sided 95 % bound lies below {0.5 + entries[0]['margin']:g}; trials of one person count at what they are "
+        "worth."
+    )
+    for one in entries:
+        yield (
+            f"{words(one['pair'][0])} and {words(one['pair'][1])}: {one['correct']} of {one['trials']} right, "
+            f"{with_interval(one['accuracy'], one['interval'])}, {one['verdict']}."
+        )
+
+
+def validation_sentences(findings: Entry) -> Iterable[str]:
+    """What people agree on, where pictures are judged."""
+    found = findings.get("validation") or {}
+    overall = found.get("overall")
+    if overall and overall.get("agreement") is not None:
+        yield (
+            f"{counted(len(found['images']), 'picture')} were judged in {overall['answers']:,} answers of qualified "
+            f"people; the agreement on both questions was {overall['agreement']:.3f}. More than "
+            f"{overall['threshold']:g} of the answers saying yes to both accepted a picture: "
+            f"{100 * overall['accepted_share']:.1f} % were."
+        )
 
 
 def agreement_sentences(findings: Entry) -> Iterable[str]:
@@ -121,7 +180,7 @@ def agreement_sentences(findings: Entry) -> Iterable[str]:
         pooled = row.get("pooled")
         if pooled is None:
             continue
-        who = "two people" if row["kind"] == "humans" else f"{row['observer']} and people"
+        who = "two people" if row["kind"] == "humans" else f"{quoted(row['observer'])} and people"
         yield (
             f"Error consistency of {who}: kappa {with_interval(pooled['kappa'], row['interval'])} on "
             f"{counted(pooled['pictures'], 'picture')}."

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+#: Schemes of which nobody here knows what was shown to the network, or what runs.
+_UNKNOWN = ("table:", "python:")
+
+
 def all_runs() -> QuerySet[EvaluationRun]:
     return EvaluationRun.objects.select_related("stimulus_set")
 
@@ -41,7 +45,13 @@ def read_predictions(run: EvaluationRun) -> pd.DataFrame:
 def known_specs() -> list[str]:
     """Networks that have been evaluated here, to be offered again; no recorded answers, and nothing that runs code."""
     specs = EvaluationRun.objects.order_by("spec").values_list("spec", flat=True).distinct()
-    return [spec for spec in specs if not spec.startswith(("table:", "python:"))]
+    return [spec for spec in specs if not spec.startswith(_UNKNOWN)]
+
+
+def seen_whole(stimulus_set: StimulusSet) -> list[str]:
+    """Names of classifiers that got whole pictures here; of recorded answers and code of others that is not known."""
+    specs = completed_runs(stimulus_set).values_list("name", "spec")
+    return [name for name, spec in specs if not spec.startswith(_UNKNOWN)]
 
 
 def run_by_pk(pk: int) -> EvaluationRun | None:

@@ -5,12 +5,13 @@ import platform
 import secrets
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
+from humanexp.evaluations import selectors as evaluations
 from humanexp.experiments.models import Study
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -21,6 +22,9 @@ from humanexp.results.report import ReportFacts, document_of
 from humanexp.results.selection import Selection
 from humanexp.results.selectors import REPORT, subject_of
 from humanexp.results.services.planning import study_snapshot
+
+if TYPE_CHECKING:
+    from analysis.reporting import Paragraph
 
 Progress = Callable[[int, int, str], None]
 #: Packages whose versions decide the numbers.
@@ -70,8 +74,6 @@ def request_report(*, run: AnalysisRun, by: User | None = None) -> Job:
 
 def report_facts(run: AnalysisRun) -> ReportFacts:
     """What a report says beside the findings: the study, its flow, its methods, its plan, all versions."""
-    from analysis.reporting import methods_paragraphs
-
     study, found = run.study, selectors.findings(run)
     selection = Selection.from_dict(run.selection)
     plan = selectors.plan_of(study)
@@ -80,10 +82,24 @@ def report_facts(run: AnalysisRun) -> ReportFacts:
         title=study.title,
         subtitle=f"Analysis {run.pk} of {run.created_at:%Y-%m-%d %H:%M} UTC. {chosen}",
         flow=flow_of(found, all_count=selection.all_sessions),
-        methods=[(one.title, one.text) for one in methods_paragraphs(found, study_snapshot(study), frozen_plan(plan))],
+        methods=[(one.title, one.text) for one in methods_of(run, plan)],
         plan=plan_sentences(plan),
         deviations=deviations_of(study, plan, found),
         versions=versions_of(run, plan),
+    )
+
+
+def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:
+    """The methods in words: what the findings hold, and what the house knows of plan and networks beside them."""
+    from analysis.reporting import methods_paragraphs
+
+    study = run.study
+    return methods_paragraphs(
+        selectors.findings(run),
+        study_snapshot(study),
+        frozen_plan(plan),
+        plan_answers=None if plan is None else plan.answers_before,
+        seen_whole=evaluations.seen_whole(study.stimulus_set) if study.stimulus_set is not None else (),
     )
 
 

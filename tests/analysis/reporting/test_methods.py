@@ -86,3 +86,27 @@ def test_large_studies_are_told_by_means_and_ends(findings: dict[str, Any], monk
     assert "blur: HMRI" not in paragraphs["Comparisons"]
     areas = [c["area"] for c in findings["curves"] if (c["population"], c["property"]) == ("humans", "accuracy")]
     assert f"between {min(areas):.3f}" in paragraphs["Curves"] and f"and {max(areas):.3f}" in paragraphs["Curves"]
+
+
+def test_a_plan_that_came_late_and_other_tasks_are_told_as_they_are(findings: dict[str, Any], plan: FrozenPlan) -> None:
+    def text(title: str, found: dict[str, Any], design: dict[str, Any] | None = None, **more: Any) -> str:
+        configuration = {**SNAPSHOT["configuration"], "design": design or {}}
+        told = methods_paragraphs(found, {**SNAPSHOT, "configuration": configuration}, plan, **more)
+        return next((one.text for one in told if one.title == title), "")
+
+    assert "frozen when 2,944 answers were stored already" in text("Plan and data", findings, plan_answers=2944)
+    assert "frozen before the first answer" in text("Plan and data", findings, plan_answers=0)
+    assert "never cropped" not in text("Models", findings)
+    assert "never cropped" in text("Models", findings, seen_whole=[WRONG_CLASSIFIER])
+    judged = text("Procedure", findings, {"validation": {"new_pictures": 16}})
+    assert "without a time limit" in judged and "200 ms" not in judged and "16 categories" not in judged
+    pairs = {"discrimination": {"form": "same-different"}}
+    assert "same or different (in comparisons) was chosen" in text("Procedure", findings, pairs)
+    assert "16 categories" not in text("Procedure", findings, {**pairs, "main_trials": 0})
+    told_apart = {
+        "pair": ["blur", "pink_noise"], "form": "same-different", "trials": 104, "correct": 53, "accuracy": 53 / 104,
+        "interval": [0.41, 0.609], "margin": 0.1, "verdict": "equivalent",
+    }  # fmt: skip
+    said = text("Discrimination", {**findings, "discrimination": [told_apart]})
+    assert "lies below 0.6" in said
+    assert "blur and pink noise: 53 of 104 right, 0.510 [0.410, 0.609], equivalent." in said
