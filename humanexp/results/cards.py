@@ -12,9 +12,9 @@ from humanexp.results.charts import FAMILIES, Chart, Choice, family_of
 Findings = Mapping[str, Any]
 #: Families of the charts in each room, from top to bottom.
 ROOMS: dict[str, tuple[str, ...]] = {
-    "findings": ("validation",),
+    "findings": ("discrimination", "validation"),
     "models": ("leaderboard", "indices", "agreement", "levels", "shape-bias"),
-    "corruptions": ("similarity",),
+    "corruptions": ("similarity", "discrimination"),
     "people": ("validation", "coverage", "participants", "confusion", "times", "sensitivity"),
 }
 

@@ -21,7 +21,7 @@ Findings = Mapping[str, Any]
 _CHARTS = {
     "Performance": ("curves",),
     "Models against people": ("leaderboard", "indices", "agreement", "levels", "shape-bias"),
-    "Similarity of corruptions": ("similarity",),
+    "Similarity of corruptions": ("similarity", "discrimination"),
     "Answers": ("validation", "coverage", "participants", "times", "confusion"),
     "What the choices change": ("sensitivity",),
 }

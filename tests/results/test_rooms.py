@@ -9,10 +9,13 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.documents import TableBlock
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.results import charts, selectors
 from humanexp.results.models import AnalysisRun
+from humanexp.results.report import document_of
+from humanexp.results.services.reporting import report_facts
 from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +148,38 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
     assert people == ["people", "0.900 [0.600, 0.980]", "9", "1", "2"] and net[1] == "–"
     overall, pictures = charts.chart_of(found, "validation").tables
     assert overall.rows[0] == ("people who answered", 12) and pictures.texts[0][-1] == "yes"
+
+
+def test_kappa_stands_beside_its_own_interval(large: Study) -> None:
+    found = dict(selectors.findings(selectors.latest_run(large)))
+    row = {"observer": "a", "kind": "classifier", "ood_accuracy": 0.7, "accuracy_difference": 0.01,
+           "observed_consistency": 0.8, "error_consistency": 0.5, "pairs": 3, "interval": [-0.07, 0.05], "n": 942,
+           "pooled": {"kappa": -0.006}}  # fmt: skip
+    sparse = {**row, "error_consistency": None, "pairs": 0}
+    dense = charts.chart_of(found | {"agreement": [row]}, "agreement").tables[0]
+    assert dense.texts[0][-4:] == ["0.500", "3", "−0.006 [−0.070, 0.050]", "942"]
+    alone = charts.chart_of(found | {"agreement": [sparse]}, "agreement").tables[0]
+    assert alone.texts[0] == ["a", "0.700", "−0.006 [−0.070, 0.050]", "942"]
+
+
+def test_pairs_that_are_told_apart_have_a_table_and_stand_in_the_report(large: Study) -> None:
+    run = selectors.latest_run(large)
+    told_apart = {
+        "pair": ["gaussian_blur", "uniform_noise"], "form": "same-different", "trials": 104, "correct": 53,
+        "accuracy": 53 / 104, "interval": [0.41, 0.609], "upper_bound": 0.594, "margin": 0.1, "d_prime": None,
+        "p_adjusted": 1e-6, "verdict": "equivalent",
+    }  # fmt: skip
+    found = selectors.findings(run) | {"discrimination": [told_apart]}
+    table = charts.chart_of(found, "discrimination").tables[0]
+    assert table.texts[0][5:] == ["0.510 [0.410, 0.609]", "0.594", "–", "< 0.001", "equivalent"]
+    assert "lies below 0.6" in table.notes[0]
+    titles = [
+        block.table.title
+        for section in document_of(found, report_facts(run)).sections
+        for block in section.blocks
+        if isinstance(block, TableBlock)
+    ]
+    assert table.title in titles
 
 
 def test_tables_come_as_csv_unrounded_and_as_latex(researcher: Client, large: Study) -> None:

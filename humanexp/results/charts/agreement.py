@@ -15,31 +15,39 @@ LEAST_COMMON, MOST_PAIRS = 20, 120
 
 
 def _means(findings: Findings) -> Table:
+    entries = findings.get("agreement", ())
+    # Without pictures that everybody sees no two observers share enough of them for means over pairs.
+    paired = any(entry.get("pairs") for entry in entries)
+    of_pairs = (
+        Column("accuracy_difference", "Squared difference of accuracy", "number"),
+        Column("observed_consistency", "Observed consistency", "number"),
+        Column("error_consistency", "κ, mean of pairs", "number"),
+        Column("pairs", "Pairs", "count"),
+    )
     return Table(
         "agreement",
         "Accuracy and error consistency with people",
         (
             Column("observer", "Observer"),
             Column("ood_accuracy", "Accuracy", "number"),
-            Column("accuracy_difference", "Difference from people", "number"),
-            Column("observed_consistency", "Observed consistency", "number"),
-            Column("error_consistency", "Error consistency κ", "estimate"),
-            Column("pairs", "Pairs", "count"),
+            *(of_pairs if paired else ()),
+            Column("pooled_kappa", "κ, pooled", "estimate"),
             Column("n", "Pictures in common", "count"),
         ),
         tuple(
             (
                 population_label(entry["observer"]),
                 entry.get("ood_accuracy"),
-                entry.get("accuracy_difference"),
-                entry.get("observed_consistency"),
-                (entry.get("error_consistency"), *(entry.get("interval") or (None, None))),
-                entry.get("pairs"),
+                *(entry.get(column.name) for column in (of_pairs if paired else ())),
+                ((entry.get("pooled") or {}).get("kappa"), *(entry.get("interval") or (None, None))),
                 entry.get("n"),
             )
-            for entry in findings.get("agreement", ())
+            for entry in entries
         ),
-        ("The row of people is the human ceiling.",),
+        (
+            "The row of people is the human ceiling.",
+            *(() if paired else (f"No two observers share {LEAST_COMMON} pictures in a condition.",)),
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table, matrix_figure
 from humanexp.results.charts import words
-from humanexp.results.charts.chart import Chart, Choice, Family, Text
+from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import HUMANS, Entry, Findings, population_keys, population_label, readable
 
 
@@ -42,13 +42,10 @@ def _build(findings: Findings, key: str) -> Chart:
     right = sum(row[columns.index(name)] for name, row in zip(rows, counts, strict=True) if name in columns)
     total = sum(map(sum, counts))
     favourite = entry.get("favourite")
-    caveats: list[Text] = list(words.CONFUSION_CAVEATS)
+    notes = ["Cells: per cent of a row's answers."]
     if favourite:
-        caveats.insert(
-            0,
-            _("The favourite wrong answer is %(name)s, with %(share).1f %% of the wrong answers.")
-            % {"name": favourite["response"], "share": 100 * favourite["share"]},
-        )
+        share = 100 * favourite["share"]
+        notes.append(f"The favourite wrong answer is {favourite['response']}, {share:.1f} % of the wrong answers.")
     return Chart(
         key=key,
         title=_("What is answered instead"),
@@ -69,6 +66,7 @@ def _build(findings: Findings, key: str) -> Chart:
                 ]
                 for name, row in zip(rows, counts, strict=True)
             ],
+            notes=notes,
             texts=[[f"{100 * share:.0f}" if share >= 0.005 else "" for share in row] for row in shares],
         ),
         tables=(
@@ -81,7 +79,7 @@ def _build(findings: Findings, key: str) -> Chart:
             ),
         ),
         definition=words.CONFUSION,
-        caveats=tuple(caveats),
+        caveats=words.CONFUSION_CAVEATS,
     )
 
 

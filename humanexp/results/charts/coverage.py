@@ -56,6 +56,7 @@ def _build(findings: Findings, key: str) -> Chart:
             for name, row in counts.items()
         ],
         ticks=range(0, N_BINS, 8),
+        notes=(f"{N_BINS} bins; white: no answer; darker: more, up to {max(max(row) for row in counts.values())}.",),
     )
     return Chart(
         key=key,

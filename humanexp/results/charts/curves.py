@@ -49,7 +49,7 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
     label_space = min((curve.get("label_space", 16) for curve in curves), default=16)
     return curve_figure(
         [_plotted(curve, observers[curve["population"]]) for curve in curves],
-        title=name.label.capitalize(),
+        title=f"{name.label.capitalize()}: {name.measure}",
         measure=name.measure,
         chance=1 / label_space if name.measure == "accuracy" else None,
         x_label=axis_label(findings, name.corruption),

@@ -11,6 +11,8 @@ from analysis.figures import Observer
 Findings = Mapping[str, Any]
 Entry = Mapping[str, Any]
 HUMANS = "humans"
+#: Clean pictures among the corruptions.
+CLEAN = "none"
 CONDITIONS = "conditions"
 #: Label of people in figures and tables.
 PEOPLE = "people"
@@ -101,4 +103,4 @@ def conditions_of(findings: Findings) -> list[str]:
 
 
 def readable(name: str) -> str:
-    return name.replace("_", " ")
+    return "clean" if name == CLEAN else name.replace("_", " ")

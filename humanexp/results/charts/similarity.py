@@ -29,7 +29,7 @@ def pairs_table(entries: list[Entry], title: str) -> Table:
             Column("first", "First"),
             Column("second", "Second"),
             Column("difference", "ΔR̂", "estimate"),
-            Column("p_holm", "p (Holm)", "number"),
+            Column("p_holm", "p (Holm)", "p"),
             Column("overlap_83", "83 % bands"),
             Column("overlap_83_pointwise", "83 % bands, pointwise"),
             Column("verdict", "Verdict"),

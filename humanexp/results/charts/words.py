@@ -59,21 +59,35 @@ SIMILARITY_CAVEATS = (
     _("On the range of visual change that both corruptions measured."),
     _("The papers' rule, overlap of 83 % bands, stands beside the verdict and does not enter it."),
 )
+DISCRIMINATION = (
+    _("Same/different: two pictures of equal visual change; half of the pairs are of two corruptions."),
+    _("ABX: A and B of two corruptions, then X of one of them; either is right in half of the trials."),
+    _("Different: the exact binomial test against guessing, Holm's correction over all pairs, level 0.05."),
+    _(
+        "Equivalent: the one-sided 95 % bound on the share of right answers lies below the margin. Answers of one "
+        "person resemble each other: trials are counted at what they are worth."
+    ),
+)
+DISCRIMINATION_CAVEATS = (
+    _("Undecided is not indistinguishable. A margin of 0.10 still admits a d′ of about 1.2 in same/different."),
+)
 COVERAGE = (_("People's answers that enter the curves, in 40 bins of visual change; darker = more."),)
 COVERAGE_CAVEATS = (
     _("White bins hold no answer: there the curve is a guess of the spline. Bins below 20 answers are thin."),
     _("The top bins of weak corruptions hold only pictures that they change much."),
 )
 CONFUSION = (
-    _("Rows: what the picture showed. Columns: what was answered. Cells: share of the row, so that rows add up to 1."),
+    _("Rows: what the picture showed. Columns: what was answered. Cells: per cent of the row's answers."),
     _("The last column holds answers that did not come in time."),
 )
 CONFUSION_CAVEATS = (_("At high visual change everybody has a favourite guess; that is no knowledge of the category."),)
 TIMES = (_("Median time from the response grid to the answer, with the middle half of the answers, by visual change."),)
 TIMES_CAVEATS = (_("Misses have no time and are left out; many misses make the rest look fast."),)
 AGREEMENT = (
-    _("Out-of-distribution accuracy: accuracy on corrupted pictures."),
+    _("Accuracy: on corrupted pictures, mean over conditions (tenths of visual change, or those of the experiment)."),
     _("Error consistency κ: 1 = right and wrong on the same pictures; 0 = no more than the accuracies imply."),
+    _("Of pairs: means over all pairs of observers that share 20 pictures in a condition (Geirhos et al. 2021)."),
+    _("Pooled: one κ over every picture that both answered, however few a pair shares, with its interval."),
 )
 AGREEMENT_CAVEATS = (
     _("κ needs pictures that both observers saw; few in common, or accuracies near 0 or 1, make it unsteady."),
