@@ -1,9 +1,60 @@
 from __future__ import annotations
 
+import hashlib
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import django
 import pytest
+from django.db import connection
 
 from humanexp.experiments import pace
 from humanexp.experiments.services import auditing
+from tests.once import folder_of_run, made_once
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with every table and nothing in it, kept from run to run until there are other migrations."""
+    digest = hashlib.sha256(django.__version__.encode())
+    for migration in sorted(ROOT.glob("humanexp/*/migrations/*.py")):
+        digest.update(f"\n{migration.relative_to(ROOT)}\n".encode() + migration.read_bytes())
+    cache = getattr(pytestconfig, "cache", None)
+    folder = cache.mkdir("migrated") if cache else folder_of_run(tmp_path_factory)
+    return made_once(folder, f"{digest.hexdigest()[:16]}.sqlite3", _migrate)
+
+
+def _migrate(file: Path) -> None:
+    places = {"DATABASE_URL": f"sqlite:///{file}", "MEDIA_ROOT": str(file.parent)}
+    subprocess.run(
+        [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
+        cwd=ROOT,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "humanexp.settings", **places},
+        check=True,
+    )
+    # Nothing of it stays behind in a journal.
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, request: pytest.FixtureRequest) -> Iterator[None]:
+    """The tests' database in memory begins as a copy of it."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    address = connection.creation._get_test_db_name()
+    with closing(sqlite3.connect(address, uri=True)) as in_memory:
+        with closing(sqlite3.connect(request.getfixturevalue("migrated_database"))) as file:
+            file.backup(in_memory)
+        yield  # it lasts as long as somebody holds a connection
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -13,9 +14,9 @@ from tests.postgres import postgres_cluster  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def outcomes(request, tmp_path_factory):
+def outcomes(request, tmp_path_factory, migrated_database):
     folder = tmp_path_factory.mktemp("races")
-    url = f"sqlite:///{folder / 'humanexp.sqlite3'}"
+    url = f"sqlite:///{shutil.copy(migrated_database, folder / 'humanexp.sqlite3')}"
     if request.param == "postgres":
         url = request.getfixturevalue("postgres_cluster").create_database()
     ran = subprocess.run(

@@ -11,27 +11,32 @@ from typing import Any
 import pytest
 
 from tests.journeys.site import ROOT, Site
+from tests.once import folder_of_run, made_once
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A MEDIA_ROOT with two planned studies, "flow" for scripted participants and "glance" for people."""
-    media_root = tmp_path_factory.mktemp("prepared") / "media"
-    made = subprocess.run(
-        [sys.executable, "-m", "tests.journeys.prepare"],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "humanexp.settings",
-            "MEDIA_ROOT": str(media_root),
-            "COMPUTE": "serial",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert made.returncode == 0, made.stdout + made.stderr
-    return media_root
+def prepared(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Path:
+    """A MEDIA_ROOT with planned studies: "flow" and "storm" for scripted participants, "glance" for people."""
+
+    def prepare(media_root: Path) -> None:
+        media_root.mkdir()
+        shutil.copy(migrated_database, media_root / "humanexp.sqlite3")
+        made = subprocess.run(
+            [sys.executable, "-m", "tests.journeys.prepare"],
+            cwd=ROOT,
+            env={
+                **os.environ,
+                "DJANGO_SETTINGS_MODULE": "humanexp.settings",
+                "MEDIA_ROOT": str(media_root),
+                "COMPUTE": "serial",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert made.returncode == 0, made.stdout + made.stderr
+
+    return made_once(folder_of_run(tmp_path_factory), "prepared", prepare)
 
 
 @pytest.fixture

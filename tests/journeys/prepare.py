@@ -12,6 +12,7 @@ from pathlib import Path
 import django
 
 HERE = Path(__file__).parent
+STUDIES = ("flow", "glance", "storm")
 PER_CATEGORY, SIZE_PX = 3, 112
 CORRUPTIONS = ("gaussian_noise", "gaussian_blur", "uniform_noise")
 #: Of each; only those of main originals can be planned.
@@ -20,7 +21,7 @@ STIMULI = 140
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("studies", nargs="*", type=Path, default=[HERE / "flow.toml", HERE / "glance.toml"])
+    parser.add_argument("studies", nargs="*", type=Path, default=[HERE / f"{name}.toml" for name in STUDIES])
     parser.add_argument("--stimuli", type=int, default=STIMULI)
     chosen = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")

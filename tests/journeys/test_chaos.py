@@ -11,6 +11,7 @@ import contextlib
 import json
 import random
 import re
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -60,18 +61,21 @@ class WebSite(Site):
         return dict(json.loads(said))
 
 
-@contextlib.contextmanager
-def planned(
-    media_root: Path, settings: Any, *, sessions: int, stimuli: int, database_url: str = ""
-) -> Iterator[WebSite]:
-    """A site with the study, and so many places by a plain link."""
-    settings.MEDIA_ROOT = media_root
+def planned(media_root: Path, *, sessions: int, stimuli: int, database_url: str) -> WebSite:
+    """A site with a study that has so many places."""
     media_root.mkdir()
     study = media_root / "storm.toml"
     study.write_text(re.sub(r"sessions = \d+", f"sessions = {sessions}", (HERE / "storm.toml").read_text()))
     site = WebSite(media_root, database_url)
     status, said = site.run("-m", "tests.journeys.prepare", "--stimuli", str(stimuli), str(study))
     assert status == 0, said
+    return site
+
+
+@contextlib.contextmanager
+def published(site: WebSite, settings: Any, *, sessions: int) -> Iterator[WebSite]:
+    """So many places by a plain link: all that are planned."""
+    settings.MEDIA_ROOT = site.media_root
     with site:
         site.must("publish", "storm", "--to", "link", "--assignments", str(sessions))
         assert site.books()["planned_sessions"] == sessions
@@ -207,8 +211,11 @@ def check_log(site: WebSite) -> None:
     assert "Traceback" not in site.log("web"), site.log("web")[-3000:]
 
 
-def test_each_answer_is_stored_once_and_the_plan_is_filled_whatever_goes_wrong(tmp_path: Path, settings: Any) -> None:
-    with planned(tmp_path / "media", settings, sessions=20, stimuli=140) as site:
+def test_each_answer_is_stored_once_and_the_plan_is_filled_whatever_goes_wrong(
+    prepared: Path, tmp_path: Path, settings: Any
+) -> None:
+    planned_site = WebSite(shutil.copytree(prepared, tmp_path / "media"))
+    with published(planned_site, settings, sessions=20) as site:
         crowd = ride_out(site, participants=20, kills=1, weather=replace(Weather(), leave=0.2), seed=1)
         books = site.books()
         check_answers(books, crowd, given_up=sum(story.has_left for story in crowd.stories))
@@ -222,7 +229,8 @@ def test_each_answer_is_stored_once_and_the_plan_is_filled_whatever_goes_wrong(t
 @pytest.mark.parametrize("database", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def test_two_hundred_people_and_two_kills(tmp_path: Path, settings: Any, request: Any, database: str) -> None:
     url = request.getfixturevalue("postgres_cluster").create_database() if database == "postgres" else ""
-    with planned(tmp_path / "media", settings, sessions=200, stimuli=900, database_url=url) as site:
+    planned_site = planned(tmp_path / "media", sessions=200, stimuli=900, database_url=url)
+    with published(planned_site, settings, sessions=200) as site:
         crowd = ride_out(site, participants=200, kills=2, weather=Weather(), seed=2)
         books = site.books()
         check_answers(books, crowd, given_up=sum(story.has_left for story in crowd.stories))

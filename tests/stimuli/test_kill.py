@@ -99,10 +99,11 @@ def undisturbed(media: Path, folder: Path) -> set[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def imported(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Path:
     folder = tmp_path_factory.mktemp("imported")
     write_originals(folder / "pictures", {"cat": 8, "dog": 8, "oven": 8})
-    run(folder / "media", "migrate", "-v0")
+    (folder / "media").mkdir()
+    shutil.copy(migrated_database, folder / "media" / "humanexp.sqlite3")
     run(folder / "media", "import_images", str(folder / "pictures"), "--name", "pets")
     return folder / "media"
 
