@@ -37,6 +37,11 @@ def is_rejected(prefix: str = "") -> Q:
     return _q(prefix, rejected_at__isnull=False, approved_at=None)
 
 
+def is_taking_a_place(now: datetime) -> Q:
+    """All but the returned and the abandoned."""
+    return Q(submitted_at__isnull=False) | is_accepted(now)
+
+
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def accepted(self, now: datetime) -> Self:
         return self.filter(is_accepted(now))
@@ -52,7 +57,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def taking_a_place(self, now: datetime) -> Self:
         """All but the returned and the abandoned."""
-        return self.filter(Q(submitted_at__isnull=False) | is_accepted(now))
+        return self.filter(is_taking_a_place(now))
 
 
 class Assignment(models.Model):

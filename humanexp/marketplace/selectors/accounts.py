@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import F, Q, Sum
+from django.db.models import BigIntegerField, F, Q, Sum
 
 from humanexp.marketplace.errors import UnrecognizedClient, WorkerDoesNotExist
 from humanexp.marketplace.models import HIT, Assignment, Requester, RequesterKey, Worker, WorkerBlock
-from humanexp.marketplace.models.assignments import is_accepted, is_submitted
+from humanexp.marketplace.models.assignments import is_accepted, is_approved, is_submitted, is_taking_a_place
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,13 @@ class Balance:
         return self.available - self.on_hold
 
 
+#: Of an assignment, as it was promised; of a bonus; of a place of a HIT.
+_PROMISED = F("reward_cents") + F("fee_cents")
+_PROMISED_BONUS = F("amount_cents") + F("fee_cents")
+_COST = F("hit_type__reward_cents") + F("fee_cents")
+_COST_OF_HIT = F("hit__hit_type__reward_cents") + F("hit__fee_cents")
+
+
 def active_key(access_key_id: str) -> RequesterKey:
     key = RequesterKey.objects.select_related("requester").filter(access_key_id=access_key_id, is_active=True).first()
     if key is None:
@@ -41,30 +48,22 @@ def active_key(access_key_id: str) -> RequesterKey:
 
 
 def balance_of(requester: Requester, now: datetime) -> Balance:
-    """Computed from the facts every time, so that an approval by time is in it."""
+    """Computed from the facts every time, so that an approval by time is in it; one pass over the assignments.
+
+    Places still open are on hold while a HIT can be taken; people at work and submissions always.
+    """
     deposited = requester.deposits.aggregate(cents=Sum("amount_cents"))["cents"] or 0
-    rewards = (
-        Assignment.objects.approved(now)
-        .filter(hit__requester=requester)
-        .aggregate(cents=Sum(F("reward_cents") + F("fee_cents")))["cents"]
-        or 0
+    bonuses = requester.bonus_payments.aggregate(cents=Sum(_PROMISED_BONUS))["cents"] or 0
+    offered = HIT.objects.filter(requester=requester, disposed_at=None, expires_at__gt=now)
+    places = offered.aggregate(cents=Sum(F("max_assignments") * _COST, output_field=BigIntegerField()))["cents"] or 0
+    can_be_taken = Q(hit__disposed_at=None, hit__expires_at__gt=now)
+    done = Assignment.objects.filter(hit__requester=requester).aggregate(
+        paid=Sum(_PROMISED, filter=is_approved(now)),
+        waiting=Sum(_PROMISED, filter=(is_accepted(now) | is_submitted(now)) & Q(hit__disposed_at=None)),
+        taken=Sum(_COST_OF_HIT, filter=is_taking_a_place(now) & can_be_taken),
     )
-    bonuses = requester.bonus_payments.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0
-    return Balance(deposited=deposited, paid=rewards + bonuses, on_hold=_on_hold(requester, now))
-
-
-def _on_hold(requester: Requester, now: datetime) -> int:
-    """Places still open count while a HIT can be taken; people at work and submissions always."""
-    hits = HIT.objects.filter(requester=requester).select_related(None).counted(now).open(now)
-    places: int = sum(
-        available * cost
-        for available, cost in hits.values_list("n_available", F("hit_type__reward_cents") + F("fee_cents"))
-    )
-    taken = Assignment.objects.filter(
-        Q(is_accepted(now)) | Q(is_submitted(now)), hit__requester=requester, hit__disposed_at=None
-    )
-    promised: int = taken.aggregate(cents=Sum(F("reward_cents") + F("fee_cents")))["cents"] or 0
-    return places + promised
+    paid, waiting, taken = (done[name] or 0 for name in ("paid", "waiting", "taken"))
+    return Balance(deposited=deposited, paid=paid + bonuses, on_hold=places - taken + waiting)
 
 
 def worker_by_id(worker_id: str) -> Worker:
