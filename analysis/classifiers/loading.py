@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.classifiers import clip, exported, factory, huggingface, onnx_network, published, recorded
 from analysis.classifiers.labels import read_labels
+from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.onnx_network import OnnxNetwork
 from analysis.classifiers.port import Classifier, RecordedPredictions
 from analysis.errors import UnknownName
 
@@ -37,14 +40,28 @@ class LoadOptions:
 Loader = Callable[[str, LoadOptions], Classifier | RecordedPredictions]
 
 
-def _from_file(load: Callable[..., Classifier]) -> Loader:
-    return lambda reference, options: load(reference, device=options.device, labels=options.labels)
+Network = TorchNetwork | OnnxNetwork
 
 
-def _from_library(load: Callable[..., Classifier]) -> Loader:
-    return lambda reference, options: load(
-        reference, device=options.device, labels=options.labels, allow_download=options.allow_download
+def _from_file(load: Callable[..., Network]) -> Loader:
+    return lambda reference, options: _labelled(
+        load(reference, device=options.device, labels=options.labels), options.labels
     )
+
+
+def _from_library(load: Callable[..., Network]) -> Loader:
+    return lambda reference, options: _labelled(
+        load(reference, device=options.device, labels=options.labels, allow_download=options.allow_download),
+        options.labels,
+    )
+
+
+def _labelled(network: Network, labels: tuple[str, ...] | None) -> Network:
+    """The network with a digest that tells its mapping file, too: other labels are other answers."""
+    if labels is None:
+        return network
+    named = "\x00".join((network.digest, *labels))
+    return replace(network, digest=hashlib.sha256(named.encode()).hexdigest())
 
 
 #: A new scheme is one function and one line here.

@@ -97,6 +97,17 @@ class PredictionShard:
             digest.update(f"{one.stimulus} {one.category} {one.sha256} {one.visual_change!r}\n".encode())
         return Path(self.folder) / f"part-{digest.hexdigest()[:24]}.parquet"
 
+    @property
+    def is_done(self) -> bool:
+        """Whether its file is there and whole: after a loss of power a file may be empty or cut off."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        try:
+            return int(parquet.read_metadata(self.path).num_rows) == len(self.stimuli)
+        except (OSError, pa.ArrowException):
+            return False
+
 
 def predict_shard(shard: PredictionShard) -> Path:
     """Predict a shard's stimuli and write them, unless its file is there already; returns the file.
@@ -109,7 +120,7 @@ def predict_shard(shard: PredictionShard) -> Path:
         If the classifier cannot be loaded or does not answer as it should.
     """
     path = shard.path
-    if path.exists():
+    if shard.is_done:
         return path
     import pyarrow as pa
 

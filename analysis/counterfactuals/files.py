@@ -204,9 +204,12 @@ def write_records(path: Path, records: Sequence[SearchRecord], *, beside: Path) 
     write_atomically(path, content.encode(), beside=beside)
 
 
-def read_records(path: Path) -> list[SearchRecord]:
-    """Read the records of a shard."""
-    return [SearchRecord.from_dict(fields) for fields in json.loads(path.read_text(encoding="utf-8"))]
+def read_records(path: Path) -> list[SearchRecord] | None:
+    """Read the records of a shard; None where there are none, or, after a loss of power, none that are whole."""
+    try:
+        return [SearchRecord.from_dict(fields) for fields in json.loads(path.read_text(encoding="utf-8"))]
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def shard_name(settings: SearchSettings, originals: Sequence[SearchOriginal], digests: Sequence[str]) -> str:

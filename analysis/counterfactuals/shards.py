@@ -80,10 +80,9 @@ def search_shard(shard: SearchShard) -> list[SearchRecord]:
     target, generator, oracle = settings.load_target(), settings.load_generator(), settings.load_oracle()
     name = shard_name(settings, shard.originals, [target.digest, generator.digest, oracle.digest])
     path = folder / "shards" / f"{name}.json"
-    if path.is_file():
-        found = read_records(path)
-        if all(not one.sha256 or is_intact(kept_file(folder, one.key), one.sha256) for one in found):
-            return found
+    found = read_records(path)
+    if found is not None and all(not one.sha256 or is_intact(kept_file(folder, one.key), one.sha256) for one in found):
+        return found
     ascent = _started(shard)
     run_to_the_end(ascent, oracle)
     records = [

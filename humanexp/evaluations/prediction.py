@@ -42,7 +42,8 @@ def predict_stimulus_set(run: EvaluationRun, asked: Asked, progress: Progress) -
     folder.mkdir(parents=True, exist_ok=True)
     parts = _predicted(run, asked, folder, total, progress)
     progress(max(0, total - 1), total, f"{run.name}: writing the predictions")
-    path = folder / "predictions.parquet"
+    # What the run holds already stays as it is until all is there: the same network may have decided by another rule.
+    path = folder / f"predictions-{asked.rule}{'-own' if asked.own_labels else ''}.parquet"
     joined = join_shards(parts, path)
     services.complete(
         run=run,
@@ -98,7 +99,7 @@ def _predicted(run: EvaluationRun, asked: Asked, folder: Path, total: int, progr
         nonlocal done
         for shard in _shards(run, asked, folder):
             parts.append(shard.path)
-            if shard.path.exists():
+            if shard.is_done:
                 done += len(shard.stimuli)
             else:
                 yield shard

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.categories import CATEGORIES
 from analysis.classifiers.shards import Asked, PredictionShard, ShownStimulus, join_shards, predict_shard
 from analysis.errors import ClassifierUnavailable, PictureRefused
+from tests.analysis.classifiers import small_networks as small
 
 SPEC = "python:tests.analysis.classifiers.small_networks:make_lab_classifier"
 ASKED = Asked(SPEC, allow_code=True, digest="1" * 64)
@@ -53,6 +55,30 @@ def test_a_shard_that_is_there_is_not_predicted_again(tmp_path: Path) -> None:
         (tmp_path / f"{number}.png").unlink()
     assert predict_shard(shard) == path
     assert path.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("kept", [0, 100, -1])
+def test_a_file_that_a_loss_of_power_cut_off_is_written_again(tmp_path: Path, kept: int) -> None:
+    shard = shard_of(tmp_path)
+    content = predict_shard(shard).read_bytes()
+    shard.path.write_bytes(content[:kept])
+    assert not shard.is_done
+    assert pd.read_parquet(predict_shard(shard))["stimulus"].tolist() == [one.stimulus for one in shard.stimuli]
+
+
+def test_a_corrected_mapping_file_decides_anew(tmp_path: Path) -> None:
+    """Shards that were predicted with the labels as they stood before are no shards of this run."""
+    spec, shard = f"export:{small.export_file(tmp_path / 'small.pt2')}", shard_of(tmp_path)
+    rows = [(f"my {name}", name) for name in CATEGORIES]
+    paths, answers = [], []
+    for given in (rows, rows[::-1]):
+        asked = Asked(spec, labels=str(small.mapping_file(tmp_path, given)))
+        own = replace(shard, asked=replace(asked, digest=asked.load().digest))
+        paths.append(predict_shard(own))
+        answers.append(pd.read_parquet(paths[-1])["response"].tolist())
+    assert paths[0] != paths[1]
+    turned = dict(zip(CATEGORIES, CATEGORIES[::-1], strict=True))
+    assert answers[1] == [turned[answer] for answer in answers[0]]
 
 
 @pytest.mark.parametrize("change", [{"name": "other"}, {"asked": replace(ASKED, rule="max")}])

@@ -53,6 +53,15 @@ def files(folder: str) -> dict[str, bytes]:
     }
 
 
+def test_records_that_a_loss_of_power_emptied_are_made_again(settings, originals) -> None:
+    shard = next(cut_search(settings, originals))
+    expected = search_shard(shard)
+    (path,) = (Path(settings.folder) / "shards").glob("*.json")
+    for left in (b"", path.read_bytes()[:40]):
+        path.write_bytes(left)
+        assert search_shard(shard) == expected
+
+
 def test_a_network_that_was_put_in_anothers_place_is_the_one_that_is_searched(settings, tmp_path) -> None:
     """A runner of jobs lives for days, and keeps what it has loaded."""
     for suffix in (".pt2", ".json"):
