@@ -5,6 +5,8 @@ from django.contrib.auth import views as auth
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
+from humanexp.core.login import Login
+
 #: Every app keeps its own addresses; all of them start at the root.
 APPS_WITH_PAGES = [
     "jobs",
@@ -19,8 +21,9 @@ APPS_WITH_PAGES = [
 ]
 
 urlpatterns = [
-    path("login/", auth.LoginView.as_view(template_name="console/login.html"), name="login"),
+    path("login/", Login.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("admin/login/", Login.as_view()),
     path("admin/", admin.site.urls),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     *[path("", include(f"humanexp.{app}.urls")) for app in APPS_WITH_PAGES],

@@ -30,6 +30,13 @@ class Allowance:
                 self._buckets.popitem(last=False)
         return 0.0 if granted else (1 - left) / self.per_s
 
+    def give_back(self, key: Hashable) -> None:
+        """Undo the last call: it was none of those that are limited."""
+        with self._lock:
+            if key in self._buckets:
+                left, then = self._buckets[key]
+                self._buckets[key] = (min(float(self.burst), left + 1), then)
+
     def clear(self) -> None:
         with self._lock:
             self._buckets.clear()

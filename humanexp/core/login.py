@@ -1,0 +1,36 @@
+"""Signing in: whoever guesses passwords is soon not listened to, without keeping the owner of the name out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.views import LoginView
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from humanexp.core.callers import caller_of
+from humanexp.core.errors import TooManyCalls
+from humanexp.core.limits import Allowance
+
+#: Wrong passwords for one name from one address; the name can be used from any other.
+OF_A_NAME = Allowance(per_s=1 / 60, burst=10)
+#: Wrong passwords from one address, for whatever names.
+OF_A_CALLER = Allowance(per_s=1 / 10, burst=100)
+
+
+class Login(LoginView):
+    """The console's own form, for the administration too. Each try is paid for; the right password gives it back."""
+
+    template_name = "console/login.html"
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        caller, name = caller_of(request), request.POST.get("username", "").strip().casefold()[:150]
+        tries = ((OF_A_NAME, (name, caller)), (OF_A_CALLER, caller))
+        wait_s = max(allowance.spend(key) for allowance, key in tries)
+        if wait_s:
+            raise TooManyCalls(_("Too many wrong passwords: wait a few minutes."), retry_after_s=wait_s)
+        answer = super().post(request, *args, **kwargs)
+        if request.user.is_authenticated:
+            for allowance, key in tries:
+                allowance.give_back(key)
+        return answer
