@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
-from humanexp.jobs.models import FINISHED, Job
+from humanexp.jobs.models import FINISHED, Job, JobState
+from humanexp.jobs.registry import kinds_in_lane
 
 
 def recent(limit: int) -> QuerySet[Job]:
-    return Job.objects.exclude(subject="periodic")[:limit]
+    """Newest first, without the pulse of repeating jobs and without short ones that went well."""
+    short = Q(state=JobState.DONE, kind__in=kinds_in_lane(is_prompt=True))
+    return Job.objects.exclude(subject="periodic").exclude(short)[:limit]
 
 
 def unfinished() -> QuerySet[Job]:

@@ -4,7 +4,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
-from django_htmx.http import trigger_client_event
+from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
@@ -40,13 +40,18 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    return _after_change(request, services.cancel(job=_job(pk)))
+    job = services.cancel(job=_job(pk))
+    if getattr(request, "htmx", False):
+        return render(request, "jobs/_job.html", _context(job))
+    return redirect("jobs:job", pk=job.pk)
 
 
 @login_required
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
-    return _after_change(request, services.resume(job=_job(pk)))
+    job = services.resume(job=_job(pk))
+    # What stands around the job tells that it had stopped.
+    return HttpResponseClientRefresh() if getattr(request, "htmx", False) else redirect("jobs:job", pk=job.pk)
 
 
 def _job(pk: int) -> Job:
@@ -68,9 +73,3 @@ def _answer(request: HttpRequest, job: Job) -> HttpResponse:
         # Pages that wait for the result listen for this.
         trigger_client_event(response, "jobFinished", {"job": job.pk, "state": job.state})
     return response
-
-
-def _after_change(request: HttpRequest, job: Job) -> HttpResponse:
-    if getattr(request, "htmx", False):
-        return render(request, "jobs/_job.html", _context(job))
-    return redirect("jobs:job", pk=job.pk)

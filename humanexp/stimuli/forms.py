@@ -30,7 +30,10 @@ class FunctionChoice:
 class StimulusSetForm(forms.Form):
     source_set = forms.ModelChoiceField(SourceSet.objects.none(), label=_("Pictures"), empty_label=None)
     name = forms.SlugField(
-        label=_("Name"), max_length=80, help_text=_("Letters, digits, hyphens and underscores; used in commands.")
+        label=_("Name"),
+        max_length=80,
+        help_text=_("Letters, digits, hyphens and underscores; used in commands."),
+        error_messages={"invalid": _("Use letters, digits, hyphens and underscores, without spaces.")},
     )
     sampling = forms.ChoiceField(
         label=_("Strengths"), choices=_SAMPLINGS, initial=Sampling.EVEN, required=False, widget=forms.RadioSelect

@@ -23,7 +23,10 @@ class NotesForm(forms.Form):
 
 class ImportForm(NotesForm):
     name = forms.SlugField(
-        label=_("Name"), max_length=80, help_text=_("Letters, digits, hyphens and underscores; used in commands.")
+        label=_("Name"),
+        max_length=80,
+        help_text=_("Letters, digits, hyphens and underscores; used in commands."),
+        error_messages={"invalid": _("Use letters, digits, hyphens and underscores, without spaces.")},
     )
     archive = forms.FileField(
         label=_("Zip archive"),

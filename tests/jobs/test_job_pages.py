@@ -84,9 +84,9 @@ def test_cancel_and_go_on_change_the_job(researcher: Client) -> None:
     researcher.post(reverse("jobs:cancel", args=[job.pk]))
     job.refresh_from_db()
     assert job.state == JobState.CANCELLED
-    researcher.post(reverse("jobs:resume", args=[job.pk]))
+    resumed = researcher.post(reverse("jobs:resume", args=[job.pk]), headers={"HX-Request": "true"})
     job.refresh_from_db()
-    assert job.state == JobState.QUEUED
+    assert job.state == JobState.QUEUED and resumed.headers["HX-Refresh"] == "true"
 
 
 def test_cancel_by_get_changes_nothing(researcher: Client) -> None:
@@ -106,7 +106,10 @@ def test_a_failed_job_says_why_and_offers_to_go_on(researcher: Client) -> None:
 def test_the_list_shows_what_runs_and_what_ended(researcher: Client) -> None:
     running_job(message="gaussian blur")
     running_job(state=JobState.DONE, finished_at=clock.now(), done=120)
+    for state in (JobState.DONE, JobState.FAILED):
+        running_job(kind="screening.judge", subject=f"session:{state}", state=state, finished_at=clock.now())
     body = researcher.get(reverse("jobs:jobs")).content.decode()
+    assert "session failed" in body and "session done" not in body, "short jobs are listed when they went wrong"
     assert "gaussian blur" in body and "left" in body and "120 / 120" in body
 
 
