@@ -17,6 +17,11 @@ from analysis.errors import InvalidInput
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
+#: Left outside, on one side, by the bound up to which refits move where all answers were alike.
+_TAIL = 0.025
+#: Place of the curve's own trials among the strata.
+_MAIN = 1
+
 
 @dataclass(frozen=True, eq=False)
 class ClusteredTrials:
@@ -83,6 +88,7 @@ def refit(
     """
     number = len(cells.v)
     draws: dict[Unit, NDArray[np.float32]] = {}
+    alike = _alike(trials, units[0], key, n_replicates)
     for unit in units:
         if unit == "trial":
             correct, count = _naive_counts(trials, number, key, n_replicates)
@@ -96,8 +102,39 @@ def refit(
         if empty.any():
             # Only with a handful of clusters: a replicate in which none was drawn tells nothing and stands still.
             count[empty], correct[empty] = cells.trials, cells.correct
+        if alike is not None:
+            correct[alike.where] = alike.rate * count[alike.where]
         draws[unit] = method.refit(basis, cells.resampled(correct, count), chosen).astype(np.float32)
     return draws
+
+
+@dataclass(frozen=True, eq=False)
+class _Alike:
+    """Refits that move, with the cells in which they do, and the rate to which they move."""
+
+    where: tuple[IntArray, ...]
+    rate: float
+
+
+def _alike(trials: ClusteredTrials, leading: Unit, key: int, n_replicates: int) -> _Alike | None:
+    """How far the truth may lie from answers that were all right, or all wrong; None where they differ.
+
+    Notes
+    -----
+    However such answers are drawn again, they give the same curve: five right ones would prove perfection. The exact
+    bound after n clusters that were all right is ``0.025 ** (1 / n)`` (Clopper and Pearson 1934). With every other
+    refit there, 1.96 standard deviations of the refits reach it, and so does their 97.5 % quantile.
+    """
+    main = trials.strata == _MAIN
+    outcome = trials.outcome[main]
+    if not (np.all(outcome == 0.0) or np.all(outcome == 1.0)):
+        return None
+    n = len(np.unique(trials.clusters[leading][0][main])) if leading in trials.clusters else len(outcome)
+    bound = _TAIL ** (1.0 / n)
+    # A stream of the curve's own: two curves that were all right are wrong on pictures of their own.
+    generator = np.random.default_rng([key, int(trials.stratum_digests[_MAIN][:16], 16), _MAIN])
+    moved = np.flatnonzero(generator.random(n_replicates) < 0.5)
+    return _Alike(np.ix_(moved, np.unique(trials.cell[main])), bound if outcome[0] == 1.0 else 1.0 - bound)
 
 
 def _naive_counts(trials: ClusteredTrials, cells: int, key: int, n_replicates: int) -> tuple[FloatArray, FloatArray]:

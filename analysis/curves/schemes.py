@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.curves.bootstrap import Scheme
+from analysis.curves.bootstrap import UNITS, Scheme
 from analysis.curves.trials import TrialColumns
+from analysis.errors import InvalidInput
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class SchemeChoice:
 def choose_scheme(trials: TrialColumns) -> SchemeChoice:
     """Resample whatever ids are known: people and originals, one of them, or single trials.
 
+    Of whom or what there is only one, nothing is known that another study would change: it is not resampled.
+
     Parameters
     ----------
     trials : TrialColumns
@@ -32,8 +36,7 @@ def choose_scheme(trials: TrialColumns) -> SchemeChoice:
     people, originals alone are what another study would change.
     """
     n = len(trials.correct)
-    people = None if trials.participants is None else len(np.unique(trials.participants))
-    originals = None if trials.images is None else len(np.unique(trials.images))
+    people, originals = _several(trials.participants), _several(trials.images)
     if people is not None and originals is not None:
         return SchemeChoice(
             "two-way",
@@ -49,18 +52,36 @@ def choose_scheme(trials: TrialColumns) -> SchemeChoice:
     if people is not None:
         return SchemeChoice(
             "participant",
-            f"The {people} people are resampled, because it is not known which answers share an original; where "
-            "originals repeat, the band is too narrow.",
+            f"The {people} people are resampled, because no two originals are known; where originals repeat, the band "
+            "is too narrow.",
         )
     return SchemeChoice(
         "naive",
-        "Single answers are resampled, because neither people nor originals are known; where answers share either, the "
-        "band is too narrow.",
+        "Single answers are resampled, because neither several people nor several originals are known; where answers "
+        "share either, the band is too narrow.",
     )
 
 
+def _several(ids: NDArray[np.str_] | None) -> int | None:
+    """Different ids; None where there are none, or one."""
+    found = 0 if ids is None else len(np.unique(ids))
+    return found if found > 1 else None
+
+
 def scheme_by_hand(scheme: Scheme, trials: TrialColumns) -> SchemeChoice:
-    """A scheme that the caller asked for, and what it leaves out."""
+    """A scheme that the caller asked for, and what it leaves out.
+
+    Raises
+    ------
+    InvalidInput
+        If there is only one of what it would resample.
+    """
+    for unit, ids in (("participant", trials.participants), ("image", trials.images)):
+        if unit in UNITS[scheme] and ids is not None and _several(ids) is None:
+            raise InvalidInput(
+                f"The scheme {scheme} resamples {unit}s, but there is only one ({ids[0]}), of which no spread follows. "
+                "Leave the scheme out: one that these answers allow is taken."
+            )
     default = choose_scheme(trials)
     if default.scheme == scheme:
         return default

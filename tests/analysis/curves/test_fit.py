@@ -170,6 +170,29 @@ def test_naive_standard_error_equals_theory_for_a_constant_curve() -> None:
     assert curve.area_standard_error == pytest.approx(np.sqrt(0.7 * 0.3 / 4000), rel=0.2)
 
 
+@pytest.mark.parametrize(("right", "n"), [(1.0, 10), (0.0, 10), (1.0, 300)])
+def test_answers_that_were_all_alike_leave_as_much_open_as_the_exact_bound(right: float, n: int) -> None:
+    curve = fit_curve(np.linspace(0.0, 1.0, n), np.full(n, right), images=np.arange(n), n_bootstrap=400, rng=1)
+    assert curve.area == pytest.approx(right, abs=1e-9) and curve.area_interval is not None
+    reached = abs(curve.area_interval[0] + curve.area_interval[1] - curve.area - right)
+    assert reached == pytest.approx(1 - 0.025 ** (1 / n), rel=0.05)
+    assert curve.bands is not None and np.ptp(curve.bands.upper - curve.bands.lower) < 1e-6
+
+
+def test_of_one_person_or_one_original_no_spread_is_claimed() -> None:
+    rng = np.random.default_rng(3)
+    v = rng.random(200)
+    y, names = rng.random(200) < 1 - v, np.arange(200)
+    one = ["P-1"] * 200
+    person = fit_curve(v, y, participants=one, images=names, n_bootstrap=50, rng=1)
+    assert person.config.scheme == "image" and "one observer" in person.scheme_reason
+    assert fit_curve(v, y, images=one, n_bootstrap=50, rng=1).config.scheme == "naive"
+    picture = fit_curve(v, y, participants=names % 9, images=one, n_bootstrap=50, rng=1)
+    assert picture.config.scheme == "participant" and (picture.area_standard_error or 0) > 0.01
+    with pytest.raises(InvalidInput, match="only one"):
+        fit_curve(v, y, participants=one, images=names, n_bootstrap=50, scheme="two-way")
+
+
 def test_interval_covers_the_marginal_truth() -> None:
     truth = marginal_area(sharp, float(np.hypot(2.0, 0.5)))
     covered = []

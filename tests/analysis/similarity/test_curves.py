@@ -54,6 +54,23 @@ def test_a_small_sample_of_equal_curves_is_undecided_never_equivalent() -> None:
     assert found.answers_to_decide is not None and found.answers_to_decide > found.answers
 
 
+def all_alike(n: int, right: float, name: str) -> CurveFit:
+    """A curve of n originals, every answer right or every answer wrong."""
+    originals = [f"{name}-{k}" for k in range(n)]
+    return fit_curve(np.linspace(0.05, 0.95, n), np.full(n, right), images=originals, n_bootstrap=200, rng=1)
+
+
+def test_a_few_answers_without_any_spread_prove_nothing() -> None:
+    """Resampled right answers are right answers: the bootstrap alone would call five of them proof."""
+    few = [all_alike(5, 1.0, "a"), all_alike(5, 1.0, "b"), all_alike(2, 1.0, "c"), all_alike(2, 0.0, "d")]
+    equal, apart = compare_curves(few[0], few[1]), compare_curves(few[2], few[3])
+    assert equal.verdict == "undecided" and equal.answers_to_decide is not None and equal.answers_to_decide > 100
+    assert apart.verdict == "undecided" and apart.p > 0.05
+    many = [all_alike(400, 1.0, "a"), all_alike(400, 1.0, "b"), all_alike(400, 0.0, "c")]
+    assert compare_curves(many[0], many[1]).verdict == "equivalent"
+    assert compare_curves(many[0], many[2]).verdict == "different"
+
+
 def test_far_curves_are_different_by_both_tests() -> None:
     curves, trials = two_samples(3, shifted(0.25), people=150, each=10)
     permuted, resampled = compare_curves(*curves, trials=trials), compare_curves(*curves)
