@@ -129,7 +129,32 @@ class TestUnmatched:
         worker.submit(second, receipt)
         services.sync(study=campaign.study)
         assert services.settle(study=campaign.study).planned == 1
-        assert selectors.unmatched(campaign.study).get().assignment_id == first.person["assignmentId"]
+        assert selectors.unmatched(campaign.study).count() == 1
+
+    @pytest.mark.parametrize("by_whom", ["two tabs", "somebody who knows the worker id"])
+    def test_a_session_that_was_moved_on_is_owed_where_it_was_submitted(
+        self, launch: Launch, new_worker: NewWorker, by_whom: str
+    ) -> None:
+        """Else the submission fits no session, and the session is one that was never submitted: paid twice."""
+        campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
+        first = worker.accept(campaign, 1)
+        first.open()
+        receipt = first.answer_all()["receipt"]
+        if by_whom == "two tabs":
+            second = worker.accept(campaign, 2)
+        else:
+            second = Visitor(
+                campaign, worker_id=worker.worker_id, assignment_id="AMADEUP", submit_to=worker.marketplace.url
+            )
+        assert second.open(continueHere=True).status_code == 201
+        worker.submit(first, receipt)
+        assert services.sync(study=campaign.study).unmatched == 0
+        row = Assignment.objects.get(assignment_id=first.person["assignmentId"])
+        assert (row.evidence, row.session.state) == ("receipt", "submitted")
+        Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+        services.sync(study=campaign.study)
+        assert not selectors.finished_not_submitted(campaign.study).exists(), "nothing else is owed"
+        assert services.settle(study=campaign.study).planned == 1
 
 
 class TestRejection:

@@ -22,7 +22,7 @@ from humanexp.recruitment.services.lease import pause, resume
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.qualifying import grant_passes, mark_as_taken_part
 from humanexp.recruitment.services.settling import adopt_approval, pay_compensation
-from humanexp.recruitment.states import AssignmentState, HitState, advance
+from humanexp.recruitment.states import LISTED, AssignmentState, HitState, advance
 
 #: A submission in the last second is listed a little later.
 GRACE = timedelta(minutes=30)
@@ -145,6 +145,7 @@ def _store_hit(hit: Hit, about: HitReport) -> None:
 def _store_assignment(campaign: Campaign, hit: Hit, found: AssignmentReport, report: SyncReport) -> None:
     row = _row_of(campaign, hit, found)
     if not row.is_listed:
+        _bring_back_session(row, found)
         evidence = weigh(row, found)
         advance(
             row,
@@ -186,6 +187,30 @@ def _row_of(campaign: Campaign, hit: Hit, found: AssignmentReport) -> Assignment
         defaults={"campaign": campaign, "hit": hit, "state": AssignmentState.RETURNED},
     )
     return row
+
+
+def _bring_back_session(row: Assignment, found: AssignmentReport) -> None:
+    """Submitted here with the receipt of a session that had gone on under another assignment of the same person.
+
+    Two tabs do this, or somebody who types a worker id: whoever the recruiter lists did the work, and is owed for it
+    once. A session under an assignment that is listed stays there.
+    """
+    receipt = found.answers.get("receipt", "")
+    if row.session is not None or not receipt:
+        return
+    elsewhere = Assignment.objects.filter(
+        person=row.person, campaign__study=row.campaign.study_id, session__isnull=False
+    ).exclude(state__in=LISTED)
+    for other in elsewhere.select_for_update(of=("self",)).select_related("session"):
+        session = other.session
+        if session is None or not experiments.receipt_is_valid(session=session, receipt=receipt):
+            continue
+        other.session = None
+        other.save(update_fields=["session"])
+        row.session = session
+        row.save(update_fields=["session"])
+        if other.state == AssignmentState.OPENED:
+            advance(other, AssignmentState.RETURNED)
 
 
 def weigh(assignment: Assignment, found: AssignmentReport) -> Evidence:
