@@ -223,6 +223,21 @@ class TestExtending:
         campaign.refresh_from_db()
         assert (campaign.state, campaign.hits.get().max_assignments) == ("stopped", 2)
 
+    def test_a_stop_ends_though_an_extension_is_heard_of_last(
+        self, marketplace: MarketplaceServer, launch: Launch, ada: User
+    ) -> None:
+        """Else the campaign is being stopped for ever, and all its places count against the caps."""
+        campaign = launch(assignments=10, assignments_per_hit=10, reward_cents=100)
+        marketplace.arm("CreateAdditionalAssignmentsForHIT", "drop_before")
+        services.extend(campaign=campaign, places=3, by=ada)
+        services.send(environment="marketplace")
+        services.stop(study=campaign.study)
+        marketplace.arm("GetHIT", "service_fault", times=3)  # every try to ask about the extension
+        assert services.send(environment="marketplace").waiting == 1
+        services.send(environment="marketplace")
+        campaign.refresh_from_db()
+        assert (campaign.state, selectors.budget_of(campaign.study).committed_cents) == ("stopped", 0)
+
     def test_an_extension_of_a_hit_that_is_gone_holds_nobody_up(
         self,
         marketplace: MarketplaceServer,

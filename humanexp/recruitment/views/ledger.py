@@ -15,6 +15,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
+from analysis.tables import guard
 from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import User
 from humanexp.recruitment import money, selectors, services
@@ -124,4 +125,5 @@ def _csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     writer = csv.DictWriter(_Echo(), COLUMNS, extrasaction="ignore")
     yield writer.writeheader()
     for row in rows:
-        yield writer.writerow(dict(row))
+        # what people have written is text to a spreadsheet, whatever it begins with
+        yield writer.writerow({name: guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()})

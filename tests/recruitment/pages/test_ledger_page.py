@@ -76,6 +76,10 @@ def test_the_file_holds_what_the_page_lists(
         "24",
         "planned",
     )
+    row.payments.update(reason='=HYPERLINK("http://evil.example")', cause="@care")
+    guarded: Any = console.get(f"{address}ledger.csv")
+    [line] = csv.DictReader(b"".join(guarded.streaming_content).decode().splitlines())
+    assert (line["reason"][:2], line["cause"]) == ("'=", "'@care"), "no spreadsheet runs what people have written"
     narrowed: Any = console.get(f"{address}ledger.csv", {"state": "confirmed"})
     assert len(b"".join(narrowed.streaming_content).decode().splitlines()) == 1, "the head alone"
 

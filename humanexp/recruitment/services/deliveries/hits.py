@@ -106,12 +106,7 @@ class HitExpiry(Base[HitWrite]):
         if hit.expires_at is None or hit.expires_at > clock.now():
             hit.expires_at = clock.now()
             hit.save(update_fields=["expires_at"])
-        campaign = Campaign.objects.select_for_update().get(pk=hit.campaign_id)
-        unfinished = HitWrite.objects.filter(hit__campaign=campaign).exclude(
-            state__in=[WriteState.CONFIRMED, WriteState.REFUSED]
-        )
-        if campaign.state == CampaignState.STOPPING and not unfinished.exists():
-            advance(campaign, CampaignState.STOPPED)
+        _end_stop(hit)
 
 
 class HitGrowth(Base[HitWrite]):
@@ -138,6 +133,7 @@ class HitGrowth(Base[HitWrite]):
     def confirm(self) -> None:
         self.confirmed()
         Hit.objects.filter(pk=self.write.hit_id).update(max_assignments=self.write.target_places)
+        _end_stop(self.write.hit)
 
     @transaction.atomic
     def refuse(self, why: str) -> None:
@@ -147,6 +143,7 @@ class HitGrowth(Base[HitWrite]):
         campaign.assignments -= self.write.places
         campaign.quoted_cents -= self.write.cost_cents
         campaign.save(update_fields=["assignments", "quoted_cents"])
+        _end_stop(self.write.hit)
 
 
 class HitProlonging(Base[HitWrite]):
@@ -174,6 +171,22 @@ class HitProlonging(Base[HitWrite]):
     def confirm(self) -> None:
         self.confirmed()
         Hit.objects.filter(pk=self.write.hit_id).update(expires_at=self.write.target_end)
+        _end_stop(self.write.hit)
+
+    @transaction.atomic
+    def refuse(self, why: str) -> None:
+        super().refuse(why)
+        _end_stop(self.write.hit)
+
+
+def _end_stop(hit: Hit) -> None:
+    """A campaign that is being stopped is stopped with the last write about its HITs, whichever comes last."""
+    campaign = Campaign.objects.select_for_update().get(pk=hit.campaign_id)
+    unfinished = HitWrite.objects.filter(hit__campaign=campaign).exclude(
+        state__in=[WriteState.CONFIRMED, WriteState.REFUSED]
+    )
+    if campaign.state == CampaignState.STOPPING and not unfinished.exists():
+        advance(campaign, CampaignState.STOPPED)
 
 
 def _unless_stopped(write: HitWrite) -> Word:
