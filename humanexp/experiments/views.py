@@ -20,6 +20,7 @@ from humanexp.experiments.power.forms import PowerForm
 from humanexp.experiments.power.page import power_page
 from humanexp.experiments.power.question import planned_answers
 from humanexp.experiments.power.reading import estimate_by_pk, estimates_of, power_job
+from humanexp.experiments.power.telling_apart import telling_apart
 from humanexp.jobs.pace import partial_context
 
 
@@ -39,12 +40,14 @@ def run_shell(request: HttpRequest) -> HttpResponse:
 def design(request: HttpRequest, slug: str) -> HttpResponse:
     """What is asked of whom: pools, trials, answers planned, protocol."""
     study = _study(request, slug)
-    page = design_page(study, selectors.configuration_of(study))
+    configuration = selectors.configuration_of(study)
+    page = design_page(study, configuration)
     context = {
         "study": study,
         "page": page,
         "strip": strip_of(plans.session_plan(study, 0)[1]),
-        "has_power": planned_answers(study) is not None,
+        "simulates": planned_answers(study) is not None,
+        "compares": configuration.design.discrimination is not None,
         "power": power_page(estimates_of(study).first()),
     }
     return render(request, "experiments/design.html", context)
@@ -69,6 +72,7 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": study,
         "planned": planned,
+        "apart": telling_apart(study),
         "form": form,
         "power": power_page(estimate_by_pk(study, request.GET.get("estimate", ""))),
         "estimates": estimates_of(study),

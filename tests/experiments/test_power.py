@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.forms import IntegerField
 from django.test import Client
 
+from analysis.similarity import trials_for_equivalence, trials_to_detect
 from humanexp.core.errors import JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.experiments import handlers, services
@@ -21,6 +23,7 @@ from humanexp.experiments.power import question as questions
 from humanexp.experiments.power.forms import PowerForm
 from humanexp.experiments.power.question import PowerQuestion, planned_answers, planned_study
 from humanexp.experiments.power.reading import POWER
+from humanexp.experiments.power.telling_apart import telling_apart
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from tests.experiments.conftest import configuration
@@ -150,3 +153,26 @@ def test_the_command_tells_power_and_sizes(draft: Study, tmp_path: Path) -> None
         call_command("power", draft.slug, "--difference=0")
     with pytest.raises(CommandError, match="no study"):
         call_command("power", "nowhere")
+
+
+def test_trials_of_a_pair_stand_beside_what_the_plan_holds(stimulus_set: Any, client: Client) -> None:
+    anna = User.objects.create_user("anna")
+    design = {"sessions": 6, "main_trials": 0, "discrimination": {"trials": 12, "sentinels": 4, "practice": 2}}
+    study = services.create_study(configuration=configuration(design=design), by=anna)
+    found = telling_apart(study)
+    assert found is not None and found.pairs == 3
+    assert (found.trials, found.people, found.trials_each) == (24, 6, 4)
+    sixty = next(row for row in found.detect if row.share == 0.6)
+    assert sixty.trials == trials_to_detect(0.6, alpha=0.05 / 3, trials_each=4, icc=found.correlation)
+    assert sixty.people == math.ceil(sixty.trials / 4) and not sixty.is_planned
+    assert found.equivalent.trials == trials_for_equivalence(0.1, trials_each=4, icc=found.correlation)
+    client.force_login(anna)
+    page = client.get(PAGE).content.decode()
+    assert "Telling corruptions apart" in page and f"{sixty.trials:,}</td>" in page and "too few" in page
+    assert "No curves to compare" not in page
+    assert "How many trials it takes" in client.get(DESIGN).content.decode()
+
+
+def test_a_study_without_comparisons_says_nothing_of_them(owner: Client, draft: Study) -> None:
+    assert telling_apart(draft) is None
+    assert "Telling corruptions apart" not in owner.get(PAGE).content.decode()
