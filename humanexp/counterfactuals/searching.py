@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from humanexp.core.errors import Conflict
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Counterfactual, SearchRun
@@ -43,12 +44,20 @@ def run_search(run: SearchRun, progress: Progress) -> None:
 
 
 def prepare(run: SearchRun) -> list[SearchShard]:
-    """Shards of a run, after everything that could refuse it; the digests are stored."""
+    """Shards of a run, after everything that could refuse it; the digests are stored.
+
+    What people have judged was made with the networks of then: with others a search does not go on.
+    """
     from analysis.counterfactuals.shards import check_before_work, cut_search
 
     ordered, originals = search_settings(run), search_originals(run)
     digests = check_before_work(ordered, originals)
     if run.digests != digests:
+        if run.rounds.exists():
+            raise Conflict(
+                f"The classifier or the generator of {run} is another one than when its first round was made: put the "
+                "file back, or search again under another name."
+            )
         run.digests = digests
         run.save(update_fields=["digests"])
     return list(cut_search(ordered, originals))

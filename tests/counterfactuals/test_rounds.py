@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from threading import Lock
 from typing import Any
 
@@ -127,6 +128,26 @@ def test_refused_pictures_fall_back_to_their_predecessor(run) -> None:
     assert run.scores["pooled"]["n_valid"] == 4
     with pytest.raises(Conflict, match="judged already"):
         services.start_round(one=Round.objects.get(pk=third.pk))
+
+
+def test_a_search_does_not_go_on_against_another_network_than_it_began_with(order, tmp_path) -> None:
+    for suffix in (".pt2", ".json"):
+        shutil.copy(f"fixtures/classifiers/clean{suffix}", tmp_path / f"model{suffix}")
+    made, job = services.create_search(
+        order=order(
+            name="judged", classifier=f"export:{tmp_path / 'model.pt2'}", oracle="crowd:", size_px=112, pictures=5,
+            population="scripted", answers_per_picture=1, batch=5,
+        )
+    )  # fmt: skip
+    assert done(job).state == JobState.DONE, job.error
+    made.refresh_from_db()
+    before = made.digests
+    judge(made.rounds.get(), set())
+    shutil.copy("fixtures/classifiers/robust.pt2", tmp_path / "model.pt2")
+    job = services.start_round(one=made.rounds.get())
+    assert done(job).state == JobState.FAILED and "another one than when its first round was made" in job.error
+    made.refresh_from_db()
+    assert made.digests == before and made.rounds.count() == 1
 
 
 def test_missing_answers_are_waited_for(run) -> None:
