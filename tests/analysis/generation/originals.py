@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,14 @@ def coloured(seed: int, height: int = 128, width: int = 128) -> np.ndarray:
     return np.stack([grey, np.roll(grey, 3, axis=0), 255 - np.roll(grey, 4, axis=1)], axis=-1)
 
 
+@cache
+def _png(seed: int, size_px: int) -> bytes:
+    """Drawn once: hundreds of tests begin with the same few."""
+    stream = BytesIO()
+    Image.fromarray(coloured(seed, size_px, size_px)).save(stream, format="PNG")
+    return stream.getvalue()
+
+
 def write_originals(folder: Path, per_category: dict[str, int], size_px: int = 128) -> list[Original]:
     """PNG originals in folders named by category."""
     originals = []
@@ -24,7 +34,8 @@ def write_originals(folder: Path, per_category: dict[str, int], size_px: int = 1
         (folder / category).mkdir(parents=True, exist_ok=True)
         for number in range(count):
             path = folder / category / f"{category}-{number}.png"
-            Image.fromarray(coloured(len(originals), size_px, size_px)).save(path)
-            sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+            content = _png(len(originals), size_px)
+            path.write_bytes(content)
+            sha256 = hashlib.sha256(content).hexdigest()
             originals.append(Original(f"{category}-{number}", category, str(path), sha256))
     return originals
