@@ -25,6 +25,7 @@ _TALLEST = 95.0
 #: Height of a line per point of its letters, mm.
 _LEADING = 0.52
 _WORDS = re.compile(r"<(title|metadata)>.*?</\1>", re.DOTALL)
+_INTERVAL = re.compile(r"\d \[.*\d\]$")
 _SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 #: Documents made from the same value are the same file.
 _UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
@@ -193,11 +194,14 @@ def _table(pdf: FPDF, table: Table) -> None:
 def _widths(pdf: FPDF, texts: list[list[str]]) -> list[float]:
     """Columns as wide as what they hold, scaled to the text's width; where that is too much, no word is broken."""
     least, wanted = [], []
-    for column in zip(*texts, strict=True):
+    for head, *cells in zip(*texts, strict=True):
         # Heads are bold, and so wider than they are measured.
-        words = [1.15 * pdf.get_string_width(word) for text in column for word in text.split() or [""]]
-        least.append(max(words) + 2.5)
-        wanted.append(max(least[-1], max(pdf.get_string_width(text) for text in column) + 2.5))
+        words = [1.15 * pdf.get_string_width(word) for text in (head, *cells) for word in text.split() or [""]]
+        whole = max([max(words), *map(pdf.get_string_width, cells)]) + 2.5
+        # Heads and names may stand in several lines; an estimate and its interval had better not.
+        is_estimate = any(_INTERVAL.search(text) for text in cells)
+        least.append(whole if is_estimate else max(words) + 2.5)
+        wanted.append(whole)
     if sum(wanted) <= _TEXT or sum(least) >= _TEXT:
         chosen = wanted if sum(wanted) <= _TEXT else least
         return [_TEXT * width / sum(chosen) for width in chosen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 from analysis.figures.style import (
@@ -18,8 +19,10 @@ from analysis.figures.style import (
 )
 from analysis.figures.value import Axis, Band, Bars, Cells, Estimates, Figure, Line, Numbers, Points, Trace
 
-#: Height of a row of names, px, and what stands above and below the rows.
-ROW_PX, ROWS_ROUND_PX = 26, 84
+#: Height of a row of names, px, what each further line of a name adds, and what stands above and below the rows.
+ROW_PX, LINE_PX, ROWS_ROUND_PX = 26, 14, 84
+#: Letters in a line of a row's name: on a phone the rows need their half of the width, too.
+NAME_LETTERS = 22
 
 
 def to_plotly(figure: Figure) -> dict[str, Any]:
@@ -67,7 +70,10 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
         "dragmode": False,
     }
     if figure.has_names:
-        layout["height"] = ROWS_ROUND_PX + ROW_PX * len(figure.y.categories)
+        lines = max(_name(name).count("<br>") for name in figure.y.categories)
+        layout["height"] = ROWS_ROUND_PX + (ROW_PX + LINE_PX * lines) * len(figure.y.categories)
+        layout["yaxis"]["ticktext"] = [_name(name) for name in figure.y.categories]
+        layout["xaxis"]["tickangle"] = 0
         layout["yaxis"]["automargin"] = True
         layout["bargap"] = 0.35
         layout["barmode"] = "group"
@@ -252,6 +258,11 @@ def _printed(trace: Cells) -> list[dict[str, Any]]:
     ]
 
 
+def _name(text: str) -> str:
+    """The name of a row in short lines."""
+    return "<br>".join(map(_escaped, wrap(text, NAME_LETTERS) or [""]))
+
+
 def _escaped(text: str) -> str:
     """Names reach plotly's hover text as text, never as markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("%{", "% {")
@@ -271,7 +282,7 @@ def _plotly_axis(axis: Axis) -> dict[str, Any]:
         drawn |= {"showgrid": False}
     if axis.categories:
         places = [int(tick) for tick in axis.ticks] or list(range(len(axis.categories)))
-        drawn |= {"tickvals": places, "ticktext": [axis.categories[place] for place in places]}
+        drawn |= {"tickvals": places, "ticktext": [_escaped(axis.categories[place]) for place in places]}
     elif axis.ticks:
         drawn["tickvals"] = list(axis.ticks)
     return drawn

@@ -31,11 +31,15 @@ def curve_sentences(findings: Entry) -> Iterable[str]:
         f"Performance was fitted over {_abscissae(curves)} by a monotone penalised B-spline (degree 3, 20 segments, 40 "
         f"bins, binomial likelihood, smoothness by Akaike's criterion){_held_by(human_curves(findings))}."
     )
-    schemes = {_SCHEMES[curve["scheme"]] for curve in curves if curve.get("scheme") in _SCHEMES}
+    schemes = [
+        f"{joined(drawn)} for {whose}"
+        for whose, are_human in (("people's curves", True), ("models'", False))
+        if (drawn := _resampled(curve for curve in curves if (curve["population"] == HUMANS) == are_human))
+    ]
     if settings.get("n_bootstrap") and schemes:
         yield (
-            f"Intervals have level {settings['level']:g} and come from a bootstrap of {joined(sorted(schemes))} with "
-            f"{settings['n_bootstrap']:,} refits for each resampled unit (seed {settings['seed']})."
+            f"Intervals have level {settings['level']:g} and come from a bootstrap with {settings['n_bootstrap']:,} "
+            f"refits for each resampled unit: {joined(schemes)} (seed {settings['seed']})."
         )
     if any(curve["property"] == "consistency" for curve in human_curves(findings)):
         yield (
@@ -61,6 +65,11 @@ def _abscissae(curves: Sequence[Entry]) -> str:
     return joined(
         [name for flag, name in ((False, "visual change"), (True, "the experiment's condition")) if flag in kinds]
     )
+
+
+def _resampled(curves: Iterable[Entry]) -> list[str]:
+    """What the bands of these curves resample."""
+    return sorted({_SCHEMES[curve["scheme"]] for curve in curves if curve.get("scheme") in _SCHEMES})
 
 
 def _held_by(curves: Sequence[Entry]) -> str:
@@ -148,7 +157,7 @@ def discrimination_sentences(findings: Entry) -> Iterable[str]:
     if not entries:
         return
     yield (
-        f"In {sum(one['trials'] for one in entries):,} trials people told pairs of corruptions apart "
+        f"In {sum(one['trials'] for one in entries):,} trials people had to tell two corruptions apart "
         f"({listed(dict.fromkeys(one['form'] for one in entries))}; pictures of a trial matched in visual change; "
         "guessing gives 0.5). Exact binomial tests against guessing, Holm's correction over all pairs; equivalent: the "
         f"one-sided 95 % bound lies below {0.5 + entries[0]['margin']:g}; trials of one person count at what they are "

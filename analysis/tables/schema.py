@@ -262,7 +262,9 @@ def read_table(path: Path) -> pd.DataFrame:
     except FileNotFoundError as error:
         raise TableRefused(f"{path}: there is no such file.") from error
     except (ValueError, OSError) as error:
-        raise TableRefused(f"{path.name} cannot be read as a table: {error}. Export it again as CSV.") from error
+        raise TableRefused(
+            f"{path.name} cannot be read as a table: {str(error).strip()}. Export it again as CSV."
+        ) from error
     raise TableRefused(f"{path.name}: tables are .csv or .parquet files.")
 
 

@@ -121,7 +121,8 @@ def _above(own: Sequence[Entry], axes: Mapping[str, str]) -> str:
         ranges = ", ".join(f"{low:.2f} to {high:.2f}" for low, high in own[0]["exceeds"])
         return f" and is above people at {axes.get(own[0]['corruption'], 'Δv')} {ranges}"
     count = sum(1 for span in spans if span)
-    return f" and is beyond doubt above people somewhere on {count} of them"
+    which = f"all {count}" if count == len(own) else f"{count}"
+    return f" and is beyond doubt above people somewhere on {which} of them"
 
 
 def _people_alone(curves: Sequence[Entry]) -> Headline:
