@@ -19,6 +19,8 @@ from urllib.parse import urljoin
 from playwright.sync_api import sync_playwright
 
 DESKTOP, PHONE = (1280, 860), (390, 844)
+#: A narrow window on a computer: timed pictures are not shown on phones.
+NARROW = (560, 860)
 PAGES = {
     "studies": "/",
     "new-study": "/studies/new/",
@@ -81,6 +83,9 @@ def main() -> None:
             page.goto(options.entry)
             _take(page, options, "consent", size, whole=True)
         if not options.only:
+            page = _page(browser, NARROW)
+            page.goto(options.entry)
+            page.screenshot(path=str(options.to / "consent.png"), full_page=True)
             _walk_to_a_trial(_page(browser, DESKTOP), options)
         browser.close()
 
