@@ -9,10 +9,8 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from analysis.findings.observations import CLEAN, CURVE_ROLES
@@ -29,7 +27,7 @@ PEOPLE = "people"
 
 
 class TrialFiles:
-    """Writes trials as they come; use as a context manager.
+    """Writes trials as they come; no file stays open, however many observers there are.
 
     Parameters
     ----------
@@ -55,19 +53,9 @@ class TrialFiles:
             for number, code in enumerate(codes, 1)
         }
         self._sessions: dict[str, dict[str, int]] = {}
-        self._writers: dict[tuple[str, str], Any] = {}
         self._written: dict[tuple[str, str], int] = {}
-        self._open = ExitStack()
-
-    def __enter__(self) -> TrialFiles:
-        """Nothing is written before the first trial."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close the files."""
-        self._open.close()
+        self._waiting: dict[Path, list[list[Any]]] = {}
+        self._experiments, self._observers = _PlainNames(()), _PlainNames((PEOPLE, *self._subjects.values()))
 
     def add_trials(self, frame: pd.DataFrame) -> None:
         """Write people's categorisation trials of accepted sessions that may enter curves.
@@ -84,7 +72,8 @@ class TrialFiles:
             sessions = self._sessions.setdefault(subject, {})
             session = sessions.setdefault(row["session"], len(sessions) + 1)
             short = subject.replace("subject-", "s")
-            self._write(row, PEOPLE, subject, session, int(row["position"]) + 1, short, _seconds(row.get("rt_ms")))
+            self._take(row, PEOPLE, subject, session, int(row["position"]) + 1, short, _seconds(row.get("rt_ms")))
+        self._write()
 
     def add_predictions(self, frame: pd.DataFrame) -> None:
         """Write classifiers' predictions; each classifier has one session an experiment.
@@ -95,29 +84,29 @@ class TrialFiles:
             Columns of `analysis.tables.PREDICTIONS`.
         """
         for row in frame.to_dict("records"):
-            name = _plain(str(row["classifier"])) or "classifier"
-            trial = self._written.get((_experiment(row), name), 0) + 1
-            self._write(row, name, name, 1, trial, "dnn", "NaN")
+            name = self._observers.of(str(row["classifier"]), "classifier")
+            trial = self._written.get((self._experiment(row), name), 0) + 1
+            self._take(row, name, name, 1, trial, "dnn", "NaN")
+        self._write()
 
-    def _write(
+    def _experiment(self, row: Mapping[Any, Any]) -> str:
+        corruption = str(row["corruption"])
+        return self._experiments.of(CLEAN_EXPERIMENT if corruption == CLEAN else corruption, "experiment")
+
+    def _take(
         self, row: Mapping[Any, Any], observer: str, subject: str, session: int, trial: int, short: str, seconds: str
     ) -> None:
-        experiment = _experiment(row)
+        """A row for the file of an experiment and observer."""
+        experiment = self._experiment(row)
         key = (experiment, observer)
-        if key not in self._writers:
-            path = self.folder / experiment / f"{experiment}_{observer}.csv"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self.paths.append(path)
-            text = self._open.enter_context(path.open("w", encoding="utf-8", newline=""))
-            self._writers[key] = csv.writer(text, lineterminator="\n")
-            self._writers[key].writerow(COLUMNS)
         number = self._written[key] = self._written.get(key, 0) + 1
+        path = self.folder / experiment / f"{experiment}_{observer}.csv"
         condition, change = _condition(row), row.get("visual_change")
         image = (
             f"{number:04d}_{experiment[:3]}_{short}_{condition}_{row['category']}_00_{_plain(str(row['stimulus']))}.png"
         )
         known = isinstance(change, float) and not math.isnan(change)
-        self._writers[key].writerow(
+        self._waiting.setdefault(path, []).append(
             [
                 subject,
                 session,
@@ -131,10 +120,35 @@ class TrialFiles:
             ]
         )
 
+    def _write(self) -> None:
+        """Put what has been taken at the ends of its files."""
+        for path, rows in self._waiting.items():
+            is_new = path not in self.paths
+            if is_new:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self.paths.append(path)
+            with path.open("w" if is_new else "a", encoding="utf-8", newline="") as text:
+                csv.writer(text, lineterminator="\n").writerows([COLUMNS, *rows] if is_new else rows)
+        self._waiting.clear()
 
-def _experiment(row: Mapping[Any, Any]) -> str:
-    corruption = str(row["corruption"])
-    return CLEAN_EXPERIMENT if corruption == CLEAN else _plain(corruption)
+
+class _PlainNames:
+    """Plain names, a different one for every name: ``vit_b`` and ``vit-b`` are two observers."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+        self._plain: dict[str, str] = {}
+
+    def of(self, name: str, otherwise: str) -> str:
+        if name not in self._plain:
+            base = plain = _plain(name) or otherwise
+            number = 1
+            while plain in self._taken:
+                number += 1
+                plain = f"{base}-{number}"
+            self._taken.add(plain)
+            self._plain[name] = plain
+        return self._plain[name]
 
 
 def _condition(row: Mapping[Any, Any]) -> str:

@@ -112,10 +112,10 @@ def _trial_files(study: Study, folder: Path) -> list[Path]:
     """The same answers as trial files of the model-vs-human toolbox."""
     from analysis.model_vs_human import TrialFiles
 
-    with TrialFiles(folder / TRIAL_FILES, participant_codes(study)) as files:
-        for chunk in trial_chunks(study):
-            files.add_trials(chunk)
-        files.add_predictions(predictions_of(study))
+    files = TrialFiles(folder / TRIAL_FILES, participant_codes(study))
+    for chunk in trial_chunks(study):
+        files.add_trials(chunk)
+    files.add_predictions(predictions_of(study))
     return files.paths
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +15,11 @@ from tests.analysis.findings.studies import imported, predictions_for, study
 
 
 def written(folder: Path, trials: pd.DataFrame, predictions: pd.DataFrame | None = None) -> list[Path]:
-    with TrialFiles(folder, trials["participant"].unique().tolist()) as files:
-        for start in range(0, len(trials), 500):
-            files.add_trials(trials.iloc[start : start + 500])
-        if predictions is not None:
-            files.add_predictions(predictions)
+    files = TrialFiles(folder, trials["participant"].unique().tolist())
+    for start in range(0, len(trials), 100):
+        files.add_trials(trials.iloc[start : start + 100])
+    if predictions is not None:
+        files.add_predictions(predictions)
     return files.paths
 
 
@@ -63,6 +65,25 @@ def test_published_trials_come_back_with_the_same_accuracies_and_kappas(tmp_path
     after = analyse(people, study="s", seed=1, n_bootstrap=0, sensitivity=False)
     for key in ("accuracy", "human_accuracy", "error_consistency"):
         assert after[key] == before[key]
+
+
+def test_every_observer_has_files_of_its_own_whatever_it_is_called(tmp_path: Path) -> None:
+    """More observers than a process may have files open, among them two whose plain names are one."""
+    trials, one = study(1, people=8, trials_each=8)
+    names = ["vit_b", "vit-b", "people", *(f"net{number}" for number in range(40))]
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 24, limits[1]))
+    try:
+        paths = written(tmp_path, trials, pd.concat([one.assign(classifier=name) for name in names]))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert len(paths) == 3 * (1 + len(names))
+    sizes = {
+        len((tmp_path / f"blur/blur_{name}.csv").read_text().splitlines()) for name in ("vit-b", "vit-b-2", "net7")
+    }
+    assert sizes == {1 + int((one["corruption"] == "blur").sum())}
+    people = read_published_trials([tmp_path / "blur/blur_people.csv"], study="blur")
+    assert set(people.observers.values()) == {"human"}
 
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "../../etc/passwd", "a_b/c d"])
