@@ -5,11 +5,12 @@ An address that is not in the table is refused to everybody: a new page says her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 
@@ -19,7 +20,7 @@ from humanexp.core.middleware import error_page
 from humanexp.core.models import User
 from humanexp.evaluations.models import Retraining
 from humanexp.experiments.members import may_somewhere, role_of
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Session, Study
 from humanexp.experiments.roles import MAY, Action
 from humanexp.jobs.models import Job
 
@@ -192,7 +193,7 @@ def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
     if job is None:
         return
     app = job.kind.partition(".")[0]
-    study = _study_of(job.subject)
+    study = _studies_of([job.subject]).get(job.subject)
     if study is not None:
         _check(request, study, Action.SEE if is_reading else JOBS.get(app, Action.DESIGN), name=study.slug)
     elif app == _RECRUITERS:
@@ -203,23 +204,26 @@ def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
 
 def jobs_shown_to(user: User | AnonymousUser, jobs: Sequence[Job]) -> list[int]:
     """Those that `_check_job` lets this user read."""
-    studies = {subject: _study_of(subject) for subject in {job.subject for job in jobs}}
-    roles = {study: role_of(user, study) for study in set(studies.values()) if study is not None}
+    studies = _studies_of({job.subject for job in jobs})
+    roles = {study: role_of(user, study) for study in set(studies.values())}
     hears = may_somewhere(user, _HEARS_RECRUITERS)
 
     def is_shown(job: Job) -> bool:
-        study = studies[job.subject]
+        study = studies.get(job.subject)
         return roles[study] is not None if study else hears or not job.kind.startswith(f"{_RECRUITERS}.")
 
     return [job.pk for job in jobs if is_shown(job)]
 
 
-def _study_of(subject: str) -> Study | None:
-    """The study that a job is about, itself or by one of its sessions."""
-    kind, _colon, key = subject.partition(":")
-    match kind:
-        case "study":
-            return Study.objects.filter(**({"pk": int(key)} if key.isdecimal() else {"slug": key})).first()
-        case "session":
-            return Study.objects.filter(sessions__code=key).first()
-    return None
+def _studies_of(subjects: Collection[str]) -> dict[str, Study]:
+    """By subject, the study that a job is about: itself, or by one of its sessions. The others are left out."""
+    keys: dict[str, list[str]] = {"study": [], "session": []}
+    for subject in subjects:
+        kind, _colon, key = subject.partition(":")
+        keys.setdefault(kind, []).append(key)
+    of_session = dict(Session.objects.filter(code__in=keys["session"]).values_list("code", "study_id"))
+    pks = {int(key) for key in keys["study"] if key.isdecimal()} | set(of_session.values())
+    studies = Study.objects.filter(Q(pk__in=pks) | Q(slug__in=keys["study"]))
+    found = {name: study for study in studies for name in (f"study:{study.pk}", f"study:{study.slug}")}
+    by_session = {f"session:{code}": found[f"study:{pk}"] for code, pk in of_session.items()}
+    return {subject: study for subject, study in (found | by_session).items() if subject in subjects}
