@@ -50,6 +50,7 @@ def test_personas_compare_pictures_and_everything_downstream_takes_it(
     call_command("simulate", study.slug, "--participants", "5", "--mix", mix, "--seed", "3", stdout=StringIO())
     answers = Response.objects.filter(session__study=study)
     assert answers.count() == 5 * 18 and set(answers.values_list("response", flat=True)) <= {"a", "b", "na"}
+    assert not answers.filter(timing_ok=None).exists(), "scripted answers can be judged by the rule for timing"
 
     runner.run_waiting()
     verdicts = current_verdicts(study)
