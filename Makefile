@@ -10,6 +10,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 TORCH ?=
 PIP_ARGS := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 ARGS ?=
+# More than two cores: a test in a browser, or of processes that are killed, waits for half of its time.
+WORKERS ?= 4
 
 .PHONY: help
 help:  ## this list
@@ -21,7 +23,7 @@ demo: $(VENV)/product.stamp  ## the whole loop on fresh data, then serve it at h
 
 .PHONY: test
 test: $(VENV)/tests.stamp check  ## checks, then every fast test
-	$(PY) -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 .PHONY: test-slow
 test-slow: $(VENV)/tests.stamp  ## long simulations and whole journeys

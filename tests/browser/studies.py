@@ -27,8 +27,9 @@ from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 
 SIZE_PX = 112
-#: Everything but the stimulus is short: the engine's own tests cover the durations.
-BRIEF = {"fixation_ms": 60, "mask_ms": 60}
+#: What precedes and follows the stimulus is short: the engine's own tests cover the durations. The time to answer is
+#: long: on a busy machine a click comes late.
+BRIEF = {"fixation_ms": 60, "mask_ms": 60, "response_ms": 20_000}
 
 
 def write_pictures(folder: Path, per_category: int) -> None:

@@ -27,8 +27,7 @@ def language(place: Any) -> str:
 
 
 def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server: Any, drawings: Path) -> None:
-    patient = {**studies.BRIEF, "response_ms": 20_000}  # pictures of pages are taken on the way
-    study = studies.make_study(drawings, design=studies.short_design(), protocol=patient)
+    study = studies.make_study(drawings, design=studies.short_design())
     link = services.publish(study=study, to="link", assignments=1, reward_cents=0, contact="lab@example.org")
     page.goto(f"{live_server.url}/take/{link.entry}/?p=panel-7")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
