@@ -80,7 +80,7 @@ def test_the_report_is_written_by_a_job_and_downloaded(researcher: Client, study
     pdf = reverse("results:report_file", args=[study.slug, "pdf"])
     assert researcher.get(pdf).status_code == 404
     write = reverse("results:write_report", args=[study.slug])
-    assert "Results: report" in researcher.post(write, headers={"HX-Request": "true"}).content.decode()
+    assert "The report is written" in researcher.post(write, headers={"HX-Request": "true"}).content.decode()
     researcher.post(write)
     (job,) = Job.objects.filter(kind=selectors.REPORT)
     runner.run_waiting(kinds=[selectors.REPORT])
