@@ -131,16 +131,16 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
     floor = settings.WAGE_FLOOR_CENTS if floor_cents is None else floor_cents
     worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
     worked = worked.filter(campaign__compensates=None, person__isnull=False)
-    assignments = list(worked.select_related("campaign", "session", "person__participant").order_by("pk"))
     paid = _bonuses_of(study)
-    earned_by = {one.pk: one.campaign.reward_cents + paid.get(one.pk, 0) for one in assignments}
     sittings = _sittings_of(study)
     # Nobody is active for longer than the sitting lasted: answers are read where that could fall below the floor.
-    doubtful = [
-        one
-        for one in assignments
-        if one.session_id not in sittings or _missing_cents(sittings[one.session_id], floor, earned_by[one.pk]) > 0
-    ]
+    earned_by = {}
+    for pk, session, reward_cents in worked.values_list("pk", "session_id", "campaign__reward_cents"):
+        earned = reward_cents + paid.get(pk, 0)
+        if session not in sittings or _missing_cents(sittings[session], floor, earned) > 0:
+            earned_by[pk] = earned
+    related = worked.select_related("campaign", "session", "person__participant")
+    doubtful = list(related.filter(pk__in=list(earned_by)).order_by("pk"))
     minutes = active_minutes(one.session_id for one in doubtful if one.session_id is not None)
     rows, fee, unknown = [], 0, 0
     for assignment in doubtful:
