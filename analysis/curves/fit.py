@@ -26,7 +26,7 @@ from analysis.errors import InvalidInput, TooFewResponses
 FloatArray = NDArray[np.float64]
 
 #: Changes when the same trials would give another curve.
-CURVE_VERSION = "curves-1"
+CURVE_VERSION = "curves-2"
 
 
 def fit_curve(

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
 #: Changes when the same tables would give other numbers.
-FINDINGS_VERSION = "findings-2"
+FINDINGS_VERSION = "findings-3"
 
 
 def analyse(
