@@ -158,6 +158,8 @@ def _head(frame: pd.DataFrame, labels: Sequence[str]) -> list[dict[str, str]]:
 def _missing_columns(missing: list[str], labels: Sequence[str], present: set[str]) -> Iterator[Problem]:
     if "stimulus" in missing:
         yield Problem(None, "stimulus", "The column is missing: add the names of the stimuli, as in the manifest.")
+    if "response" in present:
+        return
     if not present & set(labels):
         yield Problem(
             None,

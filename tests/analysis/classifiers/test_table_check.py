@@ -113,3 +113,8 @@ def test_a_table_without_problems_is_one_that_the_adapter_takes(tmp_path: Path, 
     except TableRefused:
         taken = False
     assert report.is_usable == taken
+
+
+def test_a_column_that_is_there_is_not_called_missing(tmp_path: Path) -> None:
+    report = examined(tmp_path, "picture,response\ns1,cat\n")
+    assert [problem.column for problem in report.problems] == ["stimulus"]
