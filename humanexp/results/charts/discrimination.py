@@ -10,6 +10,7 @@ from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import Findings, readable
 
 KEY = "discrimination"
+FORMS = {"same-different": "same/different", "abx": "ABX"}
 
 
 def _choices(findings: Findings) -> list[Choice]:
@@ -43,7 +44,7 @@ def _build(findings: Findings, key: str) -> Chart:
                 tuple(
                     (
                         *map(readable, entry["pair"]),
-                        entry.get("form", "same-different"),
+                        FORMS[entry.get("form", "same-different")],
                         entry["trials"],
                         entry["correct"],
                         (entry["accuracy"], *entry["interval"]),
