@@ -77,9 +77,10 @@ class SearchForm(forms.Form):
     def offered() -> dict[str, list[str]]:
         """What is offered while somebody types: nothing of it needs a file that is not there."""
         models = [spec for spec in specs.shelf_specs() if spec.startswith("export:")]
+        autoencoders = [f"vqgan:{file}" for file in specs.shelf_files() if file.endswith((".pt", ".ckpt"))]
         return {
             "known-models": models,
-            "known-generators": ["pixel:", *(f"corruption:{name}" for name in CORRUPTIONS)],
+            "known-generators": ["pixel:", *autoencoders, *(f"corruption:{name}" for name in CORRUPTIONS)],
             "known-oracles": [CROWD, *(f"classifier:{spec}" for spec in models)],
         }
 

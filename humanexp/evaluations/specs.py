@@ -14,6 +14,7 @@ from humanexp.core.storage import media_path
 
 #: Files of networks that the operator of the server has put, or retraining has written, where the console may use them.
 SHELF = "classifiers"
+_SHIPPED = ("fixtures/classifiers", "fixtures/counterfactuals")
 #: Tables of predictions that were uploaded.
 TABLES = "evaluations/tables"
 #: Classifiers that may be asked at once about the originals.
@@ -42,16 +43,17 @@ def check_spec(spec: str) -> str:
     return spec
 
 
-def check_safe(spec: str) -> str:
+def check_safe(spec: str, *, field: str = "spec") -> str:
     """The adapter string of a web form: published networks by name, and files that the server's operator has put there.
 
-    Nothing that runs code, and no path elsewhere on the server.
+    Nothing that runs code, and no path elsewhere on the server. A refusal names the form's field.
     """
     scheme, _, reference = check_spec(spec).partition(":")
     if scheme == "python":
         raise InvalidRequest(
-            "python: runs code and is for the command line alone: use manage.py evaluate or select_gold.",
-            fields={"spec": "no python: here"},
+            "python: runs code and is for the command line alone: use manage.py evaluate, select_gold or "
+            "counterfactuals.",
+            fields={field: "no python: here"},
         )
     if spec in shelf_specs() or (scheme == "table" and _TABLE.fullmatch(reference)):
         return spec
@@ -59,8 +61,8 @@ def check_safe(spec: str) -> str:
     if not is_name or Path(reference.rpartition("@")[2]).exists() or Path(reference).exists():
         raise InvalidRequest(
             f"{spec}: the console takes published networks by name (timm:resnet50.a1_in1k) and the files in "
-            f"{settings.MEDIA_ROOT}/{SHELF}. Put the file there, upload its predictions, or use manage.py evaluate.",
-            fields={"spec": "a name, or a file of the shelf"},
+            f"{settings.MEDIA_ROOT}/{SHELF}. Put the file there, upload its predictions, or use the command line.",
+            fields={field: "a name, or a file of the shelf"},
         )
     return spec
 
@@ -77,14 +79,20 @@ def check_trainable(spec: str) -> str:
 
 
 def shelf_specs() -> list[str]:
-    """Adapter strings of the network files that the console may use: those that ship with it, and the shelf's."""
-    shipped = Path(settings.BASE_DIR) / "fixtures" / "classifiers"
-    found: list[str] = []
-    for folder, shown in ((shipped, Path("fixtures/classifiers")), (media_path(SHELF), media_path(SHELF))):
-        for path in sorted(folder.glob("*.pt2")) + sorted(folder.glob("*.onnx")):
-            scheme = "export" if path.suffix == ".pt2" else "onnx"
-            found.append(f"{scheme}:{shown / path.name}")
-    return found
+    """Adapter strings of the network files that the console may use."""
+    schemes = {".pt2": "export", ".onnx": "onnx"}
+    return [f"{schemes[suffix]}:{file}" for file in shelf_files() if (suffix := Path(file).suffix) in schemes]
+
+
+def shelf_files() -> list[str]:
+    """Files that the console may use, as a specification writes them: those that ship with it, and the shelf's."""
+    shipped = [(Path(settings.BASE_DIR) / folder, Path(folder)) for folder in _SHIPPED]
+    return [
+        str(shown / path.name)
+        for folder, shown in (*shipped, (media_path(SHELF), media_path(SHELF)))
+        for pattern in ("*.pt2", "*.onnx", "*.pt", "*.ckpt", "*.npy")
+        for path in sorted(folder.glob(pattern))
+    ]
 
 
 def checked_specs(specs: Sequence[str], *, allow_code: bool) -> list[str]:

@@ -198,7 +198,7 @@ class TestConsole:
             ({"spec": "python:os:getcwd"}, "for the command line alone"),
             ({"spec": "table:x.csv"}, "the console takes published networks"),
             ({"corruptions": ["frost"]}, "Select a valid choice"),
-            ({"name": "../robust"}, "valid “slug”"),
+            ({"name": "../robust"}, "letters, digits, hyphens and underscores"),
             ({"epochs": 0}, "greater than or equal to 1"),
             ({"momentum": 1}, "less than or equal to 0.999"),
         ],

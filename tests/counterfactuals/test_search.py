@@ -14,6 +14,7 @@ from humanexp.counterfactuals import selectors, services
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.searching import records_of, search_settings
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
@@ -21,6 +22,8 @@ from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis
 from tests.counterfactuals.conftest import CLEAN, ROBUST
 from tests.results.collected import make_predictions, make_study
+
+AUTOENCODER = "fixtures/counterfactuals/autoencoder.pt"
 
 
 def done(job: Job) -> Job:
@@ -115,10 +118,34 @@ def test_what_cannot_run_is_refused_before_anything_is_written(changes, says, or
     assert not SearchRun.objects.exists() and not Job.objects.filter(kind=services.SEARCH_KIND).exists()
 
 
-def test_code_is_for_the_command_line_alone(order) -> None:
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"classifier": "python:x:y"}, "runs code"),
+        ({"classifier": "export:/srv/elsewhere.pt2"}, "published networks by name"),
+        ({"oracle": "classifier:export:../elsewhere.pt2"}, "published networks by name"),
+        ({"oracle": "clip:ViT-B-32@/srv/weights.pt"}, "published networks by name"),
+        ({"oracle": f"ensemble:classifier:{CLEAN}|ensemble:classifier:python:x:y"}, "runs code"),
+        ({"generator": "vqgan:/srv/last.ckpt"}, "the console takes the files in"),
+        ({"generator": f"vqgan:{AUTOENCODER},step=0.1,sparse=/srv/chosen.npy"}, "the console takes the files in"),
+    ],
+)
+def test_a_page_names_no_code_and_no_file_beside_the_shelf(changes, says, order) -> None:
     by = User.objects.create_user("ada")
-    with pytest.raises(InvalidRequest, match="runs code"):
-        services.create_search(order=order(classifier="python:x:y"), by=by)
+    with pytest.raises(InvalidRequest, match=says):
+        services.create_search(order=order(**changes), by=by)
+    assert not SearchRun.objects.exists()
+
+
+def test_a_page_names_what_is_on_the_shelf(order) -> None:
+    chosen = media_path(SHELF) / "chosen.npy"
+    chosen.parent.mkdir(parents=True)
+    chosen.touch()
+    run, _job = services.create_search(
+        order=order(generator=f"vqgan:{AUTOENCODER},sparse={chosen}", oracle=f"ensemble:classifier:{CLEAN}"),
+        by=User.objects.create_user("ada"),
+    )
+    assert run.pk
 
 
 def test_a_job_tells_what_it_refuses(order) -> None:

@@ -146,7 +146,7 @@ def test_the_pages_start_a_job_and_show_what_it_found(source_set: SourceSet, cli
     again = client.post(address, {"classifiers": "timm:nowhere"})
     assert "being classified already" in again.content.decode()
     page = reverse("stimuli:source_set", args=["pets"])
-    assert "Evaluations: select gold" in client.get(page).content.decode()
+    assert "Easy pictures are looked for" in client.get(page).content.decode()
     runner.run_waiting()
     job = Job.objects.get()
     assert job.state == JobState.FAILED

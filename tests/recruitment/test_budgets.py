@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments.models import Response, Study
+from humanexp.experiments.models import Response, Session, Study
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Payment
 from humanexp.recruitment.selectors.wages import quantile
@@ -291,6 +291,7 @@ class TestWages:
         for response, gap in zip(Response.objects.filter(session=visitor.session), gaps_s, strict=True):
             at += timedelta(seconds=gap)
             Response.objects.filter(pk=response.pk).update(received_at=at)
+        Session.objects.filter(pk=visitor.session.pk).update(completed_at=at)
         Assignment.objects.filter(assignment_id=f"A{number}").update(state="submitted")
         return Assignment.objects.get(assignment_id=f"A{number}")
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from analysis.classifiers import SCHEMES
-from analysis.corruptions import CORRUPTIONS
-from analysis.counterfactuals.specifications import GENERATORS, ORACLES
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.names import check_new_name
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
+from humanexp.counterfactuals.specs import check_specifications
 from humanexp.experiments.models import Population
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
@@ -61,7 +59,7 @@ class SearchOrder:
 
 def create_search(*, order: SearchOrder, by: User | None = None) -> tuple[SearchRun, Job]:
     """Describe a search and queue its job; refused before anything is written."""
-    _check_order(order, allow_code=by is None)
+    _check_order(order, is_form=by is not None)
     images = _originals(order)
     with transaction.atomic():
         run = SearchRun.objects.create(
@@ -136,7 +134,7 @@ def default_model_name(spec: str) -> str:
     return reference.rpartition("/")[2].removesuffix(".pt2")[:80] or spec[:80]
 
 
-def _check_order(order: SearchOrder, *, allow_code: bool) -> None:
+def _check_order(order: SearchOrder, *, is_form: bool) -> None:
     taken = SearchRun.objects.filter(name=order.name).exists()
     check_new_name(order.name, taken=taken, what="search", longest=60, reserved=_RESERVED)
     if not 1 <= order.budget <= MOST_STEPS:
@@ -146,13 +144,7 @@ def _check_order(order: SearchOrder, *, allow_code: bool) -> None:
         )
     if order.batch < 1 or order.pictures < 0:
         raise InvalidRequest("A batch holds one picture or more, and the number of pictures is 0 or more.")
-    for field, spec in (("classifier", order.classifier), ("generator", order.generator), ("oracle", order.oracle)):
-        _check_kind(field, spec)
-        if "python:" in spec and not allow_code:
-            raise InvalidRequest(
-                "python: runs code and is for the command line alone: use manage.py counterfactuals.",
-                fields={field: "no python: here"},
-            )
+    check_specifications(classifier=order.classifier, generator=order.generator, oracle=order.oracle, is_form=is_form)
     if order.oracle == CROWD and order.size_px not in SIZES_PX:
         raise InvalidRequest(
             f"People are shown pictures of {SIZES_PX.start} to {SIZES_PX.stop - 1} px, not {order.size_px}.",
@@ -160,32 +152,6 @@ def _check_order(order: SearchOrder, *, allow_code: bool) -> None:
         )
     if order.cap_cents is not None and order.oracle != CROWD:
         raise InvalidRequest("Only people cost money: leave the cap out.", fields={"cap_cents": "with crowd: only"})
-
-
-#: What the first word of each specification may be, and an example of it.
-_KINDS = {
-    "classifier": (tuple(SCHEMES), "export:model.pt2"),
-    "generator": (tuple(GENERATORS), "pixel: or corruption:gaussian_blur"),
-    "oracle": ((*ORACLES, CROWD.rstrip(":")), "classifier:export:oracle.pt2"),
-}
-
-
-def _check_kind(field: str, spec: str) -> None:
-    """Refuse what could only fail once the search has begun."""
-    kinds, example = _KINDS[field]
-    kind, colon, reference = spec.partition(":")
-    if not colon or kind not in kinds:
-        raise InvalidRequest(
-            f"{spec!r} is no {field}: begin with one of {', '.join(f'{kind}:' for kind in kinds)}, for example "
-            f"{example}.",
-            fields={field: example},
-        )
-    function = reference.partition(",")[0]
-    if (field, kind) == ("generator", "corruption") and function not in CORRUPTIONS:
-        raise InvalidRequest(
-            f"There is no corruption function {function!r}: choose one of {', '.join(CORRUPTIONS)}.",
-            fields={field: "corruption:NAME"},
-        )
 
 
 def _originals(order: SearchOrder) -> list[SourceImage]:
