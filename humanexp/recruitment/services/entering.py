@@ -129,7 +129,7 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, assignment_id: 
     elif known.state == AssignmentState.RETURNED:
         advance(known, AssignmentState.OPENED, opened_at=clock.now())
     if begun is not None:
-        _move_session(begun, known)
+        move_session(begun, known)
     return known
 
 
@@ -178,8 +178,8 @@ def _begun_elsewhere(person: RecruitedPerson, assignment_id: str) -> Assignment 
     raise AlreadyTookPart
 
 
-def _move_session(old: Assignment, new: Assignment) -> None:
-    """The old HIT was returned: its session goes on under the new one. A person cannot be paid for both."""
+def move_session(old: Assignment, new: Assignment) -> None:
+    """A person's session goes on, or was submitted, under another assignment, and only there is it owed for."""
     if old.campaign.study_id != new.campaign.study_id:
         raise AlreadyTookPart
     session = old.session

@@ -18,6 +18,7 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Environment, Evidence, Hit, Pause, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, Recruiter
+from humanexp.recruitment.services.entering import move_session
 from humanexp.recruitment.services.lease import pause, resume
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.qualifying import grant_passes, mark_as_taken_part
@@ -202,15 +203,9 @@ def _bring_back_session(row: Assignment, found: AssignmentReport) -> None:
         person=row.person, campaign__study=row.campaign.study_id, session__isnull=False
     ).exclude(state__in=LISTED)
     for other in elsewhere.select_for_update(of=("self",)).select_related("session"):
-        session = other.session
-        if session is None or not experiments.receipt_is_valid(session=session, receipt=receipt):
-            continue
-        other.session = None
-        other.save(update_fields=["session"])
-        row.session = session
-        row.save(update_fields=["session"])
-        if other.state == AssignmentState.OPENED:
-            advance(other, AssignmentState.RETURNED)
+        if other.session is not None and experiments.receipt_is_valid(session=other.session, receipt=receipt):
+            move_session(other, row)
+            return
 
 
 def weigh(assignment: Assignment, found: AssignmentReport) -> Evidence:
