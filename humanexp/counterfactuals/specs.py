@@ -63,9 +63,8 @@ def _check_safe_oracle(spec: str) -> None:
     if kind == "classifier":
         check_safe(rest, field="oracle")
     elif kind == "clip":
-        weights = rest.rpartition("@")[2]
-        if weights not in shelf_files():
-            check_safe(f"open_clip:{rest}", field="oracle")
+        name, at, weights = rest.rpartition("@")
+        check_safe(f"open_clip:{name if at and weights in shelf_files() else rest}", field="oracle")
     elif kind == "ensemble":
         for member in rest.split("|"):
             _check_kind("oracle", member.strip())

@@ -125,6 +125,7 @@ def test_what_cannot_run_is_refused_before_anything_is_written(changes, says, or
         ({"classifier": "export:/srv/elsewhere.pt2"}, "published networks by name"),
         ({"oracle": "classifier:export:../elsewhere.pt2"}, "published networks by name"),
         ({"oracle": "clip:ViT-B-32@/srv/weights.pt"}, "published networks by name"),
+        ({"oracle": f"clip:local-dir:/srv@{AUTOENCODER}"}, "published networks by name"),
         ({"oracle": f"ensemble:classifier:{CLEAN}|ensemble:classifier:python:x:y"}, "runs code"),
         ({"generator": "vqgan:/srv/last.ckpt"}, "the console takes the files in"),
         ({"generator": f"vqgan:{AUTOENCODER},step=0.1,sparse=/srv/chosen.npy"}, "the console takes the files in"),
