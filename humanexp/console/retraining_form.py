@@ -10,6 +10,7 @@ from django.forms.boundfield import BoundField
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import User
+from humanexp.core.names import NameField
 from humanexp.evaluations import specs
 from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import Study
@@ -27,11 +28,10 @@ class RetrainingForm(forms.Form):
         widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false", "list": "known-networks"}),
         help_text=_("A torch network: published, such as timm:resnet50.a1_in1k, or a file offered while you type."),
     )
-    name = forms.SlugField(
+    name = NameField(
         label=_("Name of the new network"),
         max_length=60,
         help_text=_("It is stored as NAME.pt2 and offered here from then on."),
-        error_messages={"invalid": _("Use letters, digits, hyphens and underscores, without spaces.")},
     )
     stimulus_set = forms.ModelChoiceField(
         StimulusSet.objects.exclude(completed_at=None), label=_("Trained on"), empty_label=None

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import Any
 
+from django import forms
 from django.core.validators import validate_slug
+from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import InvalidRequest
 
+#: Letters of a name unless said otherwise.
+LONGEST = 80
 
-def check_new_name(name: str, *, taken: bool, what: str, longest: int = 80, reserved: Collection[str] = ()) -> None:
+
+class NameField(forms.SlugField):
+    """A name in a form; what is wrong with one is said without the word slug."""
+
+    def __init__(self, **options: Any) -> None:
+        told = {
+            "label": _("Name"),
+            "max_length": LONGEST,
+            "help_text": _("Letters, digits, hyphens and underscores; used in commands."),
+            "error_messages": {"invalid": _("Use letters, digits, hyphens and underscores, without spaces.")},
+        }
+        super().__init__(**{**told, **options})
+
+
+def check_new_name(
+    name: str, *, taken: bool, what: str, longest: int = LONGEST, reserved: Collection[str] = ()
+) -> None:
     """A name is a slug that nothing of its kind has, and no page's own address."""
     if not re.fullmatch(validate_slug.regex, name) or len(name) > longest:
         raise InvalidRequest(

@@ -6,6 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from analysis.corruptions import CORRUPTIONS
+from humanexp.core.names import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.counterfactuals.services import SearchOrder
 from humanexp.evaluations import specs
@@ -22,9 +23,7 @@ def _typed(offered: str) -> forms.TextInput:
 class SearchForm(forms.Form):
     """A search; what a specification may say is told beside the field."""
 
-    name = forms.CharField(
-        label=_("Name"), max_length=60, help_text=_("Letters, digits, hyphens and underscores; used in commands.")
-    )
+    name = NameField(max_length=60)
     images = forms.ModelChoiceField(SourceSet.objects.order_by("name"), label=_("Pictures"), to_field_name="name")
     classifier = forms.CharField(
         label=_("Model under test"),

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.core.names import NameField
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.browsing import Filters
@@ -29,12 +30,7 @@ class FunctionChoice:
 
 class StimulusSetForm(forms.Form):
     source_set = forms.ModelChoiceField(SourceSet.objects.none(), label=_("Pictures"), empty_label=None)
-    name = forms.SlugField(
-        label=_("Name"),
-        max_length=80,
-        help_text=_("Letters, digits, hyphens and underscores; used in commands."),
-        error_messages={"invalid": _("Use letters, digits, hyphens and underscores, without spaces.")},
-    )
+    name = NameField()
     sampling = forms.ChoiceField(
         label=_("Strengths"), choices=_SAMPLINGS, initial=Sampling.EVEN, required=False, widget=forms.RadioSelect
     )

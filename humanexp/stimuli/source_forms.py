@@ -6,6 +6,7 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.core.names import NameField
 from humanexp.stimuli.services.sources import MOST_PROVENANCE
 from humanexp.stimuli.sources import is_storage_configured
 
@@ -22,12 +23,7 @@ class NotesForm(forms.Form):
 
 
 class ImportForm(NotesForm):
-    name = forms.SlugField(
-        label=_("Name"),
-        max_length=80,
-        help_text=_("Letters, digits, hyphens and underscores; used in commands."),
-        error_messages={"invalid": _("Use letters, digits, hyphens and underscores, without spaces.")},
-    )
+    name = NameField()
     archive = forms.FileField(
         label=_("Zip archive"),
         required=False,
