@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest
@@ -75,7 +76,7 @@ def retrain_onto_shelf(*, name: str, **asked: Any) -> tuple[Retraining, Job]:
     return retrain(out=out, **asked)
 
 
-@handler(JOB_KIND)
+@handler(JOB_KIND, title=gettext_noop("A network is retrained"))
 def run(
     progress: Progress, *, retraining_id: int, study_id: int | None, allow_download: bool = False
 ) -> dict[str, Any]:

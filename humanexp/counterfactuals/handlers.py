@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.jobs.registry import Progress, handler
 
 
-@handler(services.SEARCH_KIND)
+@handler(services.SEARCH_KIND, title=gettext_noop("Counterfactuals are searched"))
 def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     """Search for counterfactuals; with people as the oracle, make the pictures of the first round."""
     from humanexp.counterfactuals import rounds, searching
@@ -20,7 +22,7 @@ def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     return {"oor": run.scores["pooled"]["oor"], "n_valid": run.scores["pooled"]["n_valid"]}
 
 
-@handler(services.ROUND_KIND)
+@handler(services.ROUND_KIND, title=gettext_noop("A round is judged"))
 def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     """Take people's verdicts on a round, and make the pictures of the next one."""
     from humanexp.counterfactuals import rounds
@@ -30,7 +32,7 @@ def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     return {"next_step": following.opened.step if following.opened else None, "waits": following.waits}
 
 
-@handler(services.GROUP_KIND)
+@handler(services.GROUP_KIND, title=gettext_noop("Models are tested on each other's pictures"))
 def transfer(progress: Progress, *, group_key: str) -> dict[str, Any]:
     """Test every model of a group of searches on the pictures made against the others."""
     from humanexp.counterfactuals.transferring import run_transfer
@@ -38,7 +40,7 @@ def transfer(progress: Progress, *, group_key: str) -> dict[str, Any]:
     return dict(run_transfer(group_key, progress))
 
 
-@handler("counterfactuals.look", every_s=60)
+@handler("counterfactuals.look", title=gettext_noop("Rounds are looked at"), every_s=60)
 def look(progress: Progress) -> dict[str, Any]:
     """Go on with every round that has all its judgements."""
     begun = 0

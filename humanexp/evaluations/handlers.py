@@ -3,13 +3,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli.models import SourceSet
 
 
-@handler(services.JOB_KIND)
+@handler(services.JOB_KIND, title=gettext_noop("A network classifies stimuli"))
 def evaluate(progress: Progress, *, evaluation_id: int, **asked: Any) -> dict[str, Any]:
     """Classify every stimulus of the set in batches; what an earlier attempt finished is not done again."""
     from analysis.classifiers.shards import Asked
@@ -20,7 +22,7 @@ def evaluate(progress: Progress, *, evaluation_id: int, **asked: Any) -> dict[st
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 
-@handler(services.GOLD_KIND)
+@handler(services.GOLD_KIND, title=gettext_noop("Easy pictures are looked for"))
 def select_gold(
     progress: Progress, *, source_set_id: int, specs: list[str], device: str, allow_code: bool
 ) -> dict[str, Any]:

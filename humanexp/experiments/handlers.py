@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from humanexp.core.errors import NotFound
 from humanexp.experiments.models import PowerEstimate
 from humanexp.experiments.power.reading import POWER
@@ -10,13 +12,13 @@ from humanexp.experiments.services.previewing import sweep_previews
 from humanexp.jobs.registry import Progress, handler
 
 
-@handler("experiments.sweep_previews", every_s=3600)
+@handler("experiments.sweep_previews", title=gettext_noop("Old previews are removed"), every_s=3600)
 def sweep(progress: Progress) -> dict[str, Any]:
     """Delete previews that nobody ended."""
     return {"deleted": sweep_previews()}
 
 
-@handler(POWER)
+@handler(POWER, title=gettext_noop("Power is simulated"))
 def power(progress: Progress, *, estimate_id: int) -> dict[str, Any]:
     """Simulate a planned study and say how often it finds what it looks for."""
     estimate = PowerEstimate.objects.filter(pk=estimate_id).first()

@@ -25,6 +25,8 @@ class Registered:
     run: Handler
     #: when set, run_jobs keeps one such job scheduled at this interval
     every_s: float | None
+    #: what it does, for people who wait for it
+    title: str = ""
     #: short, and somebody waits for it: it never stands behind long work
     is_prompt: bool = False
 
@@ -32,11 +34,13 @@ class Registered:
 HANDLERS: dict[str, Registered] = {}
 
 
-def handler(kind: str, *, every_s: float | None = None, is_prompt: bool = False) -> Callable[[Handler], Handler]:
+def handler(
+    kind: str, *, title: str = "", every_s: float | None = None, is_prompt: bool = False
+) -> Callable[[Handler], Handler]:
     """Register `run(progress, **parameters) -> result or None` for jobs of this kind."""
 
     def register(run: Handler) -> Handler:
-        HANDLERS[kind] = Registered(kind, run, every_s, is_prompt)
+        HANDLERS[kind] = Registered(kind, run, every_s, title, is_prompt)
         return run
 
     return register

@@ -6,12 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from humanexp.jobs.registry import Progress, handler
 from humanexp.recruitment import services
 
 
-@handler("recruitment.sync", every_s=60, is_prompt=True)
+@handler("recruitment.sync", title=gettext_noop("Submissions are fetched"), every_s=60, is_prompt=True)
 def run_sync(progress: Progress) -> dict[str, Any]:
     """Ask every recruiter what has been submitted, and put right what was left in the outbox."""
     report = services.sync()
@@ -25,7 +26,12 @@ _has_queue = bool(
 )
 
 
-@handler("recruitment.listen", every_s=5 if _has_queue else None, is_prompt=True)
+@handler(
+    "recruitment.listen",
+    title=gettext_noop("Recruiters are listened to"),
+    every_s=5 if _has_queue else None,
+    is_prompt=True,
+)
 def run_listen(progress: Progress) -> dict[str, Any]:
     """Look at once at what the recruiters' queues tell of."""
     report = services.listen()
@@ -33,7 +39,7 @@ def run_listen(progress: Progress) -> dict[str, Any]:
     return asdict(report)
 
 
-@handler("recruitment.send", is_prompt=True)
+@handler("recruitment.send", title=gettext_noop("Messages and payments are sent"), is_prompt=True)
 def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     """Carry the outbox of one environment to its recruiter."""
     report = services.send(environment=environment)
@@ -41,7 +47,7 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
     return asdict(report)
 
 
-@handler("recruitment.reconcile", every_s=3600, is_prompt=True)
+@handler("recruitment.reconcile", title=gettext_noop("Books are compared"), every_s=3600, is_prompt=True)
 def run_reconcile(progress: Progress) -> dict[str, Any]:
     """Compare the books; a difference pauses the sender and shows on the monitor page."""
     services.sync()

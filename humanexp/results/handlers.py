@@ -3,6 +3,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from humanexp.core.errors import NotFound
 from humanexp.experiments.models import Study
 from humanexp.jobs.registry import Progress, handler
@@ -12,7 +14,7 @@ from humanexp.results.selectors import ANALYSE, REPORT
 from humanexp.results.services import run_analysis, write_report
 
 
-@handler(ANALYSE)
+@handler(ANALYSE, title=gettext_noop("Results are computed"))
 def analyse(
     progress: Progress, *, study_id: int, n_bootstrap: int = 1000, selection: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
@@ -25,7 +27,7 @@ def analyse(
     return {"analysis_run_id": run.pk}
 
 
-@handler(REPORT)
+@handler(REPORT, title=gettext_noop("The report is written"))
 def report(progress: Progress, *, analysis_run_id: int) -> dict[str, Any]:
     """Write a report on a run and say which one it became."""
     run = AnalysisRun.objects.select_related("study__stimulus_set").filter(pk=analysis_run_id).first()

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from humanexp.experiments.models import Session, Study
 from humanexp.jobs.registry import Progress, handler
 from humanexp.screening import services
 from humanexp.screening.selectors import JUDGED_STATES
 
 
-@handler("screening.judge", is_prompt=True)
+@handler("screening.judge", title=gettext_noop("A session is judged"), is_prompt=True)
 def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
     """Judge one session as soon as it is complete."""
     session = Session.objects.select_related("study").filter(pk=session_id, state__in=JUDGED_STATES).first()
@@ -19,7 +21,7 @@ def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
     return {"accepted": verdict.accepted, "reasons": verdict.reasons}
 
 
-@handler(services.JUDGE_STUDY)
+@handler(services.JUDGE_STUDY, title=gettext_noop("All sessions are judged"))
 def judge_all(progress: Progress, *, study_id: int) -> dict[str, Any]:
     """Judge a study anew: golds were withdrawn, or somebody asks for it."""
     study = Study.objects.filter(pk=study_id).first()

@@ -10,9 +10,10 @@ from typing import Any
 
 from django import template
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, ngettext
 
 from humanexp.core import clock, navigation
+from humanexp.jobs.registry import HANDLERS
 
 register = template.Library()
 _UNITS = (
@@ -20,26 +21,6 @@ _UNITS = (
     (3_600, "%(n)d hour ago", "%(n)d hours ago"),
     (60, "%(n)d minute ago", "%(n)d minutes ago"),
 )
-#: What jobs do, for people who wait for them.
-_JOBS: Mapping[str, str] = {
-    "stimuli.import_images": gettext_noop("Pictures are imported"),
-    "stimuli.import_imagenet_c": gettext_noop("ImageNet-C is imported"),
-    "stimuli.generate": gettext_noop("Stimuli are made"),
-    "stimuli.delete": gettext_noop("Stimuli are deleted"),
-    "experiments.power": gettext_noop("Power is simulated"),
-    "console.preflight": gettext_noop("Pre-flight check"),
-    "console.retrain": gettext_noop("A network is retrained"),
-    "evaluations.evaluate": gettext_noop("A network classifies stimuli"),
-    "evaluations.select_gold": gettext_noop("Easy pictures are looked for"),
-    "screening.judge": gettext_noop("A session is judged"),
-    "screening.judge_study": gettext_noop("All sessions are judged"),
-    "recruitment.send": gettext_noop("Messages and payments are sent"),
-    "results.analyse": gettext_noop("Results are computed"),
-    "results.report": gettext_noop("The report is written"),
-    "counterfactuals.search": gettext_noop("Counterfactuals are searched"),
-    "counterfactuals.round": gettext_noop("A round is judged"),
-    "counterfactuals.transfer": gettext_noop("Models are tested on each other's pictures"),
-}
 
 
 @dataclass(frozen=True)
@@ -183,9 +164,10 @@ def without_folders(spec: str) -> str:
 
 @register.filter
 def job_title(kind: str) -> str:
-    """The kind of a job as words; one that is not known here is told by its name: lab.count -> Lab: count."""
-    if kind in _JOBS:
-        return gettext(_JOBS[kind])
+    """The kind of a job as words; one without a title is told by its name: lab.count -> Lab: count."""
+    known = HANDLERS.get(kind)
+    if known is not None and known.title:
+        return gettext(known.title)
     app, _, verb = str(kind).partition(".")
     return f"{app.capitalize()}: {verb.replace('_', ' ')}" if verb else app.capitalize()
 
