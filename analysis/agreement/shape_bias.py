@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from analysis.errors import InvalidInput
+from analysis.proportions import exact_bound
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,6 @@ def shape_bias(responses: ArrayLike, shapes: ArrayLike, textures: ArrayLike, *, 
     -----
     Geirhos et al. (2019), section 2: the share of shape among answers that name shape or texture.
     """
-    from scipy.special import betaincinv
-
     given, form, surface = (np.asarray(column, dtype=np.str_) for column in (responses, shapes, textures))
     if not given.shape == form.shape == surface.shape or given.ndim != 1:
         raise InvalidInput("Responses, shapes and textures have one entry an answer.")
@@ -63,13 +62,10 @@ def shape_bias(responses: ArrayLike, shapes: ArrayLike, textures: ArrayLike, *, 
     by_shape = int(np.sum(conflict & (given == form)))
     by_texture = int(np.sum(conflict & (given == surface)))
     total = by_shape + by_texture
-    tail = (1.0 - level) / 2.0
-    lower = float(betaincinv(by_shape, by_texture + 1, tail)) if by_shape else 0.0
-    upper = float(betaincinv(by_shape + 1, by_texture, 1.0 - tail)) if by_texture else 1.0
     return ShapeBias(
         by_shape,
         by_texture,
         int(conflict.sum()) - total,
         by_shape / total if total else float("nan"),
-        (lower, upper) if total else (0.0, 1.0),
+        exact_bound(by_shape, total, (1.0 - level) / 2.0),
     )

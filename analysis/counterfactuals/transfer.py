@@ -16,6 +16,7 @@ from analysis.counterfactuals.shards import kept_file
 from analysis.counterfactuals.target import Target, category_numbers
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from analysis.generation.files import is_intact
+from analysis.proportions import exact_bound
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,12 +51,10 @@ class TransferMatrix:
 
     def intervals(self, level: float = 0.95) -> NDArray[np.float64]:
         """Exact binomial intervals of the accuracies (Clopper and Pearson), shape (rows, columns, 2)."""
-        from statsmodels.stats.proportion import proportion_confint
-
         ends = np.full((*self.correct.shape, 2), np.nan)
         for row, n in enumerate(self.n_valid):
             for column, correct in enumerate(self.correct[row] if n else ()):
-                ends[row, column] = proportion_confint(int(correct), n, alpha=1 - level, method="beta")
+                ends[row, column] = exact_bound(int(correct), n, (1.0 - level) / 2.0)
         return ends
 
 

@@ -13,8 +13,8 @@ from analysis.compute import SerialExecutor, run_in_order_of_completion
 from analysis.curves import CleanTrials, fit_curve
 from analysis.errors import InvalidInput
 from analysis.power.crowd import Answers, Crowd, LogisticDrop, simulate_answers
+from analysis.proportions import exact_bound
 from analysis.similarity import BAND_MARGIN, MARGIN, CurveTrials, compare_curves
-from analysis.similarity.discrimination import exact_bound
 
 
 @dataclass(frozen=True)

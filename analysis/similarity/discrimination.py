@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.errors import InvalidInput, TooFewResponses
+from analysis.proportions import exact_bound
 from analysis.similarity.verdicts import Verdict, verdict_of
 
 #: Largest accuracy above guessing that still counts as indistinguishable.
@@ -192,16 +193,6 @@ def _abx_accuracy(d_prime: float, ndtr: Callable[[float], float]) -> float:
     """Right answers: which of A and B is which, and what X is, both right or both wrong."""
     order, x = d_prime / np.sqrt(2.0), d_prime / 2.0
     return float(ndtr(order) * ndtr(x) + ndtr(-order) * ndtr(-x))
-
-
-def exact_bound(successes: float, trials: float, tail: float) -> tuple[float, float]:
-    """Clopper-Pearson limits with ``tail`` outside on each side; counts may be fractional."""
-    from scipy.special import betaincinv
-
-    failures = trials - successes
-    lower = 0.0 if successes <= 0.0 else float(betaincinv(successes, failures + 1.0, tail))
-    upper = 1.0 if failures <= 0.0 else float(betaincinv(successes + 1.0, failures, 1.0 - tail))
-    return lower, upper
 
 
 def _guessing_tail(successes: float, trials: float) -> float:
