@@ -20,6 +20,7 @@ from analysis.acceptance import (
     tally_golds,
     withdrawal_of,
 )
+from analysis.acceptance.rules import KINDS
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import InvalidInput, UnknownName
 
@@ -314,6 +315,15 @@ def test_a_run_of_one_answer_and_few_answers_are_flags():
         verdict([r for r in rows if r["role"] not in ("gold",)] + session()[15:16]), "few different answers"
     )
     assert found.trials < 48 and found.passed is None
+
+
+@pytest.mark.parametrize(("in_a_row", "passed"), [(8, True), (9, False)])
+def test_a_run_is_too_long_from_one_answer_more_than_allowed(in_a_row, passed):
+    answers = ["dog"] * in_a_row + ["cat", "bear"] * 8
+    rows = [row(number, "clean", CATEGORIES[number % 16], response=response) for number, response in enumerate(answers)]
+    found = KINDS["run"][0](SessionRecord.from_rows(rows), {"longest": 8, "minimum": 10})
+    assert (found.passed, found.value, found.threshold, found.trials) == (passed, in_a_row, 8, in_a_row + 16)
+    assert found.positions == (() if passed else tuple(range(9)))
 
 
 def test_entropy_by_hand():

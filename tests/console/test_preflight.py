@@ -14,6 +14,7 @@ from humanexp.console.preflight.fingerprint import fingerprint_of
 from humanexp.console.preflight.gate import standing_of
 from humanexp.console.preflight.line import Launch
 from humanexp.console.preflight.running import request_preflight, run_preflight
+from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
@@ -24,6 +25,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.recruitment import gates, rehearsal, selectors, services
 from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.pricing import FeeTable, quote
 from tests.experiments.conftest import configuration, make_stimulus_set, png
 
 DESIGN = {
@@ -78,6 +80,22 @@ def test_a_launch_wants_a_green_check_that_still_holds(study: Study, user: User,
         services.publish(study=study, to="link", assignments=1, by=user)
     Preflight.objects.filter(pk=newest.pk).update(ended_at=newest.ended_at)
     assert services.publish(study=study, to="link", assignments=1, by=user).is_link
+
+
+def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study) -> None:
+    now = clock.now()
+    Preflight.objects.create(
+        study=study, to="marketplace", began_at=now, ended_at=now, is_green=True,
+        fingerprint=fingerprint_of(study, "marketplace"), balance_cents=120,
+    )  # fmt: skip
+    fee = FeeTable(base_percent=20, large_hit_percent=0, masters_percent=0, minimum_cents=1)
+    affordable = quote(reward_cents=100, assignments=1, per_hit=1, fees=fee)
+    assert affordable.total_cents == 120
+    assert gate.refuse(study=study, to="marketplace", price=affordable) == ""
+    dearer = quote(reward_cents=101, assignments=1, per_hit=1, fees=fee)
+    assert "costs $1.21, and at the check the account held $1.20" in gate.refuse(
+        study=study, to="marketplace", price=dearer
+    )
 
 
 def test_a_change_of_study_stimuli_or_recruiter_makes_the_result_stale(study: Study, settings: Any) -> None:

@@ -17,6 +17,7 @@ from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.verdicts import verdicts_on
 from humanexp.experiments import services as experiments
+from humanexp.experiments.models import Response
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.recruitment.models import Campaign
@@ -66,6 +67,20 @@ def _store(session: Any, trial: Any, response: str) -> None:
         Session.objects.filter(pk=session.pk).update(
             state="completed", cursor=trial.position + 1, completed_at=clock.now()
         )
+
+
+def test_a_tie_is_no_acceptance(run) -> None:
+    """Both people answer every picture; one of them refuses one picture."""
+    first = run.rounds.get(step=0)
+    key = sorted(first.stimuli)[0]
+    judge(first, refuse=set())
+    votes = Response.objects.filter(
+        session__study=first.study, trial__role="main", trial__stimulus__source_image__key=key, response=IS_ONE
+    )
+    Response.objects.filter(pk=votes.order_by("pk").first().pk).update(response="no-no")
+    found = verdicts_on(first).by_key
+    assert found[key] == {"yes": 1, "n": 2, "accepted": False}
+    assert all(one["accepted"] for name, one in found.items() if name != key)
 
 
 def step(one: Round) -> None:

@@ -151,6 +151,19 @@ def test_one_waiting_job_is_kept_for_a_kind_that_repeats(kind) -> None:
     assert waiting.run_after > clock.now()
 
 
+def test_twenty_past_runs_of_a_kind_that_repeats_are_kept(kind) -> None:
+    kind(lambda progress: None, every_s=0)
+    other = Job.objects.create(kind="test.other", state=JobState.DONE)
+    for _ in range(25):
+        services.schedule_periodic()
+        runner.run_waiting(kinds=["test.kind"])
+    newest = list(Job.objects.filter(kind="test.kind").values_list("pk", flat=True))
+    services.schedule_periodic()
+    kept = Job.objects.filter(kind="test.kind", state=JobState.DONE).values_list("pk", flat=True)
+    assert sorted(kept) == sorted(newest)[-20:]
+    assert Job.objects.filter(pk=other.pk).exists()
+
+
 def test_a_beat_that_the_database_refuses_is_not_the_last(kind, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trigger refuses renewals for a while; the lease must be renewed once it is gone."""
     monkeypatch.setattr(runner, "HEARTBEAT_S", 0.02)

@@ -195,3 +195,18 @@ def test_participants_appear_by_code_alone(study: Study, analysed: AnalysisRun, 
 def test_an_unknown_study_is_an_error(db: None, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no study 'nothing'"):
         call_command("export", "nothing", "--to", str(tmp_path))
+
+
+def test_an_export_clears_files_of_its_own_folder_only(study: Study, analysed: AnalysisRun, tmp_path: Path) -> None:
+    """The list of files in the folder is a claim: somebody may have written another one."""
+    folder, beside = tmp_path / "out", tmp_path / "thesis.txt"
+    export(study, folder)
+    beside.write_text("years of work")
+    (folder / "notes.txt").write_text("kept")
+    (folder / "old.csv").write_text("of an earlier version")
+    package = json.loads((folder / "datapackage.json").read_text())
+    package["resources"] += [{"path": path} for path in ("../thesis.txt", str(beside), "old.csv")]
+    (folder / "datapackage.json").write_text(json.dumps(package))
+    export(study, folder)
+    assert beside.read_text() == "years of work" and (folder / "notes.txt").read_text() == "kept"
+    assert not (folder / "old.csv").exists()

@@ -98,6 +98,24 @@ def test_the_job_stops_before_the_database_cannot_be_written(stimulus_set: Stimu
     assert not stimulus_set.stimuli.exists()
 
 
+def test_the_disk_is_watched_while_stimuli_are_made(
+    stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Enough is free at the start; the job stops at the reserve, with the disk not full yet."""
+    monkeypatch.setattr(generation, "SPARE_BYTES", 2**20)
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(3 * 2**20 - 2**20 - 200_000))
+    job = run_job(stimulus_set)
+    assert job.state == JobState.FAILED
+    assert "less than 1 MB are free" in job.error
+    assert 0 < stimulus_set.stimuli.count() < 68
+    assert shutil.disk_usage(small_disk).free > 2**19
+    assert_nothing_is_half_written(stimulus_set)
+    monkeypatch.setattr(generation, "SPARE_BYTES", 0)
+    ballast.unlink()
+    assert_it_goes_on(stimulus_set)
+
+
 def test_a_full_disk_at_the_manifest_leaves_none(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
