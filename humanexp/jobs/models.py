@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.core import clock
+
 
 class JobState(models.TextChoices):
     QUEUED = "queued", _("waiting")
@@ -56,5 +58,30 @@ class Job(models.Model):
         return self.state in FINISHED
 
     @property
+    def is_interrupted(self) -> bool:
+        """Its runner has not been heard of since the lease ran out; another one will take it."""
+        is_over = self.lease_until is not None and self.lease_until < clock.now()
+        return self.state == JobState.RUNNING and is_over
+
+    @property
     def fraction(self) -> float:
         return min(1.0, self.done / self.total) if self.total else 0.0
+
+
+class Runner(models.Model):
+    """A sign of life: each process of `run_jobs` keeps one row, written while its lanes go round."""
+
+    name = models.CharField(max_length=80, unique=True)
+    started_at = models.DateTimeField()
+    #: the process itself
+    beat_at = models.DateTimeField()
+    #: its lane for what nobody should wait for: payments, recruiters
+    prompt_at = models.DateTimeField(null=True, blank=True)
+    #: its lane for long work
+    long_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name

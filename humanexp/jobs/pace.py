@@ -50,7 +50,7 @@ class Pace:
 
 def pace_of(job: Job, *, now: datetime) -> Pace | None:
     """Pace lately, or, before that is known, since this attempt started; None for a job that is not running."""
-    if job.state != JobState.RUNNING or job.started_at is None:
+    if job.state != JobState.RUNNING or job.started_at is None or job.is_interrupted:
         return None
     elapsed_s = max(0.0, (now - job.started_at).total_seconds())
     if job.done == 0 or elapsed_s == 0:

@@ -10,12 +10,14 @@ import time
 import traceback
 import uuid
 from collections.abc import Callable
+from functools import partial
 
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, connection, connections
 
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError, JobCancelled
-from humanexp.jobs import services
+from humanexp.jobs import heartbeat, services
+from humanexp.jobs.heartbeat import Pulse
 from humanexp.jobs.models import Job
 from humanexp.jobs.pace import RecentRate
 from humanexp.jobs.registry import kinds_in_lane, registered
@@ -45,10 +47,10 @@ def runner_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
-def run_one(job: Job, runner: str) -> None:
-    """Run a claimed job to its end; every outcome is stored, none is raised."""
+def run_one(job: Job, runner: str, *, alive: Callable[[], object] = lambda: None) -> None:
+    """Run a claimed job to its end; every outcome is stored, none is raised. `alive` is called while it runs."""
     stop = threading.Event()
-    heart = threading.Thread(target=_beat, args=(job, runner, stop), daemon=True)
+    heart = threading.Thread(target=_beat, args=(job, runner, stop, alive), daemon=True)
     heart.start()
     try:
         result = registered(job.kind).run(StoredProgress(job, runner), **job.parameters)
@@ -94,43 +96,51 @@ def run_forever(stop: threading.Event, *, poll_s: float = 0.5) -> None:
 
     A stop of all HITs, or a payment, does not stand behind an hour of pictures.
     """
-    beside = threading.Thread(target=_prompt_lane, args=(stop, poll_s), daemon=True)
+    name, pulse, ended = runner_name(), Pulse(), threading.Event()
+    heart = threading.Thread(target=heartbeat.keep, args=(name, pulse, ended), daemon=True)
+    beside = threading.Thread(target=_prompt_lane, args=(name, pulse, stop, poll_s), daemon=True)
+    heart.start()
     beside.start()
     try:
-        _lane(stop, poll_s, is_prompt=False)
+        _lane(name, pulse, stop, poll_s, is_prompt=False)
     finally:
         stop.set()
         beside.join()
+        ended.set()
+        heart.join()
 
 
-def _prompt_lane(stop: threading.Event, poll_s: float) -> None:
+def _prompt_lane(name: str, pulse: Pulse, stop: threading.Event, poll_s: float) -> None:
     try:
-        _lane(stop, poll_s, is_prompt=True)
+        _lane(name, pulse, stop, poll_s, is_prompt=True)
     finally:
         stop.set()  # a runner with one lane is none: who started it hears that it has ended
         connections.close_all()
 
 
-def _lane(stop: threading.Event, poll_s: float, *, is_prompt: bool) -> None:
-    runner, swept_at = runner_name(), 0.0
+def _lane(name: str, pulse: Pulse, stop: threading.Event, poll_s: float, *, is_prompt: bool) -> None:
+    runner, swept_at = f"{name}:{'prompt' if is_prompt else 'long'}", 0.0
     while not stop.is_set():
         if is_prompt and time.monotonic() - swept_at > 2.0:  # this lane is never busy for long
             services.sweep()
             services.schedule_periodic()
             swept_at = time.monotonic()
         job = services.claim(runner=runner, kinds=kinds_in_lane(is_prompt=is_prompt))
+        pulse.beat(is_prompt=is_prompt)
         if job is None:
             stop.wait(poll_s)
         else:
-            run_one(job, runner)
+            run_one(job, runner, alive=partial(pulse.beat, is_prompt=is_prompt))
 
 
-def _beat(job: Job, runner: str, stop: threading.Event) -> None:
+def _beat(job: Job, runner: str, stop: threading.Event, alive: Callable[[], object]) -> None:
     try:
         while not stop.wait(HEARTBEAT_S):
             try:
                 services.renew(job=job, runner=runner)
+                alive()
             except DatabaseError:  # one missed beat is no end: the lease outlasts several
                 logger.warning("the lease of job %s could not be renewed; trying again", job.pk, exc_info=True)
+                connection.close()
     finally:
         connections.close_all()

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
 from django.db.models import Q, QuerySet
 
-from humanexp.jobs.models import FINISHED, Job, JobState
+from humanexp.core import clock
+from humanexp.jobs.models import FINISHED, Job, JobState, Runner
 from humanexp.jobs.registry import kinds_in_lane
 
 
@@ -26,3 +30,31 @@ def latest_for(subject: str, kind: str | None = None) -> Job | None:
 
 def by_pk(pk: int) -> Job | None:
     return Job.objects.filter(pk=pk).first()
+
+
+#: A lane that has not been heard of for this long stands still.
+SILENT_AFTER = timedelta(seconds=60)
+
+
+@dataclass(frozen=True)
+class Silence:
+    """No runner takes jobs: all of them, or those of one lane."""
+
+    #: when one was last heard of; None where none ever was
+    since: datetime | None
+    #: nobody is paid and no recruiter is asked; otherwise long work alone stands still
+    nobody_is_paid: bool
+
+
+def silence() -> Silence | None:
+    """What stands still because no job runner has been heard of for a minute; None while all goes on."""
+    now = clock.now()
+    runners = list(Runner.objects.all())
+    for nobody_is_paid, heard in (
+        (True, [runner.prompt_at for runner in runners if runner.prompt_at]),
+        (False, [runner.long_at for runner in runners if runner.long_at]),
+    ):
+        # A beat from the future was written before the clock was set back: one that lives writes another in seconds.
+        if not any(abs(now - at) < SILENT_AFTER for at in heard):
+            return Silence(since=max(heard, default=None), nobody_is_paid=nobody_is_paid)
+    return None

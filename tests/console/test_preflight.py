@@ -182,7 +182,7 @@ def test_the_page_runs_the_check_as_a_job_and_leads_on(study: Study, user: User,
     assert client.post(address, {"to": "link"}).status_code == 302
     request_preflight(study=study, to="link", by=user)
     job = Job.objects.get()  # asked twice, one job
-    assert "Waits for the job runner" in client.get(address).content.decode()
+    assert "Waits for the job runner, which is silent" in client.get(address).content.decode()
     runner.run_waiting(kinds=[job.kind])
     job.refresh_from_db()
     assert job.state == JobState.DONE and job.done == job.total > 8

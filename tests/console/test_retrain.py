@@ -178,7 +178,7 @@ class TestConsole:
         assert client.post(FORM, form).url == started.url and Retraining.objects.count() == 1
         other = client.post(FORM, form | {"epochs": 2})
         assert other.status_code == 422 and "robust.pt2 is being made by another retraining" in other.content.decode()
-        assert "Waits for the job runner" in client.get(started.url).content.decode()
+        assert "Waits for the job runner, which is silent" in client.get(started.url).content.decode()
         runner.run_waiting(kinds=[retraining.JOB_KIND])
         row.refresh_from_db()
         assert row.completed_at is not None and row.corruptions == ["uniform_noise"] and row.power["power_w"] == 50

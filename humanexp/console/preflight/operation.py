@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from humanexp.console import scripted
 from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
-from humanexp.core import clock
 from humanexp.core.errors import KeysRefused, RecruiterError
 from humanexp.experiments.models import Preview
 from humanexp.experiments.services import previewing
-from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.selectors import silence
 from humanexp.recruitment import money
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.simulation.connection import ParticipationFailed, PatientConnection
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
 from humanexp.simulation.personas import personas
-
-#: A runner that is alive has polled the recruiters within this time.
-PULSE = timedelta(minutes=3)
 
 
 @check(gettext_lazy("Recruiter's account"))
@@ -58,16 +52,14 @@ def account(launch: Launch) -> Line:
 
 @check(gettext_lazy("Job runner"))
 def job_runner(launch: Launch) -> Line:
-    now = clock.now()
-    alive = Job.objects.filter(
-        Q(state=JobState.RUNNING, lease_until__gt=now) | Q(subject="periodic", finished_at__gt=now - PULSE)
-    )
-    if alive.exists():
+    found = silence()
+    if found is None:
         return good(_("Runs."))
     say = warn if launch.is_link else bad
     return say(
-        _("No job runner has been heard of for %(n)d minutes: nobody would be paid, no analysis made.")
-        % {"n": PULSE.total_seconds() / 60},
+        _("No job runner has been heard of for a minute: nobody would be paid.")
+        if found.nobody_is_paid
+        else _("The job runner does no long work: no analysis would be made."),
         _("Start one: python manage.py run_jobs"),
         url=reverse("jobs:jobs"),
         action=_("Jobs"),

@@ -14,6 +14,7 @@ from django.utils.translation import gettext, ngettext
 
 from humanexp.core import clock, navigation
 from humanexp.jobs.registry import HANDLERS
+from humanexp.jobs.selectors import Silence, silence
 
 register = template.Library()
 _UNITS = (
@@ -47,6 +48,12 @@ def study_links(study: Any, current: str = "") -> list[Link]:
         Link(str(tab.label), reverse(tab.url_name, args=[study.slug]), tab.key == current)
         for tab in navigation.study_tabs(imported=study.origin == "imported")
     ]
+
+
+@register.simple_tag
+def runner_silence() -> Silence | None:
+    """What stands still for want of a job runner, or None."""
+    return silence()
 
 
 _TAG_CLASS = {
