@@ -96,21 +96,31 @@ def _rule(entry: Mapping[str, Any], number: int) -> Rule:
     return Rule(**{**entry, "settings": dict(entry["settings"])})
 
 
-def load_rule_set(name: str | Path) -> RuleSet:
-    """A shipped rule set by name, or the lab's own by the path of its TOML file.
+def load_rule_set(name: str) -> RuleSet:
+    """A shipped rule set by its name; a path is no name, whatever lies there.
 
     Raises
     ------
     UnknownName
-        If there is no such rule set or file.
+        If there is no such rule set.
+    """
+    if name not in RULE_SETS:
+        raise UnknownName(f"There is no rule set {name!r}; there are: {', '.join(RULE_SETS)}.")
+    return read_rule_set(_FOLDER / f"{name}.toml")
+
+
+def read_rule_set(path: Path) -> RuleSet:
+    """A rule set of the lab's own, from its TOML file.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such file.
     InvalidInput
         If the file is no rule set.
     """
-    path = _FOLDER / f"{name}.toml" if str(name) in RULE_SETS else Path(name)
     if path.suffix != ".toml" or not path.is_file():
-        raise UnknownName(
-            f"There is no rule set {str(name)!r}; there are: {', '.join(RULE_SETS)}, or give the path of a TOML file."
-        )
+        raise UnknownName(f"There is no file {path} with a rule set; its name must end in .toml.")
     try:
         return RuleSet.from_dict(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

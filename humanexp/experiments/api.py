@@ -161,7 +161,7 @@ class PicturesView(RunView):
         A page far away waits for a few replies instead of a hundred, and the server answers a few calls.
         """
         positions = range(first, last + 1)
-        if not 1 <= len(positions) <= TRIALS_AT_ONCE:
+        if not 1 <= last + 1 - first <= TRIALS_AT_ONCE:
             raise InvalidRequest(f"Ask for 1 to {TRIALS_AT_ONCE} trials at once, the first one first.")
         course, trials = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=positions)
         pictures = [picture for trial in trials for picture in _pictures(course, trial)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +17,7 @@ from analysis.errors import InvalidInput
 from analysis.protocols import PROTOCOLS, ProtocolConfig, load_protocol
 from humanexp.core.errors import InputRefused
 from humanexp.experiments.models import Population
-from humanexp.experiments.study_toml import to_toml
+from humanexp.experiments.study_toml import from_toml, to_toml
 from humanexp.experiments.tasks.wanted import check_wording
 from humanexp.experiments.terms import check_storable, check_terms
 
@@ -44,7 +43,7 @@ class StudyConfiguration:
     seed: int = 0
     protocol: ProtocolConfig = field(default_factory=lambda: load_protocol("vcr"))
     design: DesignConfig = field(default_factory=DesignConfig)
-    #: name of a rule set, or path of a TOML file
+    #: name of a shipped rule set; for `create_study`, also the path of a TOML file
     rules: str = "vcr"
     max_sessions_per_worker: int = 1
     #: originals that were checked to be easy; empty = those of select_gold, or drawn at random
@@ -170,10 +169,7 @@ class StudyConfiguration:
     @classmethod
     def from_toml(cls, text: str, *, source: str = "study.toml") -> StudyConfiguration:
         """Read a study file; a refusal names the file and, for syntax, the line."""
-        try:
-            values = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputRefused(f"{source} is no valid TOML: {error}.") from error
+        values = from_toml(text, source=source)
         try:
             return cls.from_dict(values)
         except InvalidInput as error:

@@ -53,7 +53,8 @@ def draft(request: HttpRequest) -> HttpResponse:
     form = StudyForm(request.POST, sets=selectors.stimulus_sets())
     made = Draft(toml="")
     if form.is_valid():
-        made = draft_of(form.given, draws_large="draw" in request.POST, keeps=request.GET.get("keeps", ""))
+        keeps = selectors.visible_to(request.user).filter(slug=request.GET.get("keeps", "")).first()
+        made = draft_of(form.given, draws_large="draw" in request.POST, keeps=keeps)
     return render(request, "experiments/_draft.html", {"form": form, "draft": made})
 
 
@@ -71,7 +72,7 @@ def change_study(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, study=study, status=422)
     # The name and the family stay: they stand in addresses, and keep people from seeing a picture twice.
-    draft = draft_of({**form.given, "slug": slug, "family": study.family.slug}, draws_large=True, keeps=slug)
+    draft = draft_of({**form.given, "slug": slug, "family": study.family.slug}, draws_large=True, keeps=study)
     if draft.configuration is not None:
         change = services.revise_study if study.is_revisable else services.new_version
         try:
@@ -132,7 +133,7 @@ def _page(
 ) -> HttpResponse:
     sets = selectors.stimulus_sets()
     if draft is None and sets and not form.is_bound:
-        draft = draft_of(form.initial, keeps=study.slug if study else "")
+        draft = draft_of(form.initial, keeps=study)
     context: dict[str, Any] = {
         "form": form,
         "file_form": file_form or StudyFileForm(),

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
-from analysis.acceptance import load_rule_set, tries_of
+from analysis.acceptance import RuleSet, tries_of
 from analysis.design import Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan
 from humanexp.core.errors import StudyRefused
 from humanexp.core.storage import media_path, write_whole
@@ -33,11 +33,11 @@ def originals_of(rows: list[dict[str, Any]]) -> dict[str, str]:
     return {row["original"]: row["category"] for row in rows}
 
 
-def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet) -> StudyPlan:
+def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet, rules: RuleSet) -> StudyPlan:
     rows = stimulus_rows(stimulus_set)
     originals = originals_of(rows)
     candidates, told = _gold_candidates(configuration, stimulus_set, originals)
-    tries = tries_of(load_rule_set(configuration.rules).to_dict())
+    tries = tries_of(rules.to_dict())
     design = dataclasses.replace(configuration.design, qualification_tries=tries)
     plan = plan_study(originals, rows, design, configuration.seed, gold_candidates=candidates)
     return dataclasses.replace(plan, notes=(*plan.notes, *told)) if plan.pools.get("gold") else plan

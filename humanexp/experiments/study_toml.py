@@ -1,11 +1,51 @@
-"""Writes the part of TOML that study files use; tomllib reads it."""
+"""Reads study files, and writes the part of TOML that they use."""
 
 from __future__ import annotations
 
 import json
 import math
+import tomllib
 from collections.abc import Mapping
 from typing import Any
+
+from humanexp.core.errors import InputRefused
+
+#: Tables within tables; a study has three. Everything that reads what a file says goes down with it.
+DEEPEST = 12
+#: TOML's own whole numbers have 64 bits.
+_LARGEST = 2**64
+
+
+def from_toml(text: str, *, source: str) -> dict[str, Any]:
+    """What the text says, if it is TOML, not too deep, and holds no number that cannot be written out.
+
+    Raises InputRefused naming the source and, for syntax, the line.
+    """
+    try:
+        values = tomllib.loads(text)
+    except RecursionError as error:
+        raise _too_deep(source) from error
+    except ValueError as error:
+        raise InputRefused(f"{source} is no valid TOML: {error}.") from error
+    _check_extent(values, source)
+    return values
+
+
+def _check_extent(values: Mapping[str, Any], source: str) -> None:
+    """Level by level: dotted names nest as deep as a line is long."""
+    level: list[Any] = [values]
+    for _ in range(DEEPEST):
+        if any(isinstance(value, int) and abs(value) >= _LARGEST for value in level):
+            raise InputRefused(f"{source} holds a whole number of more than 64 bits: no setting takes one.")
+        tables = [value.values() for value in level if isinstance(value, Mapping)]
+        level = [inner for nest in (*tables, *(value for value in level if isinstance(value, list))) for inner in nest]
+        if not level:
+            return
+    raise _too_deep(source)
+
+
+def _too_deep(source: str) -> InputRefused:
+    return InputRefused(f"{source} nests tables or lists more than {DEEPEST} deep: no setting does.")
 
 
 def to_toml(values: Mapping[str, Any], *, table: str = "") -> str:

@@ -17,6 +17,7 @@ from analysis.acceptance import (
     hard_golds,
     judge,
     load_rule_set,
+    read_rule_set,
     tally_golds,
     withdrawal_of,
 )
@@ -447,7 +448,7 @@ def test_a_lab_brings_its_own_file(tmp_path):
     )
     rows = session()
     rows[15]["rt_ms"] = 450.0  # a gold trial
-    judged = verdict(rows, load_rule_set(path))
+    judged = verdict(rows, read_rule_set(path))
     assert (judged.rule_set, judged.rule_version, judged.reasons) == ("lab", "3", ("too fast",))
 
 
@@ -463,7 +464,7 @@ def test_a_broken_file_is_refused_with_its_name(tmp_path, text, sentence):
     path = tmp_path / "lab.toml"
     path.write_text(text)
     with pytest.raises(InvalidInput, match=f"lab.toml.*{sentence}"):
-        load_rule_set(path)
+        read_rule_set(path)
 
 
 @pytest.mark.parametrize(
@@ -485,6 +486,14 @@ def test_a_rule_that_cannot_be_applied_is_refused(changes, sentence):
 def test_unknown_rule_sets_are_named():
     with pytest.raises(UnknownName, match="there are: imagenet-d, none, vcr"):
         load_rule_set("vrc")
+
+
+def test_a_path_is_no_name_of_a_rule_set(tmp_path):
+    path = tmp_path / "lab.toml"
+    path.write_text('name = "lab"\nversion = "3"\ndescription = "ours"\n')
+    for name in (path, tmp_path / "nothing.toml"):
+        with pytest.raises(UnknownName, match=r"^There is no rule set '.*'; there are: imagenet-d, none, vcr\.$"):
+            load_rule_set(str(name))
 
 
 def test_the_error_shares_in_vcr_are_true():

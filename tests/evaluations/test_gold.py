@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
+from analysis.acceptance import load_rule_set
 from analysis.categories import CATEGORIES
 from analysis.errors import DesignRefused
 from humanexp.core.errors import InvalidRequest, SetFrozen
@@ -190,18 +191,19 @@ def rate(source_set: SourceSet, agreed: set[str]) -> None:
 
 
 STUDY = StudyConfiguration(title="Pets", stimuli="pets", seed=3)
+RULES = load_rule_set("vcr")
 
 
 def test_golds_come_from_agreed_originals_alone(source_set: SourceSet, stimulus_set: StimulusSet) -> None:
-    unchecked = make_plan(configuration=STUDY, stimulus_set=stimulus_set)
+    unchecked = make_plan(configuration=STUDY, stimulus_set=stimulus_set, rules=RULES)
     assert any("nobody has checked" in note for note in unchecked.notes)
     agreed = {f"{category}-x{n}" for category in CATEGORIES[:14] for n in range(8)}
     rate(source_set, agreed)
     stimulus_set.refresh_from_db()
-    plan = make_plan(configuration=STUDY, stimulus_set=stimulus_set)
+    plan = make_plan(configuration=STUDY, stimulus_set=stimulus_set, rules=RULES)
     assert set(plan.pools["gold"]) <= agreed
     assert len(plan.pools["gold"]) >= 14
-    assert plan.pools == make_plan(configuration=STUDY, stimulus_set=stimulus_set).pools
+    assert plan.pools == make_plan(configuration=STUDY, stimulus_set=stimulus_set, rules=RULES).pools
     notes = " ".join(plan.notes)
     assert "Gold pictures come from the 112 of 327 originals that all 2 classifiers named right" in notes
     assert "No picture of oven, truck is a gold candidate" in notes
@@ -214,10 +216,10 @@ def test_too_few_agreed_originals_are_refused_category_by_category(
     rate(source_set, {"cat-x1", "cat-x2", "dog-x1"})
     stimulus_set.refresh_from_db()
     with pytest.raises(DesignRefused, match=r"only 3 of the gold candidates \(.*cat 2,.*dog 1.*truck 0\)"):
-        make_plan(configuration=STUDY, stimulus_set=stimulus_set)
+        make_plan(configuration=STUDY, stimulus_set=stimulus_set, rules=RULES)
     rate(source_set, set())
     with pytest.raises(DesignRefused, match="only 0 of the gold candidates"):
-        make_plan(configuration=STUDY, stimulus_set=StimulusSet.objects.get())
+        make_plan(configuration=STUDY, stimulus_set=StimulusSet.objects.get(), rules=RULES)
 
 
 def test_ratings_end_with_the_first_participant(source_set: SourceSet, stimulus_set: StimulusSet) -> None:

@@ -182,7 +182,20 @@ def test_the_command_finds_a_labs_rules_beside_the_file(stimulus_set, tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(configuration(rules="lab.toml").to_toml())
     call_command("create_study", str(path))
-    assert Study.objects.get().rule_set["name"] == "lab"
+    study = Study.objects.get()
+    assert study.rule_set["name"] == "lab"
+    # The file may go: the study keeps its rules, and so does its next version.
+    (tmp_path / "lab.toml").unlink()
+    services.revise_study(study=study, configuration=configuration(rules="lab.toml", seed=5))
+    later = services.new_version(study=study, configuration=configuration(rules="lab.toml", seed=6))
+    assert later.rule_set == study.rule_set
+
+
+def test_the_command_says_which_file_of_rules_is_missing(stimulus_set, tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(configuration(rules="lab.toml").to_toml())
+    with pytest.raises(CommandError, match="There is no file .*lab.toml with a rule set"):
+        call_command("create_study", str(path))
 
 
 # Sessions

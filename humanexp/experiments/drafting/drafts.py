@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.acceptance import load_rule_set
 from analysis.design import SessionPlan
 from analysis.errors import AnalysisError, InvalidInput
 from humanexp.core.errors import ApplicationError, InputRefused
@@ -17,9 +15,11 @@ from humanexp.experiments.design_page import DesignPage, page_of
 from humanexp.experiments.drafting.drawing import Strip, strip_of
 from humanexp.experiments.drafting.fields import to_values
 from humanexp.experiments.drafting.refusals import Refusal, line_of, refusal_of
+from humanexp.experiments.models import Study
 from humanexp.experiments.plans import make_plan
+from humanexp.experiments.rules import rule_set_of
 from humanexp.experiments.services.studies import check_free, stimulus_set_for
-from humanexp.experiments.study_toml import to_toml
+from humanexp.experiments.study_toml import from_toml, to_toml
 from humanexp.experiments.terms import check_storable
 from humanexp.stimuli.models import Stimulus, StimulusSet
 
@@ -51,10 +51,10 @@ class Draft:
     is_large: bool = False
 
 
-def draft_of(given: Mapping[str, Any], *, draws_large: bool = False, keeps: str = "") -> Draft:
+def draft_of(given: Mapping[str, Any], *, draws_large: bool = False, keeps: Study | None = None) -> Draft:
     """What the fields of the form make. Nothing is written, whatever they hold.
 
-    `keeps` is the name of the study that is changed, if one is: its name is taken by itself.
+    `keeps` is the study that is changed, if one is: its name is taken by itself, and its rules stay known.
     """
     try:
         values = to_values(given)
@@ -64,19 +64,19 @@ def draft_of(given: Mapping[str, Any], *, draws_large: bool = False, keeps: str 
     toml = to_toml(values)
     try:
         configuration = StudyConfiguration.from_dict(values)
-        if configuration.slug != keeps:
+        if keeps is None or configuration.slug != keeps.slug:
             check_free(configuration)
-        return _planned(configuration, toml, draws_large)
+        return _planned(configuration, toml, draws_large, keeps)
     except (ApplicationError, AnalysisError) as error:
         return Draft(toml=toml, refusal=refusal_of(str(error)))
 
 
-def _planned(configuration: StudyConfiguration, toml: str, draws_large: bool) -> Draft:
+def _planned(configuration: StudyConfiguration, toml: str, draws_large: bool, keeps: Study | None) -> Draft:
     stimulus_set = stimulus_set_for(configuration)
-    rules = load_rule_set(configuration.rules)
+    rules = rule_set_of(configuration, keeps=keeps)
     if configuration.design.sessions * _trials(configuration) > AT_ONCE and not draws_large:
         return Draft(toml=toml, configuration=configuration, is_large=True)
-    plan = make_plan(configuration=configuration, stimulus_set=stimulus_set)
+    plan = make_plan(configuration=configuration, stimulus_set=stimulus_set, rules=rules)
     page = page_of(configuration=configuration, summary=plan.summary, notes=plan.notes, rules=rules)
     first = plan.sessions[0]
     drawn = Plan(page=page, strip=strip_of(first), samples=_samples(first, stimulus_set))
@@ -103,10 +103,7 @@ def values_of_file(text: str) -> dict[str, Any]:
 
     Raises InputRefused naming the line.
     """
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputRefused(f"This is no valid TOML: {error}.") from error
+    values = from_toml(text, source="This")
     try:
         check_storable(values)
     except InvalidInput as error:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from humanexp.core.errors import InputRefused
-from humanexp.experiments.study_toml import to_toml
+from humanexp.experiments.study_toml import from_toml, to_toml
 
 Path = tuple[str, ...]
 #: Field by setting. The task is told by what the file holds, see `task_of`.
@@ -129,9 +128,9 @@ def to_fields(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_more(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputRefused(f"Further settings are no valid TOML: {error}.", fields={"more": str(error)}) from error
+        return from_toml(text, source="The text of the further settings")
+    except InputRefused as error:
+        raise InputRefused(error.message, fields={"more": error.message}) from error
 
 
 def _merged(values: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import dataclasses
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
-from analysis.acceptance import load_rule_set
+from analysis.acceptance import RuleSet
 from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
@@ -14,14 +14,18 @@ from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
 from humanexp.experiments.plans import make_plan, store_plan
 from humanexp.experiments.roles import Action
+from humanexp.experiments.rules import rule_set_of
 from humanexp.stimuli.models import StimulusSet
 
 
-def create_study(*, configuration: StudyConfiguration, by: User | None = None) -> Study:
-    """Plan a study and store it as a draft, the first version or the next one of its family."""
+def create_study(*, configuration: StudyConfiguration, by: User | None = None, rules: RuleSet | None = None) -> Study:
+    """Plan a study and store it as a draft, the first version or the next one of its family.
+
+    `rules` are the lab's own, which somebody read from a file; otherwise the configuration names a shipped set.
+    """
     check_free(configuration)
     _check_family(configuration.family, by)
-    fields = _planned(configuration)
+    fields = _planned(configuration, rules or rule_set_of(configuration))
     try:
         with transaction.atomic():
             family, _ = StudyFamily.objects.get_or_create(slug=configuration.family)
@@ -68,7 +72,7 @@ def revise_study(*, study: Study, configuration: StudyConfiguration, by: User | 
     _refuse_frozen(study)
     if (configuration.slug, configuration.family) != (study.slug, study.family.slug):
         raise InputRefused("A revision keeps slug and family; create another study instead.")
-    fields = _planned(configuration)
+    fields = _planned(configuration, rule_set_of(configuration, keeps=study))
     with transaction.atomic():
         revisable = Study.objects.filter(pk=study.pk, frozen_at=None).exclude(state=StudyState.COLLECTING)
         changed = revisable.update(**fields)
@@ -85,7 +89,11 @@ def new_version(*, study: Study, configuration: StudyConfiguration, by: User | N
     """The study with another configuration, in the same family; who took part before sees no picture again."""
     number = (study.family.studies.aggregate(latest=Max("version"))["latest"] or 0) + 1
     slug = configuration.slug if configuration.slug != study.slug else f"{study.slug[:74]}-v{number}"
-    return create_study(configuration=dataclasses.replace(configuration, slug=slug, family=study.family.slug), by=by)
+    return create_study(
+        configuration=dataclasses.replace(configuration, slug=slug, family=study.family.slug),
+        by=by,
+        rules=rule_set_of(configuration, keeps=study),
+    )
 
 
 def start_collecting(*, study: Study, by: User | None = None) -> Study:
@@ -133,11 +141,10 @@ def _refuse_frozen(study: Study) -> None:
         )
 
 
-def _planned(configuration: StudyConfiguration) -> dict[str, object]:
+def _planned(configuration: StudyConfiguration, rules: RuleSet) -> dict[str, object]:
     """The fields that follow from a configuration; refuses what cannot be planned before anything is written."""
     stimulus_set = stimulus_set_for(configuration)
-    rule_set = load_rule_set(configuration.rules)
-    plan = make_plan(configuration=configuration, stimulus_set=stimulus_set)
+    plan = make_plan(configuration=configuration, stimulus_set=stimulus_set, rules=rules)
     plan_file, plan_digest = store_plan(plan, slug=configuration.slug)
     protocol, _ = Protocol.objects.get_or_create(
         digest=configuration.protocol.digest(),
@@ -150,7 +157,7 @@ def _planned(configuration: StudyConfiguration) -> dict[str, object]:
         "stimulus_set": stimulus_set,
         "configuration": configuration.to_dict(),
         "digest": configuration.digest(),
-        "rule_set": rule_set.to_dict(),
+        "rule_set": rules.to_dict(),
         "seed": configuration.seed,
         "planned_sessions": len(plan.sessions),
         "plan_file": plan_file,

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from analysis.acceptance import RULE_SETS, RuleSet, read_rule_set
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError
 from humanexp.experiments import services
@@ -24,7 +24,9 @@ class Command(BaseCommand):
         try:
             configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
             owner = services.account_called(options["owner"]) if options["owner"] else None
-            study = services.create_study(configuration=_rules_beside(configuration, path), by=owner)
+            study = services.create_study(
+                configuration=configuration, by=owner, rules=_rules_beside(configuration, path)
+            )
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
@@ -42,9 +44,8 @@ class Command(BaseCommand):
             self.stdout.write("It has no owner: an administrator sees it in the console, and invites one there.")
 
 
-def _rules_beside(configuration: StudyConfiguration, path: Path) -> StudyConfiguration:
-    """A rule set of the lab's own is named relative to the study file."""
-    beside = path.parent / configuration.rules
-    if configuration.rules.endswith(".toml") and beside.is_file():
-        return dataclasses.replace(configuration, rules=str(beside.resolve()))
-    return configuration
+def _rules_beside(configuration: StudyConfiguration, path: Path) -> RuleSet | None:
+    """A rule set of the lab's own is named relative to the study file, or by its whole path."""
+    if configuration.rules in RULE_SETS or not configuration.rules.endswith(".toml"):
+        return None
+    return read_rule_set(path.parent / configuration.rules)
