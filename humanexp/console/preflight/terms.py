@@ -137,11 +137,11 @@ def time_limit(launch: Launch) -> Line:
         )
     if needed > told + 1:
         return warn(
-            _("People are told %(told)d minutes; the trials alone take about %(needed)d.") % numbers,
+            _("People are told %(told)d minutes; a session takes about %(needed)d.") % numbers,
             _("Tell them the truth: the pay of an hour depends on it."),
             **recruit,
         )
-    return good(_("About %(needed)d min of trials; people are told %(told)d min and have %(allowed)d.") % numbers)
+    return good(_("About %(needed)d min in all; people are told %(told)d min and have %(allowed)d.") % numbers)
 
 
 @check(gettext_lazy("Language"))

@@ -59,6 +59,7 @@ from humanexp.recruitment.selectors.rejections import (
 )
 from humanexp.recruitment.selectors.tally import Tally, tally_of
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, WageEstimate, top_up_plan, wage_estimate
+from humanexp.recruitment.selectors.working_time import estimated_minutes, minutes_told
 
 __all__ = [
     "Attention",
@@ -84,6 +85,7 @@ __all__ = [
     "campaigns_with_hits",
     "committed_cents",
     "entrance_of",
+    "estimated_minutes",
     "exclusion_code",
     "exclusions",
     "finished_not_submitted",
@@ -97,6 +99,7 @@ __all__ = [
     "ledger_rows",
     "liability",
     "live_entries",
+    "minutes_told",
     "month_budget",
     "notices",
     "participant_hashes",

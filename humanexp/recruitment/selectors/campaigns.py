@@ -11,15 +11,13 @@ from django.urls import reverse
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.duration import session_minutes
 from humanexp.experiments.models import SessionState, Study
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
+from humanexp.recruitment.selectors.working_time import estimated_minutes
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
 
 #: What a suggested reward pays for an hour.
 SUGGESTED_HOURLY_CENTS = 1_500
-#: Consent, instructions, and looking for the way on.
-MINUTES_TO_READ = 3
 #: How long after its end a HIT may still list a late submission.
 LISTING_LAG = timedelta(hours=1)
 
@@ -41,7 +39,7 @@ class SuggestedTerms:
 def suggested_terms(study: Study) -> SuggestedTerms:
     """From the study's own `[recruitment]` table where it has one, else from its length."""
     stated = study.configuration.get("recruitment") or {}
-    minutes = int(stated.get("estimated_minutes") or _estimated_minutes(study))
+    minutes = int(stated.get("estimated_minutes") or estimated_minutes(study))
     free = free_sessions(study)
     return SuggestedTerms(
         title=str(stated.get("title") or study.title)[:128],
@@ -55,12 +53,6 @@ def suggested_terms(study: Study) -> SuggestedTerms:
         assignments=min(int(stated.get("assignments") or free), free),
         contact=str(stated.get("contact") or "")[:200],
     )
-
-
-def _estimated_minutes(study: Study) -> int:
-    """From the plan's own counts; imported studies have none."""
-    trials = session_minutes(study) if study.plan_file else 0.0
-    return max(1, round(trials + MINUTES_TO_READ))
 
 
 def campaigns_of(study: Study) -> QuerySet[Campaign]:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby, pairwise
-from operator import itemgetter
 from typing import Literal
 
 from django.conf import settings
 
-from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.experiments.models import Session, Study
 from humanexp.recruitment import pricing
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
-from humanexp.recruitment.selectors.moments import Epoch
+from humanexp.recruitment.selectors.working_time import FINISHED, active_minutes, sitting_minutes
 from humanexp.recruitment.states import LISTED, WriteState
 
-#: A longer silence than this is a break; the first one holds the instructions and may be longer.
-LONGEST_STEP_S, LONGEST_READING_S = 60.0, 600.0
 #: The newest sessions, so many, tell the median and the quartile; the rest is not read.
 ENOUGH = 100
-FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 #: The cause of such a bonus begins with it; what an earlier one paid counts in the next.
 TOP_UP = "top-up"
 Source = Literal["active", "pilot", "plan"]
@@ -89,21 +83,6 @@ class TopUpPlan:
         return self.cents + self.fee_cents
 
 
-def active_minutes(sessions: Iterable[int]) -> dict[int, float]:
-    """Minutes from opening to the last answer without the breaks, by primary key; finished sessions alone."""
-    wanted = Session.objects.filter(pk__in=list(sessions), state__in=FINISHED, completed_at__isnull=False)
-    opened = dict(wanted.values_list("pk", Epoch("opened_at")))
-    answers = Response.objects.filter(session__in=list(opened)).order_by("session_id", "received_at")
-    rows = answers.values_list("session_id", Epoch("received_at")).iterator()
-    return {pk: _active(opened[pk], [at for _, at in group]) for pk, group in groupby(rows, key=itemgetter(0))}
-
-
-def _active(opened_s: float, answered_s: list[float]) -> float:
-    reading = min(answered_s[0] - opened_s, LONGEST_READING_S)
-    steps = (min(after - before, LONGEST_STEP_S) for before, after in pairwise(answered_s))
-    return (max(reading, 0.0) + sum(steps)) / 60
-
-
 def wage_estimate(study: Study) -> WageEstimate:
     """Before anybody has taken part, a pilot of the same family tells the time, or else the plan does."""
     minutes, source = sorted(_minutes_of(study, ENOUGH).values()), "active"
@@ -132,7 +111,7 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
     worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
     worked = worked.filter(campaign__compensates=None, person__isnull=False)
     paid = _bonuses_of(study)
-    sittings = _sittings_of(study)
+    sittings = sitting_minutes(study)
     # Nobody is active for longer than the sitting lasted: answers are read where that could fall below the floor.
     earned_by = {}
     for pk, session, reward_cents in worked.values_list("pk", "session_id", "campaign__reward_cents"):
@@ -179,13 +158,6 @@ def quantile(ordered: list[float], share: float) -> float:
 def _minutes_of(study: Study, newest: int | None = None) -> dict[int, float]:
     finished = Session.objects.filter(study=study, state__in=FINISHED).order_by("-pk").values_list("pk", flat=True)
     return active_minutes(finished[:newest] if newest else finished)
-
-
-def _sittings_of(study: Study) -> dict[int, float]:
-    """Minutes from opening to the end, breaks included, by primary key."""
-    finished = Session.objects.filter(study=study, state__in=FINISHED, completed_at__isnull=False)
-    rows = finished.values_list("pk", Epoch("opened_at"), Epoch("completed_at"))
-    return {pk: (completed - opened) / 60 for pk, opened, completed in rows}
 
 
 def _minutes_of_pilots(study: Study) -> list[float]:
