@@ -12,8 +12,8 @@ from analysis import __version__ as VERSION
 from humanexp.core.keys import read_or_create_key
 from humanexp.core.storage_address import storage_of_address
 from humanexp.recruitment.pricing import MTURK_FEES as PUBLISHED_FEES
+from humanexp.recruitment.pricing import NO_FEES, FeeTable
 from humanexp.recruitment.pricing import WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS
-from humanexp.recruitment.pricing import FeeTable
 
 env = environ.Env()
 
@@ -55,15 +55,16 @@ MTURK_SANDBOX_URL = env.str(
 MTURK_PRODUCTION_URL = env.str(
     "MTURK_PRODUCTION_URL", default="https://mturk-requester.us-east-1.amazonaws.com"
 ).rstrip("/")
-#: What recruiters take on top, in whole percent and cents; the account page there is the authority.
+#: What recruiters take on top, in whole percent and cents; the account page there is the authority. Our own marketplace
+#: charges nothing unless its settings of the same names say so.
 MARKETPLACE_FEES, MTURK_FEES = (
     FeeTable(
-        base_percent=env.int(f"{name}_FEE_PERCENT", default=PUBLISHED_FEES.base_percent),
-        large_hit_percent=env.int(f"{name}_LARGE_HIT_FEE_PERCENT", default=PUBLISHED_FEES.large_hit_percent),
-        masters_percent=env.int(f"{name}_MASTERS_FEE_PERCENT", default=PUBLISHED_FEES.masters_percent),
-        minimum_cents=env.int(f"{name}_MINIMUM_FEE_CENTS", default=PUBLISHED_FEES.minimum_cents),
+        base_percent=env.int(f"{name}_FEE_PERCENT", default=usual.base_percent),
+        large_hit_percent=env.int(f"{name}_LARGE_HIT_FEE_PERCENT", default=usual.large_hit_percent),
+        masters_percent=env.int(f"{name}_MASTERS_FEE_PERCENT", default=usual.masters_percent),
+        minimum_cents=env.int(f"{name}_MINIMUM_FEE_CENTS", default=usual.minimum_cents),
     )
-    for name in ("MARKETPLACE", "MTURK")
+    for name, usual in (("MARKETPLACE", NO_FEES), ("MTURK", PUBLISHED_FEES))
 )
 #: SQS queues that recruiters put events into: hints to look at once. Empty: polling alone, every minute.
 MARKETPLACE_QUEUE_URL = env.str("MARKETPLACE_QUEUE_URL", default="")

@@ -11,6 +11,11 @@ os.environ.setdefault("COMPUTE", "serial")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "1")
 
+# A house that charges on its marketplace: most tests want a fee in their sums. The default is none.
+for name, amount in {"FEE_PERCENT": 20, "LARGE_HIT_FEE_PERCENT": 20, "MASTERS_FEE_PERCENT": 5}.items():
+    os.environ.setdefault(f"MARKETPLACE_{name}", str(amount))
+os.environ.setdefault("MARKETPLACE_MINIMUM_FEE_CENTS", "1")
+
 from humanexp.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -47,9 +47,9 @@ def minutes_of(trials_by_role: Mapping[str, float], protocol: ProtocolConfig, *,
     return total / 60_000
 
 
-def work_ms(task: Task, protocol: ProtocolConfig, answer_ms: float | None) -> float:
+def work_ms(task: Task, protocol: ProtocolConfig | None, answer_ms: float | None) -> float:
     """What a trial with this answer took at least; None: no answer in time."""
-    if not task.is_timed:
+    if protocol is None or not task.is_timed:
         return answer_ms or 0.0
     if answer_ms is None or protocol.fixed_response_window:
         answer_ms = protocol.response_ms

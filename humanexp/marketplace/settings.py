@@ -25,11 +25,12 @@ MARKETPLACE_NAME = env.str("MARKETPLACE_NAME", default="HumanExp Marketplace")
 MARKETPLACE_SIGN_UP = env.str("MARKETPLACE_SIGN_UP", default="open")
 #: Opens /_test/: a settable clock and faults on demand. Never set it where real people work.
 MARKETPLACE_TEST_CONTROLS = env.bool("MARKETPLACE_TEST_CONTROLS", default=False)
+#: What this house keeps of a requester's deposit beside what workers get. Nobody else charges anything here.
 MARKETPLACE_FEES = FeeSchedule(
-    base_percent=env.int("MARKETPLACE_FEE_PERCENT", default=20),
-    large_hit_percent=env.int("MARKETPLACE_LARGE_HIT_FEE_PERCENT", default=20),
-    masters_percent=env.int("MARKETPLACE_MASTERS_FEE_PERCENT", default=5),
-    minimum_cents=env.int("MARKETPLACE_MINIMUM_FEE_CENTS", default=1),
+    base_percent=env.int("MARKETPLACE_FEE_PERCENT", default=0),
+    large_hit_percent=env.int("MARKETPLACE_LARGE_HIT_FEE_PERCENT", default=0),
+    masters_percent=env.int("MARKETPLACE_MASTERS_FEE_PERCENT", default=0),
+    minimum_cents=env.int("MARKETPLACE_MINIMUM_FEE_CENTS", default=0),
 )
 #: Where notifications of HIT events go: services that speak SQS and SNS. Empty: that transport is refused.
 MARKETPLACE_SQS_ENDPOINT_URL = env.str("MARKETPLACE_SQS_ENDPOINT_URL", default="")

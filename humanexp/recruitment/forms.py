@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.errors import InvalidRequest
 from humanexp.experiments.models import StudyFamily
-from humanexp.recruitment import money
+from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.requirements import (
@@ -39,26 +39,43 @@ class DollarField(forms.CharField):
             raise forms.ValidationError(error.message) from error
 
 
+def _recruiters() -> list[tuple[str, str]]:
+    """What can be used first; what its owner has closed comes last and says so."""
+
+    def label(name: str) -> str:
+        text = str(Environment(name).label)
+        return _("%(name)s (closed)") % {"name": text} if recruiters.capabilities_of(name).is_closed else text
+
+    return [(name, label(name)) for name in recruiters.offered()]
+
+
 class TermsForm(forms.Form):
     """What fixes the price of a launch."""
 
     SMALL, ONE = "small", "one"
 
-    to = forms.ChoiceField(label=_("Where people are found"), choices=Environment.choices, widget=forms.RadioSelect)
+    to = forms.ChoiceField(label=_("Where people are found"), choices=_recruiters, widget=forms.RadioSelect)
     assignments = forms.IntegerField(label=_("Places"), min_value=1, max_value=100_000)
     reward = DollarField(label=_("Reward"), required=False, help_text=_("Dollars for one person."))
+    unpaid = forms.BooleanField(label=_("People are not paid"), required=False)
     hits = forms.ChoiceField(
         label=_("How the places are offered"),
         required=False,
         choices=[(SMALL, _("In HITs of %(small)s") % {"small": SMALL_HIT}), (ONE, _("In one HIT"))],
         widget=forms.RadioSelect,
     )
-    masters = forms.BooleanField(label=_("Masters only"), required=False)
+    masters = forms.BooleanField(
+        label=_("Masters only"),
+        required=False,
+        help_text=_("Of the own marketplace, whom its desk has marked. Nobody else sees the work."),
+    )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if cleaned.get("to") == Environment.LINK:
-            cleaned |= {"reward": 0, "hits": self.ONE, "masters": False}
+        if not recruiters.capabilities_of(cleaned.get("to", "")).pays:
+            cleaned |= {"reward": 0, "unpaid": False, "hits": self.ONE, "masters": False}
+        elif cleaned.get("unpaid") and not cleaned.get("reward"):
+            cleaned["reward"] = 0
         elif cleaned.get("reward") is None and "reward" not in self.errors:
             self.add_error("reward", _("Say what one person gets."))
         return cleaned
@@ -140,6 +157,12 @@ class LaunchForm(TermsForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
+        if recruiters.capabilities_of(cleaned.get("to", "")).pays and "reward" not in self.errors:
+            if cleaned.get("unpaid") and cleaned.get("reward"):
+                self.add_error("unpaid", _("A reward is set: take it away, or this mark."))
+            elif not cleaned.get("unpaid") and cleaned.get("reward") == 0:
+                text = _("A reward of 0 pays nobody: say what one person gets, or mark that people are not paid.")
+                self.add_error("reward", text)
         codes = cleaned.get("countries", "").replace(",", " ").upper().split()
         try:
             self.requirements = WorkerRequirements(
@@ -161,6 +184,7 @@ class LaunchForm(TermsForm):
         is_link, is_real = given["to"] == Environment.LINK, given["to"] == Environment.PRODUCTION
         return {
             **terms,
+            "unpaid": given["unpaid"],
             "title": given["title"],
             "description": given["description"],
             "keywords": given["keywords"],

@@ -13,9 +13,6 @@ from humanexp.recruitment.selectors import Budget, Tally, WageEstimate
 from humanexp.recruitment.services.deliveries import entry_url
 from humanexp.recruitment.states import HitState
 
-#: Where a launch costs money.
-PAID = (Environment.MARKETPLACE, Environment.SANDBOX, Environment.PRODUCTION)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Wage:
@@ -50,10 +47,16 @@ class Price:
     refusal: str
     #: whether anything is asked before; not of a rehearsal
     is_asked: bool
+    #: people get nothing, and somebody has said that this is meant
+    is_unpaid: bool
 
     @property
     def is_link(self) -> bool:
         return self.to == Environment.LINK
+
+    @property
+    def pays_nobody_by_mistake(self) -> bool:
+        return not (self.is_link or self.is_unpaid or self.quoted.reward_cents)
 
     @property
     def is_real_money(self) -> bool:
@@ -79,7 +82,7 @@ class Price:
 
     @property
     def can_launch(self) -> bool:
-        return not (self.is_too_many or self.refusal)
+        return not (self.is_too_many or self.refusal or self.pays_nobody_by_mistake)
 
 
 def price_of(study: Study, form: TermsForm, tally: Tally | None = None) -> Price | None:
@@ -99,6 +102,7 @@ def price_of(study: Study, form: TermsForm, tally: Tally | None = None) -> Price
         free_sessions=selectors.free_sessions(study),
         refusal=gates.refusal(study=study, to=terms["to"], price=quoted),
         is_asked=gates.is_asked(study, terms["to"]),
+        is_unpaid=form.cleaned_data["unpaid"],
     )
 
 

@@ -27,7 +27,7 @@ CAMPAIGN_TRANSITIONS: Mapping[str, frozenset[str]] = {
 class HitState(models.TextChoices):
     PLANNED = "planned", _("being published")
     OPEN = "open", _("open")
-    #: expired, or every place is taken and nobody is at work
+    #: nobody can take a place: expired, or every one is taken; people may still be at work
     CLOSED = "closed", _("closed")
     #: never published
     CANCELLED = "cancelled", _("cancelled")

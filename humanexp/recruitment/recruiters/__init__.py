@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
 from humanexp.core.errors import InvalidRequest, KeysRefused
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.pricing import NO_FEES, FeeTable
-from humanexp.recruitment.recruiters.base import Recruiter
+from humanexp.recruitment.recruiters.base import Capabilities, Recruiter
 from humanexp.recruitment.recruiters.link import LinkRecruiter
 
 
@@ -44,6 +45,30 @@ def recruiter_for(environment: str) -> Recruiter:
             queue = settings.MTURK_PRODUCTION_QUEUE_URL
             return _mturk(environment, settings.MTURK_PRODUCTION_URL, fees, queue, settings.QUEUE_REGION)
     raise InvalidRequest(f"{environment!r} is no recruiter: choose one of {', '.join(Environment.values)}.")
+
+
+def capabilities_of(environment: str) -> Capabilities:
+    match environment:
+        case Environment.LINK:
+            return Capabilities(pays=False)
+        case Environment.MARKETPLACE:
+            return Capabilities(pays=True, is_set_up=bool(settings.MARKETPLACE_ACCESS_KEY_ID))
+    url = settings.MTURK_SANDBOX_URL if environment == Environment.SANDBOX else settings.MTURK_PRODUCTION_URL
+    # Mechanical Turk closed on 30 September 2026; its API lives on where somebody else answers it.
+    is_amazon = (urlsplit(url).hostname or "").endswith(".amazonaws.com")
+    return Capabilities(pays=True, pays_out=True, is_set_up=not is_amazon, is_closed=is_amazon)
+
+
+def offered() -> list[str]:
+    """Every environment, those that can be used now first and the closed ones last."""
+    known = {environment: capabilities_of(environment) for environment in Environment.values}
+    return sorted(known, key=lambda environment: (known[environment].is_closed, not known[environment].is_set_up))
+
+
+def preferred() -> str:
+    """Where a launch begins: the paid recruiter that is set up, or a plain link."""
+    paid = (name for name in offered() if capabilities_of(name).pays and capabilities_of(name).is_set_up)
+    return next(paid, Environment.LINK.value)
 
 
 def fees_of(environment: str) -> FeeTable:

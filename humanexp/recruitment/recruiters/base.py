@@ -20,6 +20,20 @@ from humanexp.recruitment.states import AssignmentState
 
 
 @dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What is known of a recruiter before there are keys; pages take their words from it."""
+
+    #: money goes through it
+    pays: bool
+    #: an approval there pays the person; elsewhere it is the lab's debt, which is paid out in the lab's own way
+    pays_out: bool = False
+    #: it could be used now, as far as settings tell
+    is_set_up: bool = True
+    #: whoever runs it has closed it for good
+    is_closed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Holds:
     """Open to those alone who hold this qualification."""
 

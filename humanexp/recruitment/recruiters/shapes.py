@@ -36,7 +36,7 @@ def hit_report(hit: Mapping[str, Any]) -> HitReport:
     return HitReport(
         hit_id=hit["HITId"],
         annotation=hit.get("RequesterAnnotation", ""),
-        is_open=hit.get("HITStatus") in ("Assignable", "Unassignable"),
+        is_open=hit.get("HITStatus") == "Assignable",
         max_assignments=hit.get("MaxAssignments", 0),
         available=hit.get("NumberOfAssignmentsAvailable", 0),
         pending=hit.get("NumberOfAssignmentsPending", 0),

@@ -41,6 +41,9 @@ def suggested_terms(study: Study) -> SuggestedTerms:
     stated = study.configuration.get("recruitment") or {}
     minutes = int(stated.get("estimated_minutes") or estimated_minutes(study))
     free = free_sessions(study)
+    reward_cents = stated.get("reward_cents")
+    if reward_cents is None:
+        reward_cents = round(SUGGESTED_HOURLY_CENTS * minutes / 60 / 5) * 5
     return SuggestedTerms(
         title=str(stated.get("title") or study.title)[:128],
         description=str(
@@ -49,7 +52,7 @@ def suggested_terms(study: Study) -> SuggestedTerms:
         ),
         keywords=str(stated.get("keywords") or "research, psychology, vision, pictures, perception"),
         estimated_minutes=minutes,
-        reward_cents=int(stated.get("reward_cents") or round(SUGGESTED_HOURLY_CENTS * minutes / 60 / 5) * 5),
+        reward_cents=int(reward_cents),
         assignments=min(int(stated.get("assignments") or free), free),
         contact=str(stated.get("contact") or "")[:200],
     )
@@ -136,6 +139,7 @@ def hits_to_ask_about(campaign: Campaign) -> list[Hit]:
         hit
         for hit in published
         if hit.state == HitState.OPEN
+        or hit.pending
         or hit.pk in undecided
         or under_way
         or hit.expires_at is None

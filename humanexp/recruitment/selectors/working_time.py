@@ -8,9 +8,9 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
 
-from humanexp.experiments.configuration import StudyConfiguration
+from analysis.protocols import ProtocolConfig
 from humanexp.experiments.duration import session_minutes, work_ms
-from humanexp.experiments.models import Population, Response, Session, SessionState, Study
+from humanexp.experiments.models import Population, Protocol, Response, Session, SessionState, Study
 from humanexp.experiments.tasks import TASKS
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors.moments import Epoch
@@ -25,15 +25,15 @@ TOLD_OF, TOLD_FROM = 20, 5
 def active_minutes(sessions: Iterable[int]) -> dict[int, float]:
     """Minutes from opening to the last answer without the breaks, by primary key; finished sessions alone."""
     wanted = Session.objects.filter(pk__in=list(sessions), state__in=FINISHED, completed_at__isnull=False)
-    opened = {pk: (study, at) for pk, study, at in wanted.values_list("pk", "study", Epoch("opened_at"))}
-    studies = Study.objects.in_bulk({study for study, _ in opened.values()})
-    protocols = {pk: StudyConfiguration.from_dict(one.configuration).protocol for pk, one in studies.items()}
+    opened = {pk: (shown, at) for pk, shown, at in wanted.values_list("pk", "study__protocol", Epoch("opened_at"))}
+    shown = Protocol.objects.in_bulk({pk for pk, _ in opened.values() if pk is not None})
+    protocols = {pk: ProtocolConfig.from_dict(one.configuration) for pk, one in shown.items()}
     answers = Response.objects.filter(session__in=list(opened)).order_by("session_id", "received_at", "position")
     rows = answers.values_list("session_id", Epoch("received_at"), "trial__task", "rt_ms").iterator()
     minutes = {}
     for pk, group in groupby(rows, key=itemgetter(0)):
-        study, opened_s = opened[pk]
-        answered = [(at, work_ms(TASKS[task], protocols[study], rt_ms) / 1000) for _, at, task, rt_ms in group]
+        protocol, opened_s = protocols.get(opened[pk][0]), opened[pk][1]
+        answered = [(at, work_ms(TASKS[task], protocol, rt_ms) / 1000) for _, at, task, rt_ms in group]
         minutes[pk] = _active_s(opened_s, answered) / 60
     return minutes
 

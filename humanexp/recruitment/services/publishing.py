@@ -16,7 +16,7 @@ from humanexp.recruitment import gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.quiz import Quiz
-from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.recruiters import capabilities_of, fees_of
 from humanexp.recruitment.requirements import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
@@ -67,6 +67,7 @@ def publish(
     to: str,
     assignments: int | None = None,
     reward_cents: int | None = None,
+    unpaid: bool = False,
     assignments_per_hit: int | None = None,
     title: str = "",
     description: str = "",
@@ -89,14 +90,15 @@ def publish(
 
     Production wants the exact total; anywhere else it is compared when given. A plain link is open at once. The gates
     (`recruitment.gates`) can be skipped on our own grounds alone. `qualifies`: a paid qualification of its own, whose
-    pass opens that family's campaigns that need it. `shown_campaigns`: how many the study had on the page from which
-    this is launched; a second click, or somebody else's launch meanwhile, is refused.
+    pass opens that family's campaigns that need it. `unpaid`: people get nothing, and that is meant; a reward of 0
+    alone is refused where money goes through the recruiter. `shown_campaigns`: how many the study had on the page
+    from which this is launched; a second click, or somebody else's launch meanwhile, is refused.
     """
     defaults = selectors.suggested_terms(study)
     if assignments is None:
         assignments = defaults.assignments
     if reward_cents is None:
-        reward_cents = 0 if to == Environment.LINK else defaults.reward_cents
+        reward_cents = 0 if unpaid or not capabilities_of(to).pays else defaults.reward_cents
     minutes = estimated_minutes or defaults.estimated_minutes
     price = quote(
         to=to,
@@ -106,6 +108,7 @@ def publish(
         masters=requirements.masters,
     )
     _check(study, to, price, confirm_total_cents)
+    _check_reward(to, reward_cents, unpaid=unpaid)
     _ask_gates(study, to, price, skip=skip_preflight)
     cap = price.total_cents if cap_cents is None else cap_cents
     if cap < price.total_cents:
@@ -189,16 +192,32 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("This study holds imported trials; nobody can be recruited for it.")
     _check_open(study)
-    if to == Environment.LINK and price.reward_cents:
-        raise InvalidRequest(
-            "No money goes through a plain link: set the reward to 0 and pay people where you found them."
-        )
     if to in (Environment.SANDBOX, Environment.PRODUCTION) and not settings.PUBLIC_URL.startswith("https://"):
         raise StudyRefused(
             f"PUBLIC_URL is {settings.PUBLIC_URL}: MTurk shows studies from https addresses only. "
             "Put a TLS proxy in front and set PUBLIC_URL=https://..."
         )
     check_confirmed(to, price.total_cents, confirmed_cents)
+
+
+def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
+    """Zero pay is a choice, never a slip."""
+    if not capabilities_of(to).pays:
+        if reward_cents:
+            raise InvalidRequest(
+                "No money goes through a plain link: set the reward to 0 and pay people where you found them.",
+                fields={"reward": "0"},
+            )
+    elif unpaid and reward_cents:
+        raise InvalidRequest(
+            f"The campaign is said to pay nobody, and its reward is {money.dollars(reward_cents)}: choose one.",
+            fields={"reward": "0, or paid"},
+        )
+    elif not reward_cents and not unpaid:
+        raise InvalidRequest(
+            "A reward of 0 pays nobody. Say what one person gets, or say that people are not paid (--unpaid).",
+            fields={"reward": "more than 0, or unpaid"},
+        )
 
 
 def _check_places(study: Study, price: pricing.Quote) -> None:

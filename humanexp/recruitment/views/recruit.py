@@ -15,9 +15,9 @@ from humanexp.core.models import User
 from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import Study, StudyFamily
 from humanexp.experiments.roles import Action
-from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
-from humanexp.recruitment.launch_page import PAID, campaign_rows, price_of
+from humanexp.recruitment.launch_page import campaign_rows, price_of
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.requirements import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.recruitment.states import CampaignState
@@ -32,7 +32,7 @@ def recruit(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         return _launch(request, study)
     to = request.GET.get("to", "")
-    initial = _initial(study, to if to in Environment.values else Environment.MARKETPLACE)
+    initial = _initial(study, to if to in Environment.values else recruiters.preferred())
     return _page(request, study, LaunchForm(initial=initial, families=_families(request, study)))
 
 
@@ -122,7 +122,7 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
         "free_sessions": priced.free_sessions if priced else selectors.free_sessions(study),
         "attention": selectors.attention(study, tally),
         "excluded": selectors.exclusions(study.family).count(),
-        "paid": " ".join(PAID),
+        "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
         "budget": budget,
         "liability": selectors.liability(study, tally),
         "limits": LimitsForm(initial={"study_cap": _typed(budget.cap_cents)}),
@@ -156,7 +156,7 @@ def _initial(study: Study, to: str) -> dict[str, Any]:
         "approval_days": 3,
         "contact": suggested.contact,
         # our own marketplace is small and new: what its people have done elsewhere, it cannot know
-        **(_usual_requirements() if to in (Environment.SANDBOX, Environment.PRODUCTION) else {}),
+        **(_usual_requirements() if recruiters.capabilities_of(to).pays_out else {}),
     }
 
 

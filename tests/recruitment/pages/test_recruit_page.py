@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.core.errors import StudyRefused
+from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Study
@@ -63,6 +64,14 @@ class TestPrice:
         assert "the floor that is set for this house" in price(console, study, reward="0.50")
         assert "the floor that is set for this house" not in price(console, study)
 
+    def test_a_reward_of_nothing_is_a_mistake_until_it_is_meant(self, study: Study, console: Client) -> None:
+        slip = price(console, study, reward="0")
+        assert "A reward of 0 pays nobody." in slip and "<dd>unpaid</dd>" in slip
+        assert 'class="btn main" disabled' in slip
+        meant = price(console, study, reward="", unpaid="on")
+        assert "A reward of 0 pays nobody." not in meant and "<dd>unpaid</dd>" in meant
+        assert 'class="btn main">' in meant
+
     def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
         SenderLease.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())
         page = price(console, study)
@@ -80,7 +89,48 @@ class TestPrice:
         assert "Launch for" not in page and "the exact cost appears here" in page
 
 
+class TestChoices:
+    """Where a launch begins."""
+
+    def chosen(self, console: Client, study: Study) -> tuple[list[str], str]:
+        page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
+        radios = re.findall(r'<input type="radio" name="to" value="(\w+)"([^>]*)>.*?<span>([^<]*)</span>', page)
+        return [label for _value, _attributes, label in radios], next(v for v, a, _l in radios if "checked" in a)
+
+    def test_nothing_is_preselected_that_is_not_set_up(self, study: Study, console: Client, settings: Any) -> None:
+        settings.MARKETPLACE_ACCESS_KEY_ID = ""
+        assert self.chosen(console, study)[1] == "link"
+        settings.MARKETPLACE_ACCESS_KEY_ID = "AKIA"
+        assert self.chosen(console, study)[1] == "marketplace"
+
+    def test_what_is_closed_comes_last_and_says_so(self, study: Study, console: Client, settings: Any) -> None:
+        settings.MARKETPLACE_ACCESS_KEY_ID = "AKIA"
+        labels, _ = self.chosen(console, study)
+        assert labels == ["plain link", "own marketplace", "MTurk Sandbox (closed)", "MTurk production (closed)"]
+        settings.MTURK_SANDBOX_URL = "https://turk.example.org"
+        assert self.chosen(console, study)[0][2:] == ["MTurk Sandbox", "MTurk production (closed)"]
+
+
 class TestLaunch:
+    def test_zero_pay_is_chosen_or_refused(self, study: Study, console: Client) -> None:
+        address = f"/studies/{study.slug}/recruit/"
+        slip = console.post(address, terms(reward="0", shown_total="0"))
+        assert slip.status_code == 422 and b"A reward of 0 pays nobody" in slip.content
+        both = console.post(address, terms(unpaid="on"))
+        assert both.status_code == 422 and b"A reward is set" in both.content
+        assert not Campaign.objects.exists()
+        meant = console.post(address, terms(reward="0", unpaid="on", shown_total="5"))
+        assert meant.status_code == 302
+        assert Campaign.objects.get().reward_cents == 0
+
+    def test_the_service_refuses_it_too(self, study: Study) -> None:
+        with pytest.raises(InvalidRequest, match="pays nobody") as refused:
+            services.publish(study=study, to="marketplace", assignments=2, reward_cents=0)
+        assert list(refused.value.fields) == ["reward"]
+        with pytest.raises(InvalidRequest, match="choose one"):
+            services.publish(study=study, to="marketplace", assignments=2, reward_cents=5, unpaid=True)
+        assert services.publish(study=study, to="marketplace", assignments=2, unpaid=True).reward_cents == 0
+
     def test_at_the_price_that_was_shown(self, study: Study, console: Client, researcher: User) -> None:
         reply = console.post(f"/studies/{study.slug}/recruit/", terms())
         assert reply.status_code == 302

@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.management.base import RecruitmentCommand
 from humanexp.recruitment.models import Environment
+from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.requirements import WorkerRequirements
 from humanexp.recruitment.services.deliveries import entry_url
 
@@ -19,6 +20,7 @@ class Command(RecruitmentCommand):
         parser.add_argument("--to", required=True, choices=Environment.values, help="where people are found")
         parser.add_argument("--assignments", metavar="N", type=int, help="places (default: every free session)")
         parser.add_argument("--reward", metavar="DOLLARS", help="reward of one assignment, like 1.20")
+        parser.add_argument("--unpaid", action="store_true", help="people get nothing for it, and that is meant")
         parser.add_argument("--per-hit", metavar="N", type=int, help="places of one HIT (default 9: lower fee)")
         parser.add_argument("--minutes", metavar="N", type=int, help="what people are told it takes")
         parser.add_argument("--cap", metavar="DOLLARS", help="most the campaign may ever cost (default: its price)")
@@ -38,8 +40,9 @@ class Command(RecruitmentCommand):
         study, to = self.study(options["study"]), options["to"]
         suggested = selectors.suggested_terms(study)
         assignments = suggested.assignments if options["assignments"] is None else options["assignments"]
-        reward = money.cents(options["reward"]) if options["reward"] else suggested.reward_cents
-        reward = 0 if to == Environment.LINK and not options["reward"] else reward
+        is_paid = capabilities_of(to).pays and not options["unpaid"]
+        suggestion = suggested.reward_cents if is_paid else 0
+        reward = money.cents(options["reward"]) if options["reward"] else suggestion
         terms = {
             "to": to,
             "assignments": assignments,
@@ -55,8 +58,8 @@ class Command(RecruitmentCommand):
         )
         price = services.quote(**terms, masters=requirements.masters)
         self.stdout.write(
-            f"{assignments} places through a plain link, which pays nobody"
-            if to == Environment.LINK
+            f"{assignments} places; nobody is paid"
+            if not reward
             else f"{assignments} places in {len(price.hit_sizes)} HITs at ${money.dollars(reward)}: rewards "
             f"${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
             f"= ${money.dollars(price.total_cents)}"
@@ -64,6 +67,7 @@ class Command(RecruitmentCommand):
         campaign = services.publish(
             study=study,
             **terms,
+            unpaid=options["unpaid"],
             estimated_minutes=options["minutes"],
             cap_cents=money.cents(options["cap"]) if options["cap"] else None,
             confirm_total_cents=money.cents(options["confirm_total"]) if options["confirm_total"] else None,
