@@ -8,6 +8,7 @@ import sys
 
 
 def main() -> None:
+    os.umask(0o077)  # files with answers, ids or keys are their owner's alone
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
     from django.core.management import execute_from_command_line
 

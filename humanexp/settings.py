@@ -19,7 +19,7 @@ env = environ.Env()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / "media"))).resolve()
-MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
+MEDIA_ROOT.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 DEBUG = env.bool("DEBUG", default=False)
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
@@ -30,8 +30,9 @@ CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 #: Signs links, tokens and cookies; may be rotated: put the old one into SECRET_KEY_FALLBACKS.
 SECRET_KEY = env.str("SECRET_KEY", default="") or read_or_create_key(MEDIA_ROOT / "keys" / "secret_key")
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
-#: Hashes worker ids into participants' codes; never rotate it, back it up.
-PSEUDONYM_KEY = env.str("PSEUDONYM_KEY", default="") or read_or_create_key(MEDIA_ROOT / "keys" / "pseudonym_key")
+#: Hashes worker ids into participants' codes; never rotate it, back it up. Empty: a file under MEDIA_ROOT, made when an
+#: empty database first needs it. Read by humanexp.core.fingerprints alone, which compares it with the database.
+PSEUDONYM_KEY = env.str("PSEUDONYM_KEY", default="")
 
 #: serial | processes[:n] | dask:tcp://host:8786
 COMPUTE = env.str("COMPUTE", default="processes")
@@ -168,8 +169,8 @@ STORAGES = {
 }
 # Uploads are written here piece by piece, on the disk where they stay.
 FILE_UPLOAD_TEMP_DIR = MEDIA_ROOT / "uploads"
-FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True)
-FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_TEMP_DIR.mkdir(exist_ok=True, mode=0o700)
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 
 AUTH_USER_MODEL = "core.User"
 AUTH_PASSWORD_VALIDATORS = [

@@ -1,8 +1,24 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from django.core.wsgi import get_wsgi_application
 
+os.umask(0o077)  # what this process writes is its owner's alone
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
 application = get_wsgi_application()
+
+from django.db import connections  # noqa: E402
+
+from humanexp.core.errors import PseudonymKeyRefused  # noqa: E402
+from humanexp.core.fingerprints import check_at_start  # noqa: E402
+
+try:
+    check_at_start()
+except PseudonymKeyRefused as refusal:
+    sys.stderr.write(f"The web process does not start. {refusal}\n")
+    # gunicorn's own status for a worker that cannot boot: it stops instead of starting one after the other
+    raise SystemExit(3) from None
+finally:
+    connections.close_all()

@@ -20,6 +20,7 @@ ApplicationError
 │   ├── CapExceeded           more money than the campaign may spend
 │   ├── AlreadyBegun          begun from another assignment, and can go on here
 │   └── AlreadyTookPart       this person has no session left in the study's family
+├── PseudonymKeyRefused       503, the database was filled under another key
 ├── JobError
 │   └── JobCancelled
 └── RecruiterError            the other side refused, or nobody knows
@@ -181,6 +182,13 @@ class AlreadyTookPart(Conflict):
     """You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."""
 
     problem = "already-took-part"
+
+
+class PseudonymKeyRefused(ApplicationError):
+    """PSEUDONYM_KEY is not the key that this database was filled under: put the right one back."""
+
+    status_code = 503
+    problem = "pseudonym-key"
 
 
 class JobError(ApplicationError):

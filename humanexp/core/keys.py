@@ -9,12 +9,18 @@ import secrets
 from pathlib import Path
 
 
-def read_or_create_key(path: Path) -> str:
-    """The key stored at `path`; made with mode 0600 when it is not there. Safe when two processes start at once."""
+def read_key(path: Path) -> str | None:
+    """The key stored at `path`, if there is one."""
     try:
         return path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        pass
+        return None
+
+
+def read_or_create_key(path: Path) -> str:
+    """The key stored at `path`; made with mode 0600 when it is not there. Safe when two processes start at once."""
+    if (key := read_key(path)) is not None:
+        return key
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

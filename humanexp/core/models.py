@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import hmac
 from typing import Any, NoReturn
 
 from django.conf import settings
@@ -52,3 +54,23 @@ class AuditEvent(models.Model):
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise NotAllowed("The record of what was done is only ever added to.")
+
+
+class KeyFingerprint(models.Model):
+    """Which key this database was filled under: a keyed hash of the key's name, never the key."""
+
+    name = models.CharField(max_length=20, unique=True)
+    digest = models.CharField(max_length=64)
+    #: why this key was believed
+    how = models.CharField(max_length=80)
+    recorded_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @staticmethod
+    def digest_of(name: str, key: str) -> str:
+        return hmac.new(key.encode(), f"humanexp key fingerprint 1: {name}".encode(), hashlib.sha256).hexdigest()
+
+    def is_of(self, key: str) -> bool:
+        return hmac.compare_digest(self.digest, self.digest_of(self.name, key))

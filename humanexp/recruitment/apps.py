@@ -11,10 +11,13 @@ class RecruitmentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from humanexp.core.fingerprints import register_witness
         from humanexp.recruitment import handlers  # noqa: F401  (registers)
         from humanexp.recruitment.review_panel import PANEL
+        from humanexp.recruitment.selectors.people import stored_codes
         from humanexp.screening.panels import register_panel
 
         register_study_tab(StudyTab(key="recruit", label=_("Recruit"), url_name="recruitment:recruit", order=30))
         register_study_tab(StudyTab(key="monitor", label=_("Monitor"), url_name="recruitment:monitor", order=40))
         register_panel(PANEL)
+        register_witness(stored_codes)

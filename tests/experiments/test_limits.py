@@ -7,9 +7,10 @@ import datetime
 import pytest
 from django.core import signing
 
-from humanexp.console.examination import refused_calls
+from humanexp.console.examination.operation import refused_calls
 from humanexp.core import callers, clock
 from humanexp.core.callers import caller_of
+from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.core.limits import Allowance
 from humanexp.experiments import credentials, pace, selectors, services
@@ -255,7 +256,7 @@ def test_a_caller_is_told_apart_for_a_day(hand_clock, rf):
 def test_the_salt_of_the_day_is_stored_nowhere(rf, settings):
     """Who has the keys and the table still cannot try all addresses: the salt was random, and is gone."""
     code = caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1"))
-    for key in (settings.SECRET_KEY, settings.PSEUDONYM_KEY):
+    for key in (settings.SECRET_KEY, pseudonym_key()):
         assert code != pseudonym(key, "10.0.0.1", prefix="A")
     callers._salt = (None, "")  # as when the process starts again
     assert caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1")) != code

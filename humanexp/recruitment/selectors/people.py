@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db.models import Q, QuerySet
 
+from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.experiments.models import Session, SessionState, StudyFamily
 from humanexp.recruitment.models import (
@@ -21,10 +21,29 @@ from humanexp.recruitment.models import (
 from humanexp.recruitment.states import WriteState
 
 
+def code_of(*, environment: str, worker_id: str, family: StudyFamily) -> str:
+    """One code per person and family, the same in every environment that shares the person's worker id."""
+    return _code(pseudonym_key(), environment, worker_id, family.slug)
+
+
+def _code(key: str, environment: str, worker_id: str, family: str) -> str:
+    return pseudonym(key, WORKER_NAMESPACE[Environment(environment)], family, worker_id)
+
+
+def stored_codes(key: str) -> Stored:
+    """Every participant's code computed again from the worker id that is kept of them."""
+    people = RecruitedPerson.objects.filter(participant__is_scripted=False)
+    rows = people.values_list("environment", "worker_id", "family__slug", "participant__code")
+    alike = [_code(key, *of_person) == code for *of_person, code in rows.iterator()]
+    return Stored(
+        alike=sum(alike), otherwise=len(alike) - sum(alike), beyond_proof=Exclusion.objects.values("code").count()
+    )
+
+
 def exclusion_code(*, environment: str, worker_id: str) -> str:
     """A keyed hash, the same in every family and for all environments in which the worker id is the same person's."""
     namespace = WORKER_NAMESPACE[Environment(environment)]
-    return pseudonym(settings.PSEUDONYM_KEY, "exclusion", namespace, worker_id, prefix="X", length=20)
+    return pseudonym(pseudonym_key(), "exclusion", namespace, worker_id, prefix="X", length=20)
 
 
 def exclusions(family: StudyFamily, query: str = "") -> QuerySet[Exclusion]:

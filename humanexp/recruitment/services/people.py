@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import re
 
-from django.conf import settings
 from django.db import transaction
 
 from humanexp.core.errors import InvalidRequest
-from humanexp.core.keys import pseudonym
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import StudyFamily
-from humanexp.recruitment.models import WORKER_NAMESPACE, Environment, RecruitedPerson
+from humanexp.recruitment.models import Environment, RecruitedPerson
+from humanexp.recruitment.selectors.people import code_of
 
 #: MTurk's CustomerId allows capitals and digits only; a panel's ids are freer, but no addresses: they name people.
 _WORKER_ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -22,11 +21,6 @@ def check_worker_id(environment: str, worker_id: str) -> str:
     if not pattern.fullmatch(worker_id):
         raise InvalidRequest("This link does not say who you are: open the study again from where you found it.")
     return worker_id
-
-
-def code_of(*, environment: str, worker_id: str, family: StudyFamily) -> str:
-    """One code per person and family, the same in every environment that shares the person's worker id."""
-    return pseudonym(settings.PSEUDONYM_KEY, WORKER_NAMESPACE[Environment(environment)], family.slug, worker_id)
 
 
 @transaction.atomic

@@ -1,27 +1,58 @@
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import IO, Any, cast
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from humanexp.console.examination import examine
+from humanexp.console.examination import Finding, examine
+from humanexp.core import fingerprints
+from humanexp.core.errors import ApplicationError
 
-MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "missing": "[red]missing[/]"}
+MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fault": "[red]fault[/]", "missing": "[red]missing[/]"}
 
 
 class Command(BaseCommand):
-    help = "Say what runs, what is missing, and whether real money can move."
+    help = "Say what runs, what is missing or wrong, and whether real money can move."
     requires_system_checks: list[str] = []
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--strict", action="store_true", help="a fault, too, ends with a non-zero status")
+        parser.add_argument("--json", action="store_true", help="the findings as JSON")
+        word = parser.add_mutually_exclusive_group()
+        word.add_argument("--record-keys", action="store_true", help="my word that these are this database's keys")
+        word.add_argument(
+            "--key-is-lost",
+            action="store_true",
+            help="my word that the old PSEUDONYM_KEY is lost: go on with the present one, or a new one",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
-        table = Table("", "", "", "what to do", box=None, pad_edge=False)
+        if options["record_keys"] or options["key_is_lost"]:
+            try:
+                fingerprints.record_keys(key_is_lost=options["key_is_lost"])
+            except ApplicationError as error:
+                raise CommandError(error.message) from error
         findings = examine()
-        for finding in findings:
-            table.add_row(finding.subject, MARKS[finding.state], finding.detail, finding.remedy)
-        # rich measures the terminal behind the stream; Django's wrapper passes writes on
-        Console(file=cast("IO[str]", self.stdout)).print(table)
+        if options["json"]:
+            self.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=1))
+        else:
+            self._print(findings)
+        red = [finding.subject for finding in findings if finding.is_red]
         missing = [finding.subject for finding in findings if finding.state == "missing"]
         if missing:
             raise CommandError(f"Missing: {', '.join(missing)}.")
+        if options["strict"] and red:
+            raise CommandError(f"At fault: {', '.join(red)}.")
+
+    def _print(self, findings: list[Finding]) -> None:
+        table = Table("", "", "", box=None, pad_edge=False, show_header=False)
+        for finding in findings:
+            told = escape(finding.detail) + (f"\n[bold]→ {escape(finding.remedy)}[/]" if finding.remedy else "")
+            table.add_row(MARKS[finding.state], finding.subject, told)
+        # rich measures the terminal behind the stream; Django's wrapper passes writes on
+        Console(file=cast("IO[str]", self.stdout)).print(table)

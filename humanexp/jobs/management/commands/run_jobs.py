@@ -4,8 +4,10 @@ import signal
 import threading
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from humanexp.core.errors import PseudonymKeyRefused
+from humanexp.core.fingerprints import check_at_start
 from humanexp.jobs import runner
 
 
@@ -16,6 +18,10 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="run what waits now, then stop")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            check_at_start()
+        except PseudonymKeyRefused as refusal:
+            raise CommandError(f"The job runner does not start. {refusal}") from refusal
         if options["once"]:
             self.stdout.write(f"{runner.run_waiting()} jobs run")
             return

@@ -1,0 +1,146 @@
+"""Each fault turns its line red; `--strict` ends with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from humanexp.console.examination import Finding, examine, files, keys, operation
+from humanexp.core.storage import media_path, write_whole
+from humanexp.experiments.models import Study
+from humanexp.jobs.models import Job, JobState
+from humanexp.recruitment.models import Campaign
+from humanexp.stimuli.models import SourceImage, Stimulus
+from tests.results.collected import make_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study(django_user_model: Any) -> Study:
+    return make_study(by=django_user_model.objects.create_user("lab"))
+
+
+def found() -> dict[str, Finding]:
+    return {finding.subject: finding for finding in examine()}
+
+
+def store(relative: str, content: bytes) -> tuple[str, str]:
+    write_whole(media_path(relative), content)
+    return relative, hashlib.sha256(content).hexdigest()
+
+
+def test_a_missing_or_altered_file_is_told_by_name(study: Study, settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    for pictures in (SourceImage.objects.all(), Stimulus.objects.all()):
+        for picture in pictures:
+            name = f"pictures/{picture._meta.model_name}-{picture.pk}.png"
+            picture.file, picture.sha256 = store(name, name.encode())
+        pictures.model.objects.bulk_update(pictures, ["file", "sha256"])
+    study.plan_file, study.plan_digest = store("plans/plan.jsonl", b"plan")
+    study.save()
+    assert files.files().state == "ok"
+    plan = media_path(study.plan_file)
+    plan.unlink()
+    told = files.files()
+    assert told.state == "fault" and "1 missing" in told.detail and study.plan_file in told.detail and told.remedy
+    plan.write_bytes(b"another plan")
+    told = files.files()
+    assert told.state == "fault" and "1 altered" in told.detail
+    plan.write_bytes(b"plan")
+    for stimulus in Stimulus.objects.all():  # more than are drawn: whichever are, some are among them
+        media_path(stimulus.file).write_bytes(b"another picture")
+    told = files.files()
+    assert told.state == "fault" and f"{min(files.SAMPLE, Stimulus.objects.count())} altered" in told.detail
+
+
+@pytest.fixture
+def own_root(settings: Any, tmp_path: Path) -> Iterator[Path]:
+    settings.MEDIA_ROOT = tmp_path
+    tmp_path.chmod(0o700)
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys" / "secret_key").write_text("k")
+    (tmp_path / "keys" / "secret_key").chmod(0o600)
+    yield tmp_path
+
+
+def test_a_key_that_others_can_read_is_a_fault(own_root: Path) -> None:
+    assert keys.file_modes().state == "ok"
+    own_root.chmod(0o755)
+    assert keys.file_modes().state == "note"
+    key = own_root / "keys" / "secret_key"
+    key.chmod(0o644)
+    told = keys.file_modes()
+    assert told.state == "fault" and told.remedy == f"chmod go= {key}"
+
+
+def test_a_database_that_others_can_read_is_a_fault(own_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = own_root / "humanexp.sqlite3"
+    for path in (file, own_root / "humanexp.sqlite3-wal"):
+        path.touch(mode=0o600)
+    monkeypatch.setitem(keys.connection.settings_dict, "NAME", str(file))
+    assert keys.file_modes().state == "ok"
+    (own_root / "humanexp.sqlite3-wal").chmod(0o640)
+    told = keys.file_modes()
+    assert told.state == "fault" and "humanexp.sqlite3-wal" in told.detail
+
+
+@pytest.mark.parametrize(
+    ("public_url", "state"),
+    [
+        ("http://127.0.0.1:8000", "ok"),
+        ("http://[::1]:8000", "ok"),
+        ("http://localhost:8000", "ok"),
+        ("https://lab.example", "ok"),
+        ("http://lab.example", "fault"),
+        ("http://192.0.2.7", "fault"),
+    ],
+)
+def test_an_address_without_tls_is_for_this_machine_alone(settings: Any, public_url: str, state: str) -> None:
+    settings.PUBLIC_URL = public_url
+    assert operation.address().state == state
+
+
+def test_a_silent_runner_is_a_fault(study: Study) -> None:
+    assert operation.job_runner().state == "fault"
+    Job.objects.create(kind="pulse", subject="periodic", state=JobState.DONE, finished_at=timezone.now())
+    assert operation.job_runner().state == "ok"
+
+
+def test_keys_of_a_storage_are_no_money(study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of the pictures")
+    settings.PUBLIC_URL = "https://lab.example"
+    assert operation.money().state == "ok"
+    campaign = Campaign.objects.create(
+        study=study, environment="production", entry="entry", title="Pictures", description="Pictures",
+        reward_cents=120, assignments=10, assignments_per_hit=9, estimated_minutes=8, assignment_duration_s=1800,
+        lifetime_s=86_400, quoted_cents=1440, cap_cents=2000, launched_at=timezone.now(),
+    )  # fmt: skip
+    assert operation.money().state == "note" and study.slug in operation.money().detail
+    Campaign.objects.filter(pk=campaign.pk).update(state="stopped")
+    assert operation.money().state == "ok"
+
+
+def test_strict_ends_with_a_fault_and_without_it_nothing_changes(settings: Any) -> None:
+    settings.PUBLIC_URL = "http://lab.example"
+    out = StringIO()
+    call_command("doctor", stdout=out)
+    assert "set PUBLIC_URL=https://" in " ".join(out.getvalue().split())
+    with pytest.raises(CommandError, match="Address"):
+        call_command("doctor", "--strict", stdout=StringIO())
+
+
+def test_the_findings_can_be_read_by_a_program() -> None:
+    out = StringIO()
+    call_command("doctor", "--json", stdout=out)
+    lines = json.loads(out.getvalue())
+    assert {"subject", "state", "detail", "remedy"} == set(lines[0])
+    assert {"Job runner", "Pseudonym key", "Files", "Address", "Database"} <= {line["subject"] for line in lines}
