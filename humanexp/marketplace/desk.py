@@ -2,7 +2,9 @@
 
     python -m humanexp.marketplace.desk invite --count 20 --note "course 3"
     python -m humanexp.marketplace.desk owed
-    python -m humanexp.marketplace.desk paid A1B2C3 12.50 --note "transfer of 3 May"
+    python -m humanexp.marketplace.desk paid A1B2C3 12.50 --way "bank transfer" --note "of 3 May"
+    python -m humanexp.marketplace.desk clerk grace
+    python -m humanexp.marketplace.desk master A1B2C3 [--off]
     python -m humanexp.marketplace.desk inbox [--all]
     python -m humanexp.marketplace.desk answer 7 "The second part opens on Monday."
     python -m humanexp.marketplace.desk new-password ada
@@ -45,7 +47,7 @@ def owed() -> list[dict[str, Any]]:
     ]
 
 
-def paid(worker_id: str, amount: str, note: str) -> dict[str, str]:
+def paid(worker_id: str, amount: str, way: str, note: str) -> dict[str, str]:
     """Write down what was paid; more than is owed is refused."""
     from humanexp.marketplace import clock
     from humanexp.marketplace.money import cents_to_dollars
@@ -54,8 +56,24 @@ def paid(worker_id: str, amount: str, note: str) -> dict[str, str]:
     from humanexp.marketplace.services import accounts
 
     worker, now = worker_by_id(worker_id), clock.now()
-    accounts.record_payout(worker=worker, amount_cents=int(Decimal(amount) * 100), note=note, now=now)
+    accounts.record_payout(worker=worker, amount_cents=int(Decimal(amount) * 100), way=way, note=note, now=now)
     return {"worker_id": worker_id, "paid": amount, "still_owed": cents_to_dollars(owed_cents(worker, now))}
+
+
+def clerk(username: str) -> dict[str, str]:
+    """Somebody who writes payouts down on the desk's page; again for a new password."""
+    from humanexp.marketplace import clock
+    from humanexp.marketplace.services import accounts
+
+    return {"username": username, "password": accounts.make_clerk(username=username, now=clock.now()), "page": "/desk/"}
+
+
+def master(worker_id: str, off: bool) -> dict[str, Any]:
+    from humanexp.marketplace.selectors.accounts import worker_by_id
+    from humanexp.marketplace.services import accounts
+
+    worker = accounts.mark_as_master(worker=worker_by_id(worker_id), is_master=not off)
+    return {"worker_id": worker.worker_id, "is_master": worker.is_master}
 
 
 def inbox(every: bool) -> list[dict[str, Any]]:
@@ -136,7 +154,13 @@ def _parser() -> argparse.ArgumentParser:
     one = task("paid", paid, "write down a payment made in the lab's own way")
     one.add_argument("worker_id")
     one.add_argument("amount", type=_amount)
-    one.add_argument("--note", default="")
+    one.add_argument("--way", default="", help="how, as the worker reads it: bank transfer, cash")
+    one.add_argument("--note", default="", help="for the lab alone")
+    one = task("clerk", clerk, "an account for the desk's page, where payouts are written down")
+    one.add_argument("username")
+    one = task("master", master, "mark a worker as a master: work may ask for masters alone")
+    one.add_argument("worker_id")
+    one.add_argument("--off", action="store_true", help="take the mark away")
     one = task("inbox", inbox, "what workers have written to requesters")
     one.add_argument("--all", action="store_true", dest="every", help="answered ones too")
     one = task("answer", answer, "answer a worker's letter")

@@ -66,6 +66,10 @@ class BadStart(MarketplaceError):
     """The marketplace cannot start with these settings."""
 
 
+class NameTaken(MarketplaceError):
+    """Somebody has this name already."""
+
+
 class BadPayout(MarketplaceError):
     """This cannot be paid out."""
 

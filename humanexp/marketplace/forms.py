@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -85,6 +86,25 @@ class LogInForm(AuthenticationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["username"].label = _("User name")
+
+
+class PayoutForm(forms.Form):
+    """What the lab has handed to a worker. The amount is cleaned to cents."""
+
+    worker_id = forms.CharField(label=_("Worker ID"), max_length=64)
+    amount = forms.RegexField(
+        r"^[0-9]{1,9}(\.[0-9]{1,2})?$",
+        label=_("Amount in dollars"),
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+        error_messages={"invalid": _("Dollars and cents like 12.50.")},
+    )
+    way = forms.CharField(
+        label=_("How"), max_length=60, help_text=_("The worker reads it: bank transfer, cash, voucher.")
+    )
+    note = forms.CharField(label=_("Note"), max_length=200, required=False, help_text=_("For the lab alone."))
+
+    def clean_amount(self) -> int:
+        return int(Decimal(self.cleaned_data["amount"]) * 100)
 
 
 class ContactForm(forms.Form):

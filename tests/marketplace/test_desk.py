@@ -14,6 +14,7 @@ import pytest
 import requests
 from botocore.exceptions import ClientError
 
+from humanexp.marketplace.requirements import MASTERS
 from tests.marketplace.requester import code, refused
 from tests.marketplace.server import ROOT, MarketplaceServer, WorkerClient, running
 
@@ -88,7 +89,7 @@ def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
         site,
         "owed",
         f"paid {worker.worker_id} 2.51",
-        f"paid {worker.worker_id} 2.00 --note transfer",
+        f"paid {worker.worker_id} 2.00 --way 'bank transfer' --note 'of May'",
         "inbox",
         "answer 1 'Please reload.'",
         "inbox",
@@ -97,14 +98,16 @@ def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
         "new-key lab",
     )
     assert owed == [{"worker_id": worker.worker_id, "username": "ada", "owed": "2.50"}]
-    assert "owed 250 cents" in too_much
+    assert "owed 2.50 dollars; 2.51 cannot be paid out" in too_much
     assert paid["still_owed"] == "0.50"
     assert worker.get("/")["worker_id"] is None  # a new password ends what was signed in with the old
     worker.get("/login/")
     assert worker.post("/login/", {"username": "ada", "password": "a long pass phrase"}).status_code == 422
     again_in = worker.post("/login/", {"username": "ada", "password": password["password"]})
     assert again_in.json()["worker_id"] == worker.worker_id
-    totals = worker.get("/earnings/")["totals"]
+    earnings = worker.get("/earnings/")
+    assert [(one["amount_cents"], one["way"]) for one in earnings["payouts"]] == [(200, "bank transfer")]
+    totals = earnings["totals"]
     assert (totals["paid_out_cents"], totals["owed_cents"], totals["total_cents"]) == (200, 50, 250)
     assert [(one["to"], one["from"], one["text"]) for one in inbox] == [("lab", worker.worker_id, "It stays white.")]
     assert worker.get("/messages/")["messages"][0]["text"] == "Please reload."
@@ -114,6 +117,50 @@ def test_the_desk(site: MarketplaceServer, make_hit: MakeHit) -> None:
         client.get_account_balance()
     renewed = site.client(type(keys)(fresh["access_key_id"], fresh["secret_access_key"]))
     assert renewed.get_account_balance()["AvailableBalance"] == "47.00"
+
+
+def test_a_clerk_writes_payouts_down(site: MarketplaceServer, make_hit: MakeHit) -> None:
+    (invited,), clerk = desk(site, "invite", "clerk grace")
+    worker = WorkerClient(site.url).sign_up(username="linus", invitation=invited["code"])
+    client = site.client(site.create_requester("another lab", "50.00"))
+    client.approve_assignment(AssignmentId=worker.do(make_hit(client, Reward="1.50")["HITId"]))
+
+    def page(visitor: WorkerClient, **form: str) -> requests.Response:
+        headers = {"Accept": "text/html", "Referer": site.url}
+        if not form:
+            return visitor.http.get(f"{site.url}/desk/", headers=headers, timeout=20)
+        token = {"csrfmiddlewaretoken": visitor.http.cookies["marketplace_csrftoken"]}
+        return visitor.http.post(f"{site.url}/desk/", {**form, **token}, headers=headers, timeout=20)
+
+    assert page(WorkerClient(site.url)).url.endswith("/login/?next=/desk/")
+    assert page(worker).status_code == 404, "a worker finds nothing there"
+    grace = WorkerClient(site.url)
+    grace.get("/login/")
+    grace.post("/login/", {"username": "grace", "password": clerk["password"]})
+    shown = page(grace)
+    assert shown.status_code == 200 and worker.worker_id in shown.text and "$1.50" in shown.text
+    wrong = page(grace, worker_id=worker.worker_id, amount="1.51", way="cash")
+    assert wrong.status_code == 422 and "is owed 1.50 dollars" in wrong.text
+    assert page(grace, worker_id="ANOBODY", amount="1", way="cash").status_code == 422
+    assert page(grace, worker_id=worker.worker_id, amount="1.50", way="cash", note="3 May").status_code == 200
+    earnings = worker.get("/earnings/")
+    assert (earnings["totals"]["owed_cents"], earnings["payouts"][0]["way"]) == (0, "cash")
+    taken, off = desk(site, "clerk linus", f"master {worker.worker_id} --off")
+    assert "somebody else" in taken and off["is_master"] is False
+
+
+def test_work_for_masters_is_seen_by_whom_the_desk_has_marked(site: MarketplaceServer, make_hit: MakeHit) -> None:
+    (invited,) = desk(site, "invite --count 2")
+    ada, eve = (
+        WorkerClient(site.url).sign_up(username=name, invitation=one["code"])
+        for name, one in zip(("master", "other"), invited, strict=True)
+    )
+    client = site.client(site.create_requester("a third lab", "50.00"))
+    required = {"QualificationTypeId": MASTERS[0], "Comparator": "Exists", "ActionsGuarded": "DiscoverPreviewAndAccept"}
+    hit = make_hit(client, QualificationRequirements=[required])
+    assert desk(site, f"master {ada.worker_id}")[0]["is_master"] is True
+    seen = [hit["HITTypeId"] in {one["hit_type_id"] for one in worker.groups()} for worker in (ada, eve)]
+    assert seen == [True, False]
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -347,7 +348,7 @@ def test_pay_per_hour_is_what_people_took(marketplace: MarketplaceServer, mturk:
     def group() -> dict[str, Any]:
         return next(one for one in watcher.groups() if one["hit_type_id"] == hit["HITTypeId"])
 
-    assert (group()["cents_per_hour"], group()["least_cents_per_hour"]) == (None, 200)
+    assert (group()["cents_per_hour"], group()["stated_minutes"]) == (None, None)
     for seconds in (120, 240, 300, 600, 900):
         worker = marketplace.worker()
         assignment_id = worker.accept(hit["HITId"])["assignment_id"]
@@ -360,13 +361,58 @@ def test_pay_per_hour_is_what_people_took(marketplace: MarketplaceServer, mturk:
     assert "an hour: half took less than 5 min" in page
 
 
+@pytest.mark.parametrize(
+    ("said", "minutes", "cents"),
+    [
+        ("Say what you see. It takes about 7 minutes.", 7, 1500),
+        ("Ein Versuch von 1 Minute", 1, 10_500),
+        ("5-10 min", 10, 1050),
+        ("Of 30 minerals, say which is which", None, None),
+    ],
+)
+def test_pay_per_hour_is_what_the_requester_states_until_people_did_it(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit, said: str, minutes: int | None, cents: int | None
+) -> None:
+    hit = make_hit(mturk, Reward="1.75", Description=said, AssignmentDurationInSeconds=1800)
+    worker = marketplace.worker()
+    found = next(one for one in worker.groups() if one["hit_type_id"] == hit["HITTypeId"])
+    assert (found["stated_minutes"], found["cents_per_hour"]) == (minutes, cents)
+    page = html(worker, "/")
+    assert "within the time allowed" not in page
+    if minutes == 7:
+        assert "about $15.00 an hour, if it takes the 7 minutes that the requester states" in page
+
+
+def test_a_returned_task_may_be_taken_again_only_while_it_is_open(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit
+) -> None:
+    hit, worker = make_hit(mturk, MaxAssignments=2), marketplace.worker()
+    assignment_id = worker.accept(hit["HITId"])["assignment_id"]
+    worker.give_back(assignment_id)
+    assert "You may accept it again" in html(worker, f"/work/{assignment_id}/")
+    mturk.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=datetime(2020, 1, 1, tzinfo=UTC))
+    page = html(worker, f"/work/{assignment_id}/")
+    assert "cannot be accepted again" in page and "You may accept it again" not in page
+    assert worker.get(f"/work/{assignment_id}/")["can_take_again"] is False
+
+
+def test_earnings_say_what_is_owed_and_promise_nothing(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit
+) -> None:
+    hit, worker = make_hit(mturk, Reward="2.50"), marketplace.worker()
+    mturk.approve_assignment(AssignmentId=worker.do(hit["HITId"]))
+    page = html(worker, "/earnings/")
+    assert "You have earned $2.50; $2.50 of it is owed to you" in page
+    assert "before you accept" not in page and "Paid out to you" in page
+
+
 def test_lists_in_the_order_asked_for(marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit) -> None:
     worker = marketplace.worker()
     for reward, seconds in (("0.90", 3600), ("0.30", 60), ("2.00", 7200)):
         make_hit(mturk, Reward=reward, AssignmentDurationInSeconds=seconds)
     rewards = [group["reward_cents"] for group in worker.get("/?order=reward")["groups"]]
     assert rewards == sorted(rewards, reverse=True)
-    hours = [one["cents_per_hour"] or one["least_cents_per_hour"] for one in worker.get("/?order=hour")["groups"]]
+    hours = [one["cents_per_hour"] or 0 for one in worker.get("/?order=hour")["groups"]]
     assert hours == sorted(hours, reverse=True)
 
 

@@ -26,6 +26,8 @@ class Account(AbstractBaseUser):
         error_messages={"unique": "This user name is taken."},
     )
     is_active = models.BooleanField(default=True)
+    #: sees the lab's desk, and writes down there what was paid out
+    is_clerk = models.BooleanField(default=False)
     joined_at = models.DateTimeField()
 
     objects: ClassVar[AccountManager] = AccountManager()
@@ -133,6 +135,8 @@ class Payout(models.Model):
 
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="payouts")
     amount_cents = models.BigIntegerField()
+    #: how, in a few words that the worker reads: "bank transfer", "cash"
+    way = models.CharField(max_length=60, blank=True)
     note = models.CharField(max_length=200, blank=True)
     paid_at = models.DateTimeField()
 

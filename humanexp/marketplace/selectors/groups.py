@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from humanexp.marketplace.selectors.qualifications import profile_of
 _ENOUGH = 5
 #: Submissions that are looked at for all medians of a page.
 _LATEST = 2_000
+_MINUTES = re.compile(r"\b([1-9][0-9]{0,2})\s*min(?:\b|ute)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +39,16 @@ class Group:
     median_seconds: int | None = None
 
     @property
-    def cents_per_hour(self) -> int | None:
-        """As people earned it, at the median time."""
-        return round(self.hit_type.reward_cents * 3600 / self.median_seconds) if self.median_seconds else None
+    def stated_minutes(self) -> int | None:
+        """As the requester says in title or description: "about 7 minutes". The API has no field for it."""
+        said = _MINUTES.search(f"{self.hit_type.title} {self.hit_type.description}")
+        return int(said[1]) if said else None
 
     @property
-    def least_cents_per_hour(self) -> int:
-        """Of somebody who uses all the time allowed."""
-        return self.hit_type.reward_cents * 3600 // self.hit_type.assignment_duration_seconds
+    def cents_per_hour(self) -> int | None:
+        """At the median of those who did it; until enough have, at the time that the requester states."""
+        seconds = self.median_seconds or 60 * (self.stated_minutes or 0)
+        return round(self.hit_type.reward_cents * 3600 / seconds) if seconds else None
 
 
 def takeable_hits(worker: Worker | None, now: datetime) -> HITQuerySet:
@@ -96,7 +100,7 @@ def groups_for(worker: Worker | None, now: datetime, order: str = "") -> list[Gr
     if order == "reward":
         groups.sort(key=lambda group: -group.hit_type.reward_cents)
     if order == "hour":
-        groups.sort(key=lambda group: -(group.cents_per_hour or group.least_cents_per_hour))
+        groups.sort(key=lambda group: -(group.cents_per_hour or 0))
     return groups
 
 

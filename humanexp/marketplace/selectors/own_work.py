@@ -30,8 +30,12 @@ class Earnings:
     approved_cents: int
     bonus_cents: int
     waiting_cents: int
-    #: Handed over by the lab.
-    paid_out_cents: int
+    #: Handed over by the lab, the newest first.
+    payouts: tuple[Payout, ...]
+
+    @property
+    def paid_out_cents(self) -> int:
+        return sum(payout.amount_cents for payout in self.payouts)
 
     @property
     def total_cents(self) -> int:
@@ -84,7 +88,7 @@ def earnings_of(worker: Worker, now: datetime) -> Earnings:
         approved_cents=sum(row.reward_cents for row in rows if row.state is AssignmentState.APPROVED),
         bonus_cents=sum(row.bonus_cents for row in rows),
         waiting_cents=sum(row.reward_cents for row in rows if row.state is AssignmentState.SUBMITTED),
-        paid_out_cents=_sum(worker.payouts.all(), "amount_cents"),
+        payouts=tuple(worker.payouts.order_by("-paid_at", "-pk")),
     )
 
 
@@ -93,6 +97,30 @@ def owed_cents(worker: Worker, now: datetime) -> int:
     rewards = _sum(Assignment.objects.approved(now).filter(worker=worker), "reward_cents")
     bonuses = _sum(worker.bonus_payments.all(), "amount_cents")
     return rewards + bonuses - _sum(worker.payouts.all(), "amount_cents")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeskSums:
+    """Of the whole marketplace."""
+
+    owed_cents: int
+    paid_out_cents: int
+    #: what this house keeps of requesters' deposits, as its settings say
+    fee_cents: int
+
+
+def desk_sums(now: datetime) -> DeskSums:
+    approved, bonuses = Assignment.objects.approved(now), BonusPayment.objects.all()
+    paid_out = _sum(Payout.objects.all(), "amount_cents")
+    return DeskSums(
+        owed_cents=_sum(approved, "reward_cents") + _sum(bonuses, "amount_cents") - paid_out,
+        paid_out_cents=paid_out,
+        fee_cents=_sum(approved, "fee_cents") + _sum(bonuses, "fee_cents"),
+    )
+
+
+def latest_payouts(count: int) -> QuerySet[Payout]:
+    return Payout.objects.select_related("worker__account").order_by("-paid_at", "-pk")[:count]
 
 
 def everybody_owed(now: datetime) -> list[tuple[Worker, int]]:

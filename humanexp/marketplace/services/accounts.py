@@ -9,8 +9,9 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from humanexp.marketplace.errors import BadPayout, NotFound, SignUpRefused
+from humanexp.marketplace.errors import BadPayout, NameTaken, NotFound, SignUpRefused
 from humanexp.marketplace.models import Account, Deposit, Invitation, Payout, Requester, RequesterKey, Worker
+from humanexp.marketplace.money import cents_to_dollars
 from humanexp.marketplace.selectors.own_work import owed_cents
 
 
@@ -54,13 +55,37 @@ def invite(*, count: int, note: str, now: datetime) -> list[Invitation]:
 
 
 @transaction.atomic
-def record_payout(*, worker: Worker, amount_cents: int, note: str, now: datetime) -> Payout:
-    """The lab has paid this much in its own way; never more than is owed."""
+def record_payout(*, worker: Worker, amount_cents: int, way: str, note: str, now: datetime) -> Payout:
+    """The lab has paid this much out in its own way; never more than is owed."""
     Worker.objects.select_for_update().get(pk=worker.pk)
     owed = owed_cents(worker, now)
     if not 0 < amount_cents <= owed:
-        raise BadPayout(f"Worker {worker.worker_id} is owed {owed} cents; {amount_cents} cannot be paid out.")
-    return Payout.objects.create(worker=worker, amount_cents=amount_cents, note=note, paid_at=now)
+        raise BadPayout(
+            f"Worker {worker.worker_id} is owed {cents_to_dollars(owed)} dollars; {cents_to_dollars(amount_cents)} "
+            "cannot be paid out."
+        )
+    return Payout.objects.create(worker=worker, amount_cents=amount_cents, way=way, note=note, paid_at=now)
+
+
+@transaction.atomic
+def mark_as_master(*, worker: Worker, is_master: bool) -> Worker:
+    """Work that asks for masters is shown to those alone whom the desk has marked."""
+    worker.is_master = is_master
+    worker.save(update_fields=["is_master"])
+    return worker
+
+
+@transaction.atomic
+def make_clerk(*, username: str, now: datetime) -> str:
+    """An account that sees the desk's page, or a new password for it; it is no worker's."""
+    account = Account.objects.filter(username=username).first() or Account(username=username, joined_at=now)
+    if account.pk is not None and not account.is_clerk:
+        raise NameTaken(f"{username!r} is somebody else's name already.")
+    password = secrets.token_urlsafe(12)
+    account.is_clerk = True
+    account.set_password(password)
+    account.save()
+    return password
 
 
 @transaction.atomic

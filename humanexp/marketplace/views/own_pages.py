@@ -28,6 +28,10 @@ def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
             "paid_out_cents": found.paid_out_cents,
             "owed_cents": found.owed_cents,
         },
+        "payouts": [
+            {"amount_cents": one.amount_cents, "way": one.way, "paid_at": one.paid_at.isoformat()}
+            for one in found.payouts
+        ],
         "assignments": [_earning_json(row) for row in found.rows],
     }
     return html_or_json(request, lambda: render(request, "marketplace/earnings.html", {"earnings": found}), body)

@@ -163,10 +163,11 @@ def work(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRespon
         "reward_cents": assignment.reward_cents,
         "state": state,
         "frame_url": assignment_frame_url(request, assignment) if is_open else "",
+        "can_take_again": not is_open and takeable_hits(worker, now).filter(pk=assignment.hit_id).exists(),
         "seconds_left": max(0, int((assignment.deadline_at - now).total_seconds())),
     }
     template = "marketplace/work.html" if is_open else "marketplace/work_done.html"
-    body = {**assignment_json(request, assignment), "state": str(state)}
+    body = {**assignment_json(request, assignment), "state": str(state), "can_take_again": page["can_take_again"]}
     return html_or_json(request, lambda: render(request, template, page), body)
 
 
@@ -192,7 +193,7 @@ def _group_json(group: Group) -> dict[str, Any]:
         "assignment_duration_seconds": hit_type.assignment_duration_seconds,
         "median_seconds": group.median_seconds,
         "cents_per_hour": group.cents_per_hour,
-        "least_cents_per_hour": group.least_cents_per_hour,
+        "stated_minutes": group.stated_minutes,
         "expires_at": group.expires_at.isoformat(),
         "hits": group.hits,
         "available": group.available,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import re
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import ngettext
 
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
@@ -24,6 +27,8 @@ logger = logging.getLogger(__name__)
 READS_LAG = timedelta(minutes=10)
 NOT_KNOWN = "It is not known yet whether this HIT was published."
 GONE = Word(is_done=False, refusal="The recruiter has disposed of this HIT.")
+#: A description that says itself how long it takes, and the longest that the requester API takes.
+_MINUTES, _LONGEST = re.compile(r"\b[1-9][0-9]{0,2}\s*min(?:\b|ute)", re.IGNORECASE), 2_000
 #: What a compensation's one page says.
 CONFIRM = "You did work for us that could not be submitted. This HIT pays you for it. Did you take part in that study?"
 
@@ -223,7 +228,7 @@ def terms_of(campaign: Campaign, recruiter: Recruiter) -> HitTerms:
     holds, lacks = qualifying.conditions(campaign) if recruiter.qualifies else ((), ())
     return HitTerms(
         title=campaign.title,
-        description=campaign.description,
+        description=_described(campaign),
         keywords=campaign.keywords,
         reward_cents=campaign.reward_cents,
         assignment_duration_s=campaign.assignment_duration_s,
@@ -232,6 +237,17 @@ def terms_of(campaign: Campaign, recruiter: Recruiter) -> HitTerms:
         holds=holds,
         lacks=lacks,
     )
+
+
+def _described(campaign: Campaign) -> str:
+    """With the minutes it takes: the requester API has no field for them, and people choose by the pay of an hour."""
+    text = campaign.description
+    if campaign.is_compensation or _MINUTES.search(f"{campaign.title} {text}"):
+        return text
+    minutes = campaign.estimated_minutes
+    with translation.override(campaign.study.configuration.get("language") or "en"):
+        told = ngettext("It takes about %(n)d minute.", "It takes about %(n)d minutes.", minutes) % {"n": minutes}
+    return f"{text} {told}" if len(text) + len(told) < _LONGEST else text
 
 
 def entry_url(campaign: Campaign) -> str:
