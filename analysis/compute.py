@@ -187,6 +187,22 @@ def executor(setting: str) -> AnyExecutor:
     raise InvalidInput(f"COMPUTE={setting} is not known: use serial, processes, processes:<n> or dask:tcp://host:port.")
 
 
+def setting_for(setting: str, device: str) -> str:
+    """Where networks on a device run: as the setting says on the processor, in this process on an accelerator.
+
+    Child processes would each load every network into the memory of the one accelerator. A cluster's workers have
+    their own.
+
+    Parameters
+    ----------
+    setting : str
+        As `executor` takes it.
+    device : str
+        ``cpu``, ``cuda`` or ``cuda:<n>``.
+    """
+    return setting if device == "cpu" or setting.strip().startswith("dask:") else "serial"
+
+
 def available_cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)

@@ -93,6 +93,9 @@ class PredictionShard:
         """File of this shard, named by all that decides its rows: it is used again only for the very same."""
         asked = self.asked
         digest = hashlib.sha256(f"{asked.digest} {asked.rule} {asked.own_labels} {self.name}".encode())
+        if asked.device != "cpu":
+            # An accelerator computes in another precision: rows of both never stand in one run.
+            digest.update(b"accelerator")
         for one in self.stimuli:
             digest.update(f"{one.stimulus} {one.category} {one.sha256} {one.visual_change!r}\n".encode())
         return Path(self.folder) / f"part-{digest.hexdigest()[:24]}.parquet"

@@ -24,14 +24,14 @@ _SPEED_PICTURES = 32
 
 def run_search(run: SearchRun, progress: Progress) -> None:
     """Search for every picture of a run and complete it; what an earlier attempt finished is not done again."""
-    from analysis.compute import executor, run_in_order_of_completion
+    from analysis.compute import executor, run_in_order_of_completion, setting_for
     from analysis.counterfactuals.shards import search_shard
 
     shards = prepare(run)
     total = run.counterfactuals.count()
     done = 0
     progress(done, total, "pictures perturbed")
-    with executor(settings.COMPUTE) as pool:
+    with executor(setting_for(settings.COMPUTE, run.device)) as pool:
         outcomes = run_in_order_of_completion(
             pool, search_shard, shards, tick=lambda: progress(done, total, "pictures perturbed")
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def run_transfer(group_key: str, progress: Progress) -> dict[str, int]:
     """Test every model on every other's pictures, compare generators, and store both."""
-    from analysis.compute import executor, run_in_order_of_completion
+    from analysis.compute import executor, run_in_order_of_completion, setting_for
     from analysis.counterfactuals.transfer import count_cell
 
     group = group_by_key(group_key)
@@ -37,7 +37,8 @@ def run_transfer(group_key: str, progress: Progress) -> dict[str, int]:
         progress(len(correct), len(cells), "models tested on pictures made against another")
 
     tell()
-    with executor(settings.COMPUTE) as pool:
+    device = next((run.device for run in group.runs if run.device != "cpu"), "cpu")
+    with executor(setting_for(settings.COMPUTE, device)) as pool:
         outcomes = run_in_order_of_completion(pool, count_cell, cells, tick=tell)
         with contextlib.closing(outcomes):
             for place, count in outcomes:

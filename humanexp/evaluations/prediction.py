@@ -119,10 +119,11 @@ def _predicted(run: EvaluationRun, asked: Asked, folder: Path, total: int, progr
 def _pool(asked: Asked, total: int) -> AnyExecutor:
     """Where shards are predicted: in this process, unless there are many and the network computes on the processor."""
     from analysis.classifiers.shards import SHARD_STIMULI
-    from analysis.compute import executor
+    from analysis.compute import executor, setting_for
 
-    is_worth_it = total >= MANY_SHARDS * SHARD_STIMULI and asked.device == "cpu" and not asked.spec.startswith("table:")
-    return executor(settings.COMPUTE if is_worth_it or settings.COMPUTE.startswith("dask:") else "serial")
+    is_worth_it = total >= MANY_SHARDS * SHARD_STIMULI and not asked.spec.startswith("table:")
+    wanted = settings.COMPUTE if is_worth_it or settings.COMPUTE.startswith("dask:") else "serial"
+    return executor(setting_for(wanted, asked.device))
 
 
 def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | RecordedPredictions, asked: Asked) -> None:

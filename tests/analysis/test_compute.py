@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compute import MOST_DEATHS, SerialExecutor, available_cores, executor, run_in_order_of_completion
+from analysis.compute import (
+    MOST_DEATHS,
+    SerialExecutor,
+    available_cores,
+    executor,
+    run_in_order_of_completion,
+    setting_for,
+)
 from analysis.errors import ComputeUnavailable, InvalidInput
 
 ROOT = Path(__file__).parents[2]
@@ -197,3 +204,17 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+@pytest.mark.parametrize(
+    ("setting", "device", "expected"),
+    [
+        ("processes", "cpu", "processes"),
+        ("processes:2", "cuda", "serial"),
+        ("processes", "cuda:1", "serial"),
+        ("serial", "cuda", "serial"),
+        ("dask:tcp://host:8786", "cuda", "dask:tcp://host:8786"),
+    ],
+)
+def test_networks_on_an_accelerator_are_loaded_once(setting: str, device: str, expected: str) -> None:
+    assert setting_for(setting, device) == expected

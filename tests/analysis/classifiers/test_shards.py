@@ -102,3 +102,9 @@ def test_other_bytes_than_those_that_were_measured_are_refused(tmp_path: Path) -
     with pytest.raises(PictureRefused, match="The stimulus s3 has no file"):
         predict_shard(shard)
     assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_rows_of_an_accelerator_never_stand_beside_those_of_the_processor(tmp_path: Path) -> None:
+    shard = shard_of(tmp_path)
+    on_gpu = [replace(shard, asked=replace(ASKED, device=device)).path for device in ("cuda", "cuda:1")]
+    assert on_gpu[0] == on_gpu[1] != shard.path
