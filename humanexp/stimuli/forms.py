@@ -49,6 +49,13 @@ class StimulusSetForm(forms.Form):
         initial=224,
         help_text=_("The side of the square that is shown. Visual change depends on it, so a set has one size."),
     )
+    enlarge = forms.BooleanField(
+        label=_("Enlarge small pictures"),
+        required=False,
+        help_text=_(
+            "Pictures smaller than the size are refused otherwise: enlarging blurs them before any corruption."
+        ),
+    )
     framing = forms.ChoiceField(
         label=_("Cut"), choices=Framing.choices, initial=Framing.WHOLE, required=False, widget=forms.RadioSelect
     )

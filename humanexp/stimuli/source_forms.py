@@ -31,11 +31,20 @@ class ImportForm(NotesForm):
         help_text=_("One folder a category or WordNet id, or pictures with a table path,category."),
     )
     storage_prefix = forms.CharField(label=_("Or everything in the storage under"), required=False, max_length=500)
+    minimum_side_px = forms.IntegerField(
+        label=_("Shortest side in pixels"),
+        min_value=0,
+        initial=224,
+        required=False,
+        help_text=_(
+            "Smaller pictures cannot be used. Stimuli are 224 px unless you choose otherwise; 0 takes all sizes."
+        ),
+    )
     skip_unusable = forms.BooleanField(
         label=_("Leave out pictures that cannot be used, and list them; otherwise one of them refuses all"),
         required=False,
     )
-    field_order = ("name", "archive", "storage_prefix", "skip_unusable", "provenance", "licence")
+    field_order = ("name", "archive", "storage_prefix", "minimum_side_px", "skip_unusable", "provenance", "licence")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -44,6 +53,9 @@ class ImportForm(NotesForm):
         else:
             del self.fields["storage_prefix"]
             self.fields["archive"].required = True
+
+    def clean_minimum_side_px(self) -> int:
+        return self.cleaned_data["minimum_side_px"] or 0
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -329,3 +329,14 @@ def test_command_makes_all_functions_at_the_published_levels(
     assert (made_by.count_per_corruption, made_by.sampling, made_by.framing) == (0, "imagenet-c-levels", "imagenet")
     with pytest.raises(CommandError, match="another framing"):
         call_command("generate_stimuli", **{**levels, "framing": "whole"})
+
+
+def test_small_pictures_are_enlarged_only_on_purpose(source_set: SourceSet) -> None:
+    """An enlarged picture is blurred before any corruption."""
+    image = source_set.images.order_by("key").first()
+    source_set.images.filter(pk=image.pk).update(width_px=132, height_px=200)
+    described = {**WANTED, "size_px": 160}
+    with pytest.raises(InvalidRequest, match=r"8 of 8 pictures .*132 x 200 px.*--enlarge") as refusal:
+        services.create_stimulus_set(source_set=source_set, name="small", **described)
+    assert set(refusal.value.fields) == {"enlarge"} and not StimulusSet.objects.filter(name="small").exists()
+    assert services.create_stimulus_set(source_set=source_set, name="small", enlarge=True, **described).size_px == 160

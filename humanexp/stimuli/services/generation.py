@@ -21,7 +21,7 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.manifest import write_manifest
-from humanexp.stimuli.models import Framing, Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
 
 JOB_KIND = "stimuli.generate"
@@ -44,11 +44,13 @@ def create_stimulus_set(
     size_px: int = 224,
     sampling: str = Sampling.EVEN,
     framing: str = Framing.WHOLE,
+    enlarge: bool = False,
     by: User | None = None,
 ) -> StimulusSet:
     """Describe a set of stimuli: `count` a corruption function, and one clean stimulus an original.
 
-    With the sampling "imagenet-c-levels" every original is shown at every level, and `count` stays 0.
+    With the sampling "imagenet-c-levels" every original is shown at every level, and `count` stays 0. An enlarged
+    picture is blurred before any corruption: `enlarge` says that this is wanted.
     """
     from analysis.generation import METRIC_NAME
 
@@ -57,7 +59,7 @@ def create_stimulus_set(
     _check_kinds(sampling, framing)
     _check_corruptions(names, Sampling(sampling))
     _check_numbers(count=count, seed=seed, size_px=size_px, sampling=Sampling(sampling))
-    _check_originals(source_set, size_px, Framing(framing))
+    _check_originals(source_set, size_px, Framing(framing), enlarge=enlarge)
     if source_set.frozen_at is None:
         source_set.frozen_at = clock.now()
         source_set.save(update_fields=["frozen_at"])
@@ -295,20 +297,32 @@ def _check_numbers(*, count: int, seed: int, size_px: int, sampling: Sampling) -
         raise InvalidRequest(f"The seed must lie between 0 and 2^63 - 1, not {seed}.", fields={"seed": "0 or more"})
 
 
-def _check_originals(source_set: SourceSet, size_px: int, framing: Framing) -> None:
+def _check_originals(source_set: SourceSet, size_px: int, framing: Framing, *, enlarge: bool) -> None:
     from analysis.generation.originals import MAXIMUM_ENLARGEMENT
 
     if not source_set.images.exists():
         raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
-    shorter = size_px if framing == Framing.WHOLE else round(size_px * 256 / 224)
-    smallest = math.ceil(shorter / MAXIMUM_ENLARGEMENT)
-    too_small = SourceImage.objects.filter(source_set=source_set).filter(
-        Q(width_px__lt=smallest) | Q(height_px__lt=smallest)
-    )
-    image = too_small.order_by("key").first()
-    if image is not None:
+    side_px = size_px if framing == Framing.WHOLE else round(size_px * 256 / 224)
+    n_small, example = _smaller_than(source_set, math.ceil(side_px / MAXIMUM_ENLARGEMENT))
+    if n_small:
         raise InvalidRequest(
-            f"{too_small.count()} pictures of {source_set} are too small to be shown at {size_px} px, for example "
-            f"{image.key} ({image.width_px} x {image.height_px} px). Choose a smaller size, or import larger pictures.",
+            f"{n_small} pictures of {source_set} are too small to be shown at {size_px} px, for example "
+            f"{example}. Choose a smaller size, or import larger pictures.",
             fields={"size_px": "larger than the pictures allow"},
         )
+    n_enlarged, example = _smaller_than(source_set, side_px)
+    if n_enlarged and not enlarge:
+        raise InvalidRequest(
+            f"{n_enlarged} of {source_set.images.count()} pictures of {source_set} have a side shorter than "
+            f"{side_px} px and would be enlarged, which blurs them before any corruption; for example {example}. "
+            "Choose a smaller size, import larger pictures (import_images --minimum-side leaves small ones out), or "
+            "allow it: tick “Enlarge small pictures”, or add --enlarge.",
+            fields={"enlarge": "some pictures are smaller than the size"},
+        )
+
+
+def _smaller_than(source_set: SourceSet, side_px: int) -> tuple[int, str]:
+    """How many pictures have a shorter side, and one of them with its size."""
+    small = source_set.images.filter(Q(width_px__lt=side_px) | Q(height_px__lt=side_px))
+    image = small.order_by("key").first()
+    return small.count(), f"{image.key} ({image.width_px} x {image.height_px} px)" if image else ""

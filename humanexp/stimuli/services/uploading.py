@@ -39,6 +39,7 @@ def request_import(
     storage_prefix: str | None = None,
     provenance: str = "",
     licence: str = "",
+    minimum_side_px: int = 0,
     skip_unusable: bool = False,
     by: User | None = None,
 ) -> Job:
@@ -69,6 +70,7 @@ def request_import(
                 prefix=storage_prefix or "",
                 provenance=provenance,
                 licence=licence,
+                minimum_side_px=minimum_side_px,
                 skip_unusable=skip_unusable,
                 by_id=by.pk if by else None,
             )
@@ -89,6 +91,7 @@ def run_import(
     licence: str,
     skip_unusable: bool,
     by_id: int | None,
+    minimum_side_px: int = 0,
 ) -> ImportReport | None:
     """Do what `request_import` asked for; None where an earlier attempt had done it and died before it said so."""
     archive = media_path(upload) if upload else None
@@ -103,6 +106,7 @@ def run_import(
             name=name,
             provenance=provenance,
             licence=licence,
+            minimum_side_px=minimum_side_px,
             skip_unusable=skip_unusable,
             by=User.objects.filter(pk=by_id).first() if by_id is not None else None,
             progress=progress,

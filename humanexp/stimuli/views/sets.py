@@ -71,7 +71,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
     form = StimulusSetForm({**request.GET.dict(), "corruptions": request.GET.getlist("corruptions"), "name": "x"})
     context: dict[str, Any] = {}
     if form.is_valid():
-        wanted = {name: value for name, value in form.cleaned_data.items() if name not in ("name", "seed")}
+        wanted = {name: value for name, value in form.cleaned_data.items() if name not in ("name", "seed", "enlarge")}
         context["estimate"] = previews.estimate(**wanted)
         context["by_levels"] = wanted["sampling"] == Sampling.LEVELS
     return render(request, "stimuli/_estimate.html", context)

@@ -44,6 +44,12 @@ class Command(BaseCommand):
             help="whole: shorter side to the size, middle square (default); imagenet: as ImageNet-C was made",
         )
 
+        parser.add_argument(
+            "--enlarge",
+            action="store_true",
+            help="enlarge pictures that are smaller than the size, instead of refusing",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             stimulus_set = self._find_or_create(options)
@@ -72,7 +78,9 @@ class Command(BaseCommand):
             raise CommandError(f"Say how many stimuli a function with --count N; {options['sampling']} needs it.")
         existing = selectors.find_stimulus_set(options["name"])
         if existing is None:
-            return services.create_stimulus_set(name=options["name"], count=count or 0, **wanted)
+            return services.create_stimulus_set(
+                name=options["name"], count=count or 0, enlarge=options["enlarge"], **wanted
+            )
         wanted["count_per_corruption"] = count or 0
         differing = [field for field, value in wanted.items() if getattr(existing, field) != value]
         if differing:
