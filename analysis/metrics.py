@@ -26,9 +26,9 @@ class Comparison:
     Parameters
     ----------
     hmri : float
-        Human-relative model robustness index: the share of the human area that the classifier reaches too, in [0, 1].
+        Human-Relative Model Robustness Index: the share of the human area that the classifier reaches too, in [0, 1].
     mrsi : float
-        Model robustness superiority index: the share of the classifier's area above the human curve, in [0, 1].
+        Model Robustness Superiority Index: the share of the classifier's area above the human curve, in [0, 1].
     human_area, classifier_area : float
         Areas under the curves.
     human_lead, classifier_lead : float

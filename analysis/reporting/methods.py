@@ -45,6 +45,7 @@ def methods_paragraphs(
     *,
     plan_answers: int | None = None,
     seen_whole: Collection[str] = (),
+    scripted: bool = False,
 ) -> list[Paragraph]:
     """Describe what was shown, to whom, and how the numbers were computed.
 
@@ -59,6 +60,8 @@ def methods_paragraphs(
         Answers that were stored when the plan was frozen.
     seen_whole : collection of str
         Classifiers that are known to have got whole pictures.
+    scripted : bool
+        Whether programs answered in place of people: it is the first thing that is said of the participants.
 
     Returns
     -------
@@ -70,7 +73,7 @@ def methods_paragraphs(
     parts = (
         ("Stimuli", _stimuli(findings)),
         ("Procedure", _procedure(configuration.get("protocol") or {}, configuration.get("design") or {})),
-        ("Participants", _participants(findings, study.get("rules") or {})),
+        ("Participants", _participants(findings, study.get("rules") or {}, scripted=scripted)),
         ("Models", _models(findings, seen_whole)),
         ("Curves", curve_sentences(findings)),
         ("Comparisons", comparison_sentences(findings)),
@@ -136,7 +139,16 @@ def _procedure(protocol: Entry, design: Entry) -> Iterable[str]:
 _COMPARISONS = {"same-different": "same or different (in comparisons)", "abx": "A or B (in comparisons)"}
 
 
-def _participants(findings: Entry, rules: Entry) -> Iterable[str]:
+#: Stands in front of whatever is said of scripted participants.
+SCRIPTED = (
+    "The participants were scripted: programs answered, and no person took part. Whatever is said of people here "
+    "describes these programs."
+)
+
+
+def _participants(findings: Entry, rules: Entry, *, scripted: bool) -> Iterable[str]:
+    if scripted:
+        yield SCRIPTED
     flow = findings.get("flow")
     if flow:
         yield (
@@ -159,7 +171,7 @@ def _participants(findings: Entry, rules: Entry) -> Iterable[str]:
     humans = [one for one in findings.get("observers", ()) if one["kind"] == "human"]
     trials = findings.get("trials", {})
     if humans and trials:
-        who = counted(len(humans), "person", "people")
+        who = counted(len(humans), "scripted participant") if scripted else counted(len(humans), "person", "people")
         yield f"The curves rest on {trials['in_accepted_sessions']:,} answers of {who}."
     missed = [
         curve["misses"] for curve in human_curves(findings) if curve.get("misses") and curve["property"] == "accuracy"

@@ -14,7 +14,7 @@ from django.conf import settings
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Population, Study
 from humanexp.results.selectors import latest_run, plan_of
 from humanexp.results.services.analysing import N_BOOTSTRAP
 from humanexp.results.tables import (
@@ -61,6 +61,7 @@ def export_study(study: Study, folder: Path, beside: Mapping[str, Any] | None = 
         "profile": "data-package",
         "name": study.slug,
         "title": study.title,
+        "description": _who_answered(study),
         "humanexp_version": settings.VERSION,
         "configuration": study.configuration,
         "resources": [_resource(path, folder, schema) for path, schema in written],
@@ -149,7 +150,7 @@ def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Pa
 def _readme(study: Study) -> str:
     return f"""# {study.title}
 
-Exported from HumanExp {settings.VERSION}. People appear by code alone.
+Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
 
 | file | what it is |
 | --- | --- |
@@ -168,6 +169,12 @@ Every number again, with Python 3.11, numpy, scipy, pandas and pyarrow, and the 
 
 On the platform of the export the result is identical, elsewhere within 1e-9.
 """
+
+
+def _who_answered(study: Study) -> str:
+    from analysis.reporting import SCRIPTED
+
+    return SCRIPTED if study.population == Population.SCRIPTED else "People appear by code alone."
 
 
 def _coverage(study: Study, folder: Path) -> Iterator[Path]:

@@ -159,6 +159,13 @@ def _told_apart(entries: Sequence[Entry]) -> Headline:
 
 
 def _conditions_alone(means: Sequence[Entry]) -> Headline:
+    if len(means) == 1:
+        (only,) = means
+        return Headline(
+            f"People are right on {100 * only['mean_over_observers']:.1f} % of the trials. "
+            f"All trials have one condition, {only['condition']}.",
+            "With one condition there is no curve.",
+        )
     ordered = sorted(means, key=lambda cell: float(cell["mean_over_observers"]))
     worst, best = ordered[0], ordered[-1]
     return Headline(

@@ -36,6 +36,8 @@ class ReportFacts:
 
     title: str
     subtitle: str
+    #: programs answered in place of people
+    is_scripted: bool
     flow: Sequence[Step]
     #: (title, text)
     methods: Sequence[tuple[str, str]]
@@ -46,6 +48,8 @@ class ReportFacts:
 
 
 def document_of(findings: Findings, facts: ReportFacts) -> Document:
+    from analysis.reporting import SCRIPTED
+
     headline = headline_of(findings)
     sections = [
         Section("Who counts", tuple(_flow(facts.flow))) if facts.flow else None,
@@ -57,7 +61,11 @@ def document_of(findings: Findings, facts: ReportFacts) -> Document:
     return Document(
         title=facts.title,
         subtitle=facts.subtitle,
-        abstract=(headline.text, *([headline.caveat] if headline.caveat else [])),
+        abstract=(
+            *([SCRIPTED] if facts.is_scripted else []),
+            headline.text,
+            *([headline.caveat] if headline.caveat else []),
+        ),
         sections=tuple(section for section in sections if section is not None and section.blocks),
     )
 

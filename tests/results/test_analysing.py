@@ -8,7 +8,7 @@ from analysis.acceptance import load_rule_set
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Session, Study, StudyFamily
+from humanexp.experiments.models import Response, Session, Study, StudyFamily
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.results import selectors, services, tables
@@ -64,6 +64,14 @@ def test_a_study_without_answers_is_refused_and_leaves_nothing() -> None:
     )
     with pytest.raises(StudyRefused, match="no answers"):
         services.run_analysis(study=empty)
+    assert not AnalysisRun.objects.exists()
+
+
+def test_models_alone_are_no_analysis_of_a_study_about_people(study: Study) -> None:
+    make_predictions(study)
+    Response.objects.filter(session__study=study).delete()
+    with pytest.raises(StudyRefused, match="the study has no answers. Recruit participants first"):
+        services.run_analysis(study=study)
     assert not AnalysisRun.objects.exists()
 
 

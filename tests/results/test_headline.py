@@ -67,3 +67,9 @@ def test_people_alone_models_alone_and_conditions_alone() -> None:
     assert "“small net” keeps" in headline_of({"curves": [curve | {"population": "small net"}]}).text
     means = [{"condition": "c100", "mean_over_observers": 0.9}, {"condition": "c05", "mean_over_observers": 0.3}]
     assert "90.0 % of the trials in condition c100" in headline_of({"human_accuracy": means}).text
+
+
+def test_one_condition_is_not_compared_with_itself() -> None:
+    said = headline_of({"human_accuracy": [{"condition": "0", "mean_over_observers": 0.9155}]})
+    assert said.text == "People are right on 91.5 % of the trials. All trials have one condition, 0."
+    assert said.caveat == "With one condition there is no curve."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -11,11 +13,13 @@ from django.urls import reverse
 from analysis.errors import InvalidInput
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Origin, Response, Study
+from humanexp.experiments.models import Origin, Population, Response, Study
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.results import selectors, services
+from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
+from humanexp.results.report import document_of
 from humanexp.results.services import reporting
 
 pytestmark = pytest.mark.django_db
@@ -97,6 +101,23 @@ def test_the_report_is_written_by_a_job_and_downloaded(researcher: Client, study
     for said in ("Who counts", "Methods", "Analysis plan", "Versions and digests", analysed.data_digest, "tiny net"):
         assert said in text, said
     assert "Report (PDF)" in researcher.get(methods).content.decode()
+
+
+def test_scripted_participants_are_called_that_wherever_results_are_told(
+    study: Study, analysed: AnalysisRun, tmp_path: Path
+) -> None:
+    assert "scripted" not in str(reporting.report_facts(analysed).methods)
+    Study.objects.filter(pk=study.pk).update(population=Population.SCRIPTED)
+    run = AnalysisRun.objects.get(pk=analysed.pk)
+    facts = reporting.report_facts(run)
+    methods = dict(facts.methods)["Participants"]
+    assert methods.startswith("The participants were scripted: programs answered, and no person took part.")
+    assert "answers of" in methods and "scripted participants." in methods and " people." not in methods.split("\n")[-1]
+    assert document_of(selectors.findings(run), facts).abstract[0].startswith("The participants were scripted")
+    export_study(run.study, tmp_path / "out")
+    package = json.loads((tmp_path / "out/datapackage.json").read_text())
+    assert package["description"].startswith("The participants were scripted")
+    assert "no person took part" in (tmp_path / "out/README.md").read_text()
 
 
 def test_a_report_that_is_cancelled_leaves_nothing(study: Study, analysed: AnalysisRun) -> None:

@@ -55,7 +55,8 @@ def run_analysis(
     if not selection.is_as_planned:
         inputs["trials"] = selection.of_trials(inputs["trials"], self_reports(study))
         inputs["predictions"] = selection.of_predictions(inputs["predictions"])
-    if inputs["trials"].empty and inputs["predictions"].empty:
+    # Published networks may be imported without people; a study of one's own is about people.
+    if inputs["trials"].empty and (study.origin == Origin.COLLECTED or inputs["predictions"].empty):
         if not selection.is_as_planned:
             raise StudyRefused("Nothing is left to analyse with this choice of sessions and trials: limit it less.")
         raise StudyRefused("There is nothing to analyse yet: the study has no answers. Recruit participants first.")

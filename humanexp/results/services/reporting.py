@@ -12,7 +12,7 @@ from django.conf import settings
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations import selectors as evaluations
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Population, Study
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.results import selectors
@@ -82,6 +82,7 @@ def report_facts(run: AnalysisRun) -> ReportFacts:
         title=study.title,
         subtitle=f"Analysis {run.pk} of {run.created_at:%Y-%m-%d %H:%M} UTC. {chosen}",
         flow=flow_of(found, all_count=selection.all_sessions),
+        is_scripted=study.population == Population.SCRIPTED,
         methods=[(one.title, one.text) for one in methods_of(run, plan)],
         plan=plan_sentences(plan),
         deviations=deviations_of(study, plan, found),
@@ -100,6 +101,7 @@ def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:
         frozen_plan(plan),
         plan_answers=None if plan is None else plan.answers_before,
         seen_whole=evaluations.seen_whole(study.stimulus_set) if study.stimulus_set is not None else (),
+        scripted=study.population == Population.SCRIPTED,
     )
 
 
