@@ -4,6 +4,9 @@ The rule is kept block by block: from the moment at which a block's pictures cou
 the block before, or the opening of the session) to the arrival of any of its answers, at least the time has passed that
 the pictures of all its trials up to that one take. Answers that waited for the network arrive in a burst and are
 accepted; answers that nobody can have given yet are not.
+
+Both moments come from the machine's clock, which may be set. Forward, a block is paced less; back, which is noticed by
+a session that was seen later than now, its block is timed anew, so that nobody waits for the clock.
 """
 
 from __future__ import annotations

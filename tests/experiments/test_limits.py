@@ -335,3 +335,88 @@ def test_refused_calls_are_counted_by_study(client, study, tab, session):
     assert (others.reason, others.count, others.sessions) == ("forged", 1, 0)
     finding = refused_calls()
     assert finding.state == "note" and finding.detail.startswith("1 forged or damaged token, the latest ")
+
+
+# Clocks that are set
+
+
+def answer_whole(tab, paced, session, upset):
+    """Answer at an honest pace; the longest wait that the server asked for, and the waits beyond the pictures' time."""
+    position, refusals = session.cursor, []
+    while position < session.total:
+        paced.pass_s(0.7)
+        upset(position)
+        reply = tab.answer(position)
+        if reply.status_code == 201:
+            position += 1
+        else:
+            assert reply.status_code == 429, reply.content
+            refusals.append(int(reply["Retry-After"]))
+    return refusals
+
+
+@pytest.mark.parametrize("step_s", [-86_400 * 400, -3600, -60, -2, 2, 3600, 86_400 * 400])
+def test_a_clock_that_is_set_stops_nobody(paced, client, study, step_s):
+    session = new_session(study)
+    tab = Tab(client, session)
+    tab.take_lease()
+    middle = session.blocks[1]["first"] + 5
+
+    def once(position):
+        if position == middle and not waited:
+            waited.append(position)
+            paced.pass_s(step_s)
+
+    waited = []
+    refusals = answer_whole(tab, paced, session, once)
+    assert len(refusals) <= 3 and sum(refusals) <= 3, refusals
+
+
+def test_a_clock_that_is_set_to_and_fro_stops_nobody(paced, client, study):
+    session = new_session(study)
+    tab = Tab(client, session)
+    tab.take_lease()
+    steps = {6: 7200, 9: -7200, 12: -3600, 13: 3600, 20: -30, 21: -30}
+    done = set()
+
+    def upset(position):
+        if position in steps and position not in done:
+            done.add(position)
+            paced.pass_s(steps[position])
+            tab.take_lease()  # the page is loaded anew at once, which is a sign of life, too
+
+    refusals = answer_whole(tab, paced, session, upset)
+    assert sum(refusals) <= 3, refusals
+
+
+def test_a_clock_that_was_set_back_hurries_nobody(paced, client, study):
+    """What is gained by it are the pictures of one trial: the next ones take their time."""
+    session = new_session(study)
+    tab = Tab(client, session)
+    tab.take_lease()
+    paced.pass_s(0.7)
+    assert tab.answer(0).status_code == 201
+    paced.pass_s(-3600)
+    assert tab.answer(1).status_code == 201
+    assert [tab.answer(2).status_code for _ in range(3)] == [429] * 3
+    paced.pass_s(0.7)
+    assert tab.answer(2).status_code == 201
+
+
+def test_an_allowance_fills_again_after_the_clock_was_set_back(hand_clock):
+    allowance = Allowance(per_s=1, burst=2)
+    assert [allowance.spend("a") for _ in range(2)] == [0, 0]
+    hand_clock.pass_s(-3600)
+    assert allowance.spend("a") == 1
+    hand_clock.pass_s(1)
+    assert allowance.spend("a") == 0
+
+
+def test_tokens_and_codes_from_the_future_are_good(client, study, monkeypatch):
+    session = new_session(study)
+    now = signing.time.time()
+    with monkeypatch.context() as earlier:
+        earlier.setattr(signing.time, "time", lambda: now + 3600)
+        token, code = services.issue_token(session=session), services.issue_handoff(session=session)
+    assert credentials.read_token(token).session_id == session.pk
+    assert client.post(f"{RUN}handoff/", {"code": code}, content_type="application/json").status_code == 200

@@ -44,7 +44,9 @@ def take_lease(*, claim: SessionClaim, lease: str) -> str:
     session = selectors.session_of(claim)
     if session.state in _CLOSED:
         raise SessionClosed
-    Session.objects.filter(pk=session.pk, token_nonce=claim.nonce).update(lease=lease, last_seen_at=clock.now())
+    # Never back: that it lies ahead tells that the clock was set back.
+    seen = max(clock.now(), session.last_seen_at or session.opened_at)
+    Session.objects.filter(pk=session.pk, token_nonce=claim.nonce).update(lease=lease, last_seen_at=seen)
     return lease
 
 
@@ -72,7 +74,10 @@ def store_response(
     now = clock.now()
     try:
         with write_turn():
-            if _advance(claim, lease, course, trial, now):
+            moved = _advance(claim, lease, course, trial, now)
+            if not moved and _was_set_back(course, trial, now):
+                moved = _advance(claim, lease, course, trial, now)
+            if moved:
                 correct = trial.task.judge(response, trial.correct_response)
                 Response.objects.create(
                     session_id=course.session_id,
@@ -110,6 +115,19 @@ def _advance(claim: SessionClaim, lease: str, course: Course, trial: PlannedTria
     if course.begins_block(trial.position + 1):
         changes["block_began_at"] = now
     return bool(due.order_by().update(**changes))
+
+
+def _was_set_back(course: Course, trial: PlannedTrial, now: datetime) -> bool:
+    """Whether the clock was set back since this session was last seen; its block is then timed anew, from this trial.
+
+    Nobody waits until the clock has caught up. Who answers gains one trial's pictures by it at most, and no participant
+    sets the server's clock.
+    """
+    due = now - timedelta(seconds=pace.SHARE * trial.not_before_s)
+    ahead = Session.objects.filter(pk=course.session_id, cursor=trial.position).filter(
+        Q(last_seen_at__gt=now) | Q(block_began_at__gt=now)
+    )
+    return bool(ahead.order_by().update(block_began_at=due, last_seen_at=now))
 
 
 def _check(trial: PlannedTrial, response: str, is_scripted: bool, simulated: bool) -> None:
