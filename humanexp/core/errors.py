@@ -22,7 +22,8 @@ ApplicationError
 │   └── AlreadyTookPart       this person has no session left in the study's family
 ├── PseudonymKeyRefused       503, the database was filled under another key
 ├── JobError
-│   └── JobCancelled
+│   ├── JobCancelled
+│   └── JobHandedBack         the runner stops, and another one goes on
 └── RecruiterError            the other side refused, or nobody knows
     ├── RecruiterUnavailable
     ├── OutcomeUnknown
@@ -197,6 +198,10 @@ class JobError(ApplicationError):
 
 class JobCancelled(JobError):
     """The job was cancelled."""
+
+
+class JobHandedBack(JobError):
+    """The runner was told to stop; the job goes on with the next one."""
 
 
 class RecruiterError(ApplicationError):
