@@ -18,7 +18,7 @@ ApplicationError
 │   ├── IllegalTransition     a state machine has no such arrow
 │   ├── CostNotConfirmed      the cost was not typed, or is another one by now
 │   ├── CapExceeded           more money than the campaign may spend
-│   ├── AlreadyBegun          begun from another assignment, and can go on here
+│   ├── AlreadyBegun          begun before, and nothing shows that by this browser
 │   └── AlreadyTookPart       this person has no session left in the study's family
 ├── PseudonymKeyRefused       503, the database was filled under another key
 ├── JobError
@@ -174,7 +174,7 @@ class CapExceeded(Conflict):
 
 
 class AlreadyBegun(Conflict):
-    """You have begun this study in another HIT. Go on there, or continue here if you have returned that HIT."""
+    """This study was begun before. It goes on in the browser in which it was begun."""
 
     problem = "already-begun"
 

@@ -201,7 +201,7 @@ class TestOneWorkerWithSeveralHits:
         first, second = worker.accept(campaign, 1), worker.accept(campaign, 2)
         first.open()
         assert second.open().json()["type"] == "already-begun"
-        assert second.open(continueHere=True).status_code == 201
+        assert second.open(continueHere=True, secret=first.secret()).status_code == 201
         receipt = second.answer_all()["receipt"]
         worker.submit(second, receipt)
         worker.submit(first, receipt)

@@ -123,7 +123,7 @@ class TestUnmatched:
         campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
         first, second = worker.accept(campaign, 1), worker.accept(campaign, 2)
         first.open()
-        second.open(continueHere=True)
+        second.open(continueHere=True, secret=first.secret())
         receipt = second.answer_all()["receipt"]
         worker.submit(first, receipt)
         worker.submit(second, receipt)
@@ -131,7 +131,7 @@ class TestUnmatched:
         assert services.settle(study=campaign.study).planned == 1
         assert selectors.unmatched(campaign.study).count() == 1
 
-    @pytest.mark.parametrize("by_whom", ["two tabs", "somebody who knows the worker id"])
+    @pytest.mark.parametrize("by_whom", ["two tabs", "a made-up assignment"])
     def test_a_session_that_was_moved_on_is_owed_where_it_was_submitted(
         self, launch: Launch, new_worker: NewWorker, by_whom: str
     ) -> None:
@@ -146,7 +146,7 @@ class TestUnmatched:
             second = Visitor(
                 campaign, worker_id=worker.worker_id, assignment_id="AMADEUP", submit_to=worker.marketplace.url
             )
-        assert second.open(continueHere=True).status_code == 201
+        assert second.open(continueHere=True, secret=first.secret()).status_code == 201
         worker.submit(first, receipt)
         assert services.sync(study=campaign.study).unmatched == 0
         row = Assignment.objects.get(assignment_id=first.person["assignmentId"])

@@ -8,6 +8,7 @@ from humanexp.recruitment.models.messages import Message
 from humanexp.recruitment.models.people import WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
 from humanexp.recruitment.models.proposals import RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
+from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
     HitWrite,
     HitWriteKind,
@@ -41,7 +42,10 @@ __all__ = [
     "RecruiterWrite",
     "Rejection",
     "RejectionProposal",
+    "ResumeConfirmation",
     "ReviewPolicy",
     "SenderLease",
     "StudyBudget",
+    "WayBack",
+    "WayBackKind",
 ]
