@@ -100,7 +100,7 @@ class TestFinishedHereAndNeverSubmitted:
         assert (paid.amount_cents, paid.state, paid.assignment.person) == (120, "confirmed", row.person)
         assert services.reconcile(environment="marketplace")[0].adds_up
         # the compensation is no place of the study
-        assert selectors.progress(study).places == 3
+        assert selectors.figures_of(study).places.planned == 3
         assert len(selectors.live_entries(study)) == 1
         refused = Visitor(
             compensation, worker_id=worker.worker_id, assignment_id="A9", submit_to=marketplace.url

@@ -112,6 +112,9 @@ class TestPaying:
             "approved": 2,
             "rejected": 0,
             "bonuses": 0,
+            "owed_cents": 240,
+            "paid_cents": 0,
+            "fee_cents": 48,
             "total_cents": 288,
         }
 

@@ -28,8 +28,8 @@ from humanexp.recruitment.models import (
     PaymentKind,
     SenderLease,
 )
-from humanexp.recruitment.selectors.budgets import liability
 from humanexp.recruitment.selectors.disposals import Disposal, disposals
+from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.rejections import proposed_rejections
 from humanexp.recruitment.selectors.tally import Tally
@@ -100,8 +100,8 @@ def _pauses(study: Study) -> Iterator[Attention]:
 def _money(study: Study, tally: Tally | None) -> Iterator[Attention]:
     environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
     accounts = list(SenderLease.objects.filter(environment__in=environments, balance_cents__isnull=False))
-    owed = liability(study, tally) if accounts else None
-    due = owed.submitted_cents + owed.promised_cents if owed else 0
+    sums = money_of(study, tally) if accounts else None
+    due = sums.submitted_cents + sums.promised_extra_cents if sums else 0
     for account in accounts:
         if account.balance_cents is not None and account.balance_cents < due:
             yield Attention(

@@ -26,7 +26,7 @@ def address(study: Study) -> str:
 
 def test_an_empty_one_says_what_will_come(address: str, console: Client) -> None:
     page = console.get(address).content.decode()
-    assert "Nothing has been paid or promised yet" in page and "once there is something to compare" in page
+    assert "Nothing has been approved or promised yet" in page and "once there is something to compare" in page
 
 
 def test_every_payment_with_its_state_in_words(
@@ -36,9 +36,11 @@ def test_every_payment_with_its_state_in_words(
     services.settle(study=study)
     page = console.get(address).content.decode()
     assert str(row.person) in page and "planned" in page
-    assert "$1.44 is on its way." in page and "$0.00 has been paid" in page
+    assert "$1.44 is on its way." in page and "Nothing has been approved yet." in page
     Payment.objects.update(state=WriteState.CONFIRMED, confirmed_at=timezone.now())
-    assert "$1.44 has been paid, fees included, in 1 payment." in console.get(address).content.decode()
+    page = console.get(address).content.decode()
+    assert "$1.20 is owed to people" in page and "Fees: $0.24." in page and "1 row is confirmed." in page
+    assert "paid to people" not in page
 
 
 def test_it_is_narrowed_by_state_kind_and_person(
