@@ -169,7 +169,7 @@ def test_the_thinnest_bin_is_the_one_with_the_smallest_share() -> None:
     )
     empty = {"opened": 0, "completed": 0, "planned": 0}
     overview = Overview(
-        study=Study(), sessions=empty, accepted=0, excluded={}, flagged=0, money=None, bars=bars, run=None,
+        study=Study(), sessions=empty, accepted=0, excluded={}, flagged=0, figures=None, bars=bars, run=None,
         headline=None, trial_import=None, jobs=[],
     )  # fmt: skip
     assert overview.thinnest is bars[1]
