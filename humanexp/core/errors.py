@@ -18,12 +18,11 @@ ApplicationError
 │   ├── IllegalTransition     a state machine has no such arrow
 │   ├── CostNotConfirmed      the cost was not typed, or is another one by now
 │   ├── CapExceeded           more money than the campaign may spend
-│   ├── AlreadyBegun          begun before, and nothing shows that by this browser
+│   ├── AlreadyBegun          begun from another assignment, and can go on here
 │   └── AlreadyTookPart       this person has no session left in the study's family
 ├── PseudonymKeyRefused       503, the database was filled under another key
 ├── JobError
-│   ├── JobCancelled
-│   └── JobHandedBack         the runner stops, and another one goes on
+│   └── JobCancelled
 └── RecruiterError            the other side refused, or nobody knows
     ├── RecruiterUnavailable
     ├── OutcomeUnknown
@@ -174,7 +173,7 @@ class CapExceeded(Conflict):
 
 
 class AlreadyBegun(Conflict):
-    """This study was begun before. It goes on in the browser in which it was begun."""
+    """You have begun this study in another HIT. Go on there, or continue here if you have returned that HIT."""
 
     problem = "already-begun"
 
@@ -198,10 +197,6 @@ class JobError(ApplicationError):
 
 class JobCancelled(JobError):
     """The job was cancelled."""
-
-
-class JobHandedBack(JobError):
-    """The runner was told to stop; the job goes on with the next one."""
 
 
 class RecruiterError(ApplicationError):
