@@ -180,6 +180,17 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "console:studies"
 LOGOUT_REDIRECT_URL = "login"
+#: Links with which somebody chooses a password.
+PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
+#: Mail, for forgotten passwords; without a host there is none, and administrators make links.
+EMAIL_HOST = env.str("EMAIL_HOST", default="")
+EMAIL_PORT = env.int("EMAIL_PORT", default=25)
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=False)
+EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=False)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"humanexp@{_public.hostname or 'localhost'}")
 SESSION_COOKIE_NAME = "humanexp_session"
 CSRF_COOKIE_NAME = "humanexp_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _public.scheme == "https"

@@ -5,6 +5,7 @@ from django.contrib.auth import views as auth
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
+from humanexp.core.accounts import views as accounts
 from humanexp.core.login import Login
 
 #: Every app keeps its own addresses; all of them start at the root.
@@ -22,6 +23,9 @@ APPS_WITH_PAGES = [
 
 urlpatterns = [
     path("login/", Login.as_view(), name="login"),
+    path("account/", accounts.account, name="account"),
+    path("account/new-password/", accounts.new_password, name="new-password"),
+    path("account/forgotten/", accounts.forgotten, name="forgotten-password"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("admin/login/", Login.as_view()),
     path("admin/", admin.site.urls),

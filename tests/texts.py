@@ -21,6 +21,7 @@ REFUSALS = (
     "humanexp/recruitment/frames.py",
     "humanexp/recruitment/services/entering.py",
     "humanexp/recruitment/services/people.py",
+    "humanexp/recruitment/services/ways_back.py",
     "humanexp/recruitment/selectors/campaigns.py",
     "humanexp/experiments/services/sessions.py",
 )

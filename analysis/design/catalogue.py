@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,14 +32,19 @@ class Catalogue:
         Clean stimulus of every original.
     corrupted : tuple of StimulusRow
         Sorted by name.
+    held_plain : tuple of StimulusRow
+        Stimuli that practice and plain comparisons alone may show (`analysis.design.plain`), sorted by name.
     """
 
     category_of: Mapping[str, str]
     clean: Mapping[str, StimulusRow]
     corrupted: tuple[StimulusRow, ...]
+    held_plain: tuple[StimulusRow, ...] = ()
 
     @classmethod
-    def from_rows(cls, originals: Mapping[str, str], stimuli: Iterable[Mapping[str, Any]]) -> Catalogue:
+    def from_rows(
+        cls, originals: Mapping[str, str], stimuli: Iterable[Mapping[str, Any]], *, plain: Collection[str] = ()
+    ) -> Catalogue:
         """Index stimuli by what they were made from.
 
         Parameters
@@ -48,6 +53,8 @@ class Catalogue:
             Category by original.
         stimuli : iterable of mappings
             With the columns stimulus, original, category, corruption, visual_change (``analysis.tables.STIMULI``).
+        plain : collection of str
+            Functions whose stimuli are held for practice and plain comparisons.
 
         Raises
         ------
@@ -55,7 +62,7 @@ class Catalogue:
             If there is nothing to plan with, a stimulus has no original, or an original has no clean stimulus.
         """
         clean: dict[str, StimulusRow] = {}
-        corrupted = []
+        corrupted, held_plain = [], []
         for columns in stimuli:
             row = StimulusRow(
                 str(columns["stimulus"]),
@@ -71,6 +78,8 @@ class Catalogue:
                 )
             if row.corruption == NO_CORRUPTION:
                 clean[row.original] = row
+            elif row.corruption in plain:
+                held_plain.append(row)
             else:
                 corrupted.append(row)
         if not originals:
@@ -85,6 +94,7 @@ class Catalogue:
             category_of=dict(sorted(originals.items())),
             clean=dict(sorted(clean.items())),
             corrupted=tuple(sorted(corrupted)),
+            held_plain=tuple(sorted(held_plain)),
         )
 
     @property
@@ -92,9 +102,14 @@ class Catalogue:
         return tuple(sorted({row.corruption for row in self.corrupted}))
 
     @property
+    def plain(self) -> tuple[str, ...]:
+        """Functions that practice and plain comparisons alone may show."""
+        return tuple(sorted({row.corruption for row in self.held_plain}))
+
+    @property
     def categories(self) -> tuple[str, ...]:
         return tuple(sorted(set(self.category_of.values())))
 
     def by_stimulus(self) -> dict[str, StimulusRow]:
         """Every stimulus by its name."""
-        return {row.stimulus: row for row in (*self.clean.values(), *self.corrupted)}
+        return {row.stimulus: row for row in (*self.clean.values(), *self.corrupted, *self.held_plain)}

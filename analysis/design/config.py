@@ -36,8 +36,8 @@ class DiscriminationDesign:
     trials : int
         Comparisons a session. Either answer is right in half of them.
     sentinels : int
-        Plain comparisons: pairs that differ plainly or are identical, in equal parts; for ABX a plain pair, and X
-        identical to A or to B. A session with nothing else should have 16.
+        Plain comparisons by the measured rule, of two functions outside the compared ones that differ plainly
+        (`analysis.design.plain`). A session with nothing else should have 16.
     practice : int
         Plain comparisons with feedback before the block.
     pairs : tuple of (str, str)

@@ -22,8 +22,8 @@ SHORT_PRACTICE, SHORT_PAIRS = 4, 2
 class Demand:
     """Trials of one session by role.
 
-    `plain_pairs` are discrimination sentinels, `practice_pairs` those with feedback; both take two originals each, one
-    of the `pairs` takes `pair_pictures`.
+    `plain_pairs` are discrimination sentinels, `practice_pairs` those with feedback; these and the `pairs` take
+    `pair_pictures` originals each.
     """
 
     practice: int
@@ -42,7 +42,7 @@ class Demand:
 
     @property
     def practice_originals(self) -> int:
-        return (self.practice + 2 * self.practice_pairs) * self.sessions_per_participant
+        return (self.practice + self.pair_pictures * self.practice_pairs) * self.sessions_per_participant
 
     @property
     def qualification_originals(self) -> int:
@@ -51,7 +51,7 @@ class Demand:
     @property
     def gold_originals(self) -> int:
         """Golds, negatives and plain pairs share one pool of easy pictures."""
-        return (self.gold + self.negative + 2 * self.plain_pairs) * self.sessions_per_participant
+        return (self.gold + self.negative + self.pair_pictures * self.plain_pairs) * self.sessions_per_participant
 
     @property
     def consistency_originals(self) -> int:

@@ -15,8 +15,6 @@ from analysis.similarity.discrimination import DiscriminationForm
 
 #: The pictures of a trial lie in one bin of visual change, 1 / BINS wide, or in neighbouring ones.
 BINS = 40
-#: From here on a corrupted picture differs plainly from a clean one.
-PLAIN_VISUAL_CHANGE = 0.5
 
 
 class Pair(NamedTuple):
@@ -140,72 +138,6 @@ class PairDealer:
         ]
 
 
-def plain_pairs(
-    originals: Sequence[str],
-    clean: Mapping[str, StimulusRow],
-    strong: Mapping[str, Sequence[StimulusRow]],
-    rng: np.random.Generator,
-) -> list[Pair]:
-    """One pair for every two originals: in turn plainly different (clean and strongly corrupted) and identical.
-
-    Parameters
-    ----------
-    originals : sequence of str
-        Two for each pair.
-    clean, strong : mappings
-        Clean picture, and stimuli from PLAIN_VISUAL_CHANGE on, by original.
-
-    Notes
-    -----
-    Sentinels enter no curve, so their stimuli may come up again with other people.
-    """
-    pairs = []
-    for number, (one, other) in enumerate(_in_twos(originals)):
-        if not strong.get(one):
-            one, other = other, one
-        choices = strong.get(one, ())
-        if number % 2 or not choices:
-            pairs.append(Pair(clean[other], clean[other], "same"))
-            continue
-        first, second = _plainly_different(choices, clean[other], rng)
-        pairs.append(Pair(first, second, "different"))
-    return pairs
-
-
-def plain_triplets(
-    originals: Sequence[str],
-    clean: Mapping[str, StimulusRow],
-    strong: Mapping[str, Sequence[StimulusRow]],
-    rng: np.random.Generator,
-) -> list[Pair]:
-    """One ABX trial for every two originals: A and B differ plainly, X is identical to A and to B in turn.
-
-    Parameters
-    ----------
-    originals, clean, strong
-        As for `plain_pairs`. Where neither original has a strong stimulus, A and B are both clean: what they show
-        differs, and X still repeats one of them.
-    """
-    triplets = []
-    for number, (one, other) in enumerate(_in_twos(originals)):
-        if not strong.get(one):
-            one, other = other, one
-        first, second = _plainly_different(strong.get(one, ()) or [clean[one]], clean[other], rng)
-        triplets.append(Pair(first, second, "b", second) if number % 2 else Pair(first, second, "a", first))
-    return triplets
-
-
-def _plainly_different(
-    choices: Sequence[StimulusRow], plain: StimulusRow, rng: np.random.Generator
-) -> tuple[StimulusRow, StimulusRow]:
-    shown = (choices[int(rng.integers(len(choices)))], plain)
-    return shown if rng.random() >= 0.5 else (shown[1], shown[0])
-
-
 def bin_of(visual_change: float) -> int:
     """Bin of width 1 / BINS; 1.0 belongs to the last."""
     return min(BINS - 1, int(visual_change * BINS))
-
-
-def _in_twos(originals: Sequence[str]) -> Iterable[tuple[str, str]]:
-    return zip(originals[::2], originals[1::2], strict=False)

@@ -11,12 +11,13 @@ import numpy as np
 
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.common import choose_common, common_count
-from analysis.design.config import DesignConfig
+from analysis.design.config import DesignConfig, DiscriminationDesign
 from analysis.design.dealing import Dealt, by_corruption, deal_main, fit_to_stimuli
-from analysis.design.demand import demand_of
+from analysis.design.demand import Demand, demand_of
 from analysis.design.numbering import numbered
 from analysis.design.ordering import Entry, choice, equal_blocks, spread, spread_blocked
-from analysis.design.pairs import PLAIN_VISUAL_CHANGE, Pair, plain_pairs, plain_triplets
+from analysis.design.pairs import Pair
+from analysis.design.plain import PlainDealer, plain_functions, plain_stimuli
 from analysis.design.plan import BlockKind, SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
 from analysis.design.sentinels import Rota, deal_consistency
@@ -35,6 +36,7 @@ def plan_study(
     seed: int,
     *,
     gold_candidates: Collection[str] | None = None,
+    plain: Collection[str] = (),
 ) -> StudyPlan:
     """Plan every session of a study.
 
@@ -49,6 +51,8 @@ def plan_study(
         Same arguments, same plan.
     gold_candidates : collection of str, optional
         Originals that were checked to be easy.
+    plain : collection of str
+        Functions whose stimuli are held for practice and plain comparisons, and stand in no other trial.
 
     Returns
     -------
@@ -62,12 +66,12 @@ def plan_study(
 
     Notes
     -----
-    Within a session no original comes up twice, except second showings of consistency pictures and identical plain
-    pairs. Over the study a corrupted main stimulus is answered by `answers_per_stimulus` people, by default one: one
-    answer a picture buys more information than repeats (Δv varies between pictures far more than answers to one). The
-    stimuli of the `overlap` are answered by everybody.
+    Within a session no original comes up twice, except second showings of consistency pictures. Over the study a
+    corrupted main stimulus is answered by `answers_per_stimulus` people, by default one: one answer a picture buys more
+    information than repeats (Δv varies between pictures far more than answers to one). The stimuli of the `overlap` are
+    answered by everybody.
     """
-    catalogue = Catalogue.from_rows(originals, stimuli)
+    catalogue = Catalogue.from_rows(originals, stimuli, plain=plain)
     corruptions = catalogue.corruptions
     _check_names(config, catalogue, gold_candidates)
     if config.validation is not None:
@@ -138,11 +142,8 @@ def _compose(
         answers_per_stimulus=config.answers_per_stimulus,
         rng=rng,
     )
-    strong: dict[str, list[StimulusRow]] = {}
-    for row in catalogue.corrupted:
-        if row.visual_change >= PLAIN_VISUAL_CHANGE:
-            strong.setdefault(row.original, []).append(row)
     block = config.discrimination if demand.pairs else None
+    dealers = _plain_dealers(block, demand, catalogue, pools, rng) if block else {}
     plans = []
     for slot in range(len(main)):
         order = _stream(seed, _ORDER, slot)
@@ -159,7 +160,6 @@ def _compose(
         easy = rotas["gold"]
         negative = easy.pick_alternating(demand.negative, without=set())
         gold = easy.pick(demand.gold, without=set(negative))
-        plain = easy.pick(2 * demand.plain_pairs, without={*negative, *gold})
         if demand.main:
             groups = [
                 [choice("clean", row) for row in clean[slot]],
@@ -168,12 +168,10 @@ def _compose(
             ]
             stretches += _main_blocks(config, main[slot], groups, repeated[slot], order)
         if block is not None:
-            warm_up = rotas["practice"].pick(2 * demand.practice_pairs, without=set(practice))
-            make_plain = plain_triplets if block.form == "abx" else plain_pairs
-            stretches.append(
-                ("practice", _pair_entries(make_plain(warm_up, catalogue.clean, strong, order), "practice", block.task))
-            )
-            sentinels = _pair_entries(make_plain(plain, catalogue.clean, strong, order), "negative", block.task)
+            warm_up = _plain(dealers, "practice", demand.practice_pairs, practice)
+            stretches.append(("practice", _shuffled(_pair_entries(warm_up, "practice", block.task), order)))
+            plain = _plain(dealers, "gold", demand.plain_pairs, {*negative, *gold})
+            sentinels = _pair_entries(plain, "negative", block.task)
             answers = sorted({pair.correct for pair in pairs[slot]}, reverse=True)
             groups = [
                 _pair_entries([pair for pair in pairs[slot] if pair.correct == answer], "main", block.task)
@@ -183,6 +181,28 @@ def _compose(
             stretches += _cut("main", sequence, equal_blocks(len(sequence), config.block_trials))
         plans.append(numbered(slot, stretches, _stream(seed, _MASKS, slot)))
     return tuple(plans)
+
+
+def _plain_dealers(
+    block: DiscriminationDesign,
+    demand: Demand,
+    catalogue: Catalogue,
+    pools: Mapping[str, tuple[str, ...]],
+    rng: np.random.Generator,
+) -> dict[str, PlainDealer]:
+    """One for practice and one for plain pairs; none where neither is asked for."""
+    if not demand.practice_pairs + demand.plain_pairs:
+        return {}
+    functions = plain_functions(catalogue, block)
+    rows = plain_stimuli(catalogue, functions)
+    return {
+        role: PlainDealer(functions=functions, stimuli=rows, pool=pools[role], role=role, form=block.form, rng=rng)
+        for role in ("practice", "gold")
+    }
+
+
+def _plain(dealers: Mapping[str, PlainDealer], role: str, count: int, shown: Collection[str]) -> list[Pair]:
+    return dealers[role].deal(count, without=shown) if count else []
 
 
 def _main_blocks(

@@ -67,7 +67,16 @@ def without_seen(
                 elif _has_planned_count(trial):
                     swapped[name] = None
                 else:
-                    swapped[name] = _replacement(row, catalogue, pools, pool_of, used, spent, keep_group=keep_group)
+                    swapped[name] = _replacement(
+                        row,
+                        catalogue,
+                        pools,
+                        pool_of,
+                        used,
+                        # What enters no result may come up again with other people.
+                        set() if trial.role in ("practice", "negative") else spent,
+                        keep_group=keep_group,
+                    )
         shown = [found for name in names if (found := swapped[name]) is not None]
         if len(shown) < len(names):
             continue
@@ -111,7 +120,7 @@ def _replacement(
     else:
         candidates = [
             other
-            for other in catalogue.corrupted
+            for other in (*catalogue.corrupted, *catalogue.held_plain)
             if other.corruption == row.corruption and other.original in pool and other.stimulus not in spent
         ]
     if not candidates:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.corruptions import NO_CORRUPTION, find_corruption
+from analysis.design.plain import PLAIN_VISUAL_CHANGE
 from analysis.errors import InvalidInput
 from analysis.generation.originals import Framing
 from analysis.generation.sharing import share_out
@@ -198,6 +199,7 @@ def plan_stimuli(
     pilots: Mapping[str, PilotMap],
     *,
     corruptions: Sequence[str] | None = None,
+    plain: Sequence[str] = (),
     count: int,
     seed: int,
     size_px: int,
@@ -220,9 +222,11 @@ def plan_stimuli(
     ----------
     originals : sequence of Original
     pilots : mapping of str to PilotMap
-        One for each function; only ``"even"`` needs them.
+        One for each function; only ``"even"`` and plain functions need them.
     corruptions : sequence of str, optional
         Functions; those of ``pilots`` if left out.
+    plain : sequence of str
+        Functions of which every original gets one stimulus, at `PLAIN_VISUAL_CHANGE`, whatever the sampling.
     count : int
         Stimuli a function, from 1.
     seed : int
@@ -243,7 +247,7 @@ def plan_stimuli(
         Without originals, when fewer than one stimulus is wanted, for an unknown sampling, for a function without pilot
         or without published levels.
     """
-    names = sorted(set(pilots if corruptions is None else corruptions))
+    names = sorted(set(pilots if corruptions is None else corruptions) - set(plain))
     if not originals:
         raise InvalidInput("There is no original to make stimuli from.")
     if sampling not in get_args(Sampling):
@@ -259,12 +263,16 @@ def plan_stimuli(
         first = round(number * len(order) / len(names))
         if sampling == "even":
             if name not in pilots:
-                raise InvalidInput(f"{name} has no pilot map: measure how its strength maps to visual change first.")
+                raise _without_pilot(name)
             columns.append(_even(pilots[name], positions, first, count, seed))
         elif sampling == "uniform":
             columns.append(_uniform(name, positions, first, count, seed))
         else:
             columns.append(_levels(name, len(order)))
+    for name in sorted(plain):
+        if name not in pilots:
+            raise _without_pilot(name)
+        columns.append(_alike(pilots[name], len(order)))
     by_key = {original.key: original for original in order}
     return StimulusPlan([by_key[key] for key in keys], columns, seed=seed, size_px=size_px, framing=framing)
 
@@ -274,6 +282,17 @@ def _even(pilot: PilotMap, positions: NDArray[Any], first: int, count: int, seed
     # A target above the reach is met from the reach, within the tolerance.
     takers, draws = share_out(np.minimum(targets, pilot.reach), len(positions), first, _reaches(pilot, len(positions)))
     return _column(pilot.corruption, pilot.version, positions[takers], targets, draws, len(positions), True)
+
+
+def _alike(pilot: PilotMap, n_originals: int) -> _Column:
+    """One target for all originals, which each of them reaches."""
+    owners = np.arange(n_originals)
+    targets = np.full(n_originals, PLAIN_VISUAL_CHANGE)
+    return _column(pilot.corruption, pilot.version, owners, targets, np.zeros(n_originals), n_originals, True)
+
+
+def _without_pilot(name: str) -> InvalidInput:
+    return InvalidInput(f"{name} has no pilot map: measure how its strength maps to visual change first.")
 
 
 def _reaches(pilot: PilotMap, n_originals: int) -> NDArray[np.float64] | None:

@@ -12,7 +12,7 @@ from humanexp.experiments.models import Origin, Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors as recruitment
-from humanexp.recruitment.selectors import Progress, WageEstimate
+from humanexp.recruitment.selectors import Figures, Wage
 from humanexp.results import selectors as results
 from humanexp.results.headline import Headline, headline_of
 from humanexp.results.models import AnalysisRun, TrialImport
@@ -26,23 +26,18 @@ class Overview:
     accepted: int
     excluded: dict[str, int]
     flagged: int
-    money: Progress | None
+    figures: Figures | None
     bars: list[Bar]
     run: AnalysisRun | None
     headline: Headline | None
     trial_import: TrialImport | None
     jobs: list[Job]
-    wage: WageEstimate | None = None
+    wage: Wage | None = None
     steps: list[Step] = field(default_factory=list)
 
     @property
     def excluded_total(self) -> int:
         return sum(self.excluded.values())
-
-    @property
-    def is_pay_known(self) -> bool:
-        """Measured in this study, on people who are paid."""
-        return self.wage is not None and self.wage.source == "active" and self.wage.hourly_median_cents is not None
 
     @property
     def answered(self) -> int:
@@ -71,7 +66,7 @@ def overview_of(study: Study) -> Overview:
             accepted=0,
             excluded={},
             flagged=0,
-            money=None,
+            figures=None,
             bars=[],
             run=run,
             headline=headline,
@@ -87,8 +82,8 @@ def overview_of(study: Study) -> Overview:
         accepted=verdicts.accepted,
         excluded=screening.excluded_counts(study),
         flagged=verdicts.flagged,
-        money=recruitment.progress(study),
-        wage=recruitment.wage_estimate(study),
+        figures=recruitment.figures_of(study),
+        wage=recruitment.wage_of(study),
         bars=bars(answer_counts(study).bins),
         run=run,
         headline=headline,

@@ -63,7 +63,7 @@ def _waiting(study: Study, sessions: dict[str, int], flagged: int, run: Analysis
     if flagged:
         text = ngettext("%(n)d session is flagged: look at it.", "%(n)d sessions are flagged: look at them.", flagged)
         yield Step(text % {"n": flagged}, _("Review"), _tab("review", study), "warn")
-    is_collecting = study.state == StudyState.COLLECTING
+    is_collecting = study.state == StudyState.COLLECTING and recruitment.is_recruiting(study)
     if sessions["planned"] and sessions["completed"] >= sessions["planned"] and is_collecting:
         yield Step(_("Every planned session is finished."), _("Stop collecting"), _tab("recruit", study), "good")
     elif is_collecting and not sessions["opened"]:

@@ -127,9 +127,15 @@ def _counts(numbers: Mapping[str, Any]) -> list[str]:
     if payments.get("total_cents"):
         lines.append(
             f"Payments: {payments['approved']} approved, {payments['rejected']} rejected, "
-            f"{payments['bonuses']} bonuses; ${payments['total_cents'] / 100:,.2f} with fees."
+            f"{payments['bonuses']} bonuses; {_spent(payments)}."
         )
     return lines
+
+
+def _spent(payments: Mapping[str, int]) -> str:
+    """Owed where an approval makes a debt of the lab's, paid where it pays the person."""
+    words = (("owed_cents", "owed"), ("paid_cents", "paid"), ("fee_cents", "in fees"))
+    return ", ".join(f"${payments[key] / 100:,.2f} {word}" for key, word in words if payments.get(key))
 
 
 def _pair(names: Sequence[str]) -> str:

@@ -18,11 +18,12 @@ ApplicationError
 │   ├── IllegalTransition     a state machine has no such arrow
 │   ├── CostNotConfirmed      the cost was not typed, or is another one by now
 │   ├── CapExceeded           more money than the campaign may spend
-│   ├── AlreadyBegun          begun from another assignment, and can go on here
+│   ├── AlreadyBegun          begun before, and nothing shows that by this browser
 │   └── AlreadyTookPart       this person has no session left in the study's family
 ├── PseudonymKeyRefused       503, the database was filled under another key
 ├── JobError
-│   └── JobCancelled
+│   ├── JobCancelled
+│   └── JobHandedBack         the runner stops, and another one goes on
 └── RecruiterError            the other side refused, or nobody knows
     ├── RecruiterUnavailable
     ├── OutcomeUnknown
@@ -173,7 +174,7 @@ class CapExceeded(Conflict):
 
 
 class AlreadyBegun(Conflict):
-    """You have begun this study in another HIT. Go on there, or continue here if you have returned that HIT."""
+    """This study was begun before. It goes on in the browser in which it was begun."""
 
     problem = "already-begun"
 
@@ -197,6 +198,10 @@ class JobError(ApplicationError):
 
 class JobCancelled(JobError):
     """The job was cancelled."""
+
+
+class JobHandedBack(JobError):
+    """The runner was told to stop; the job goes on with the next one."""
 
 
 class RecruiterError(ApplicationError):

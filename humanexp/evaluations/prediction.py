@@ -17,6 +17,7 @@ from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import located
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors import stimuli_of_curves
 
 if TYPE_CHECKING:
     from analysis.classifiers import Classifier, RecordedPredictions
@@ -35,7 +36,7 @@ def predict_stimulus_set(run: EvaluationRun, asked: Asked, progress: Progress) -
     classifier = replace(asked, spec=located(asked.spec)).load()
     asked = replace(asked, digest=classifier.digest)
     hold(replace(asked, spec=located(asked.spec)), classifier)
-    total = run.stimulus_set.stimuli.count()
+    total = stimuli_of_curves(run.stimulus_set).count()
     rehearse(classifier, run.stimulus_set.size_px, asked.rule, own_labels=asked.own_labels)
     _check_complete(run.stimulus_set, classifier, asked)
     folder = media_path(f"{run.folder}/{classifier.digest[:16]}")
@@ -69,7 +70,7 @@ def shown_stimuli(
 
     label = "source_image__wnid" if own_labels else "source_image__category"
     columns = ("key", "source_image__key", label, "corruption", "visual_change", "file", "sha256")
-    rows = stimulus_set.stimuli.order_by("key")
+    rows = stimuli_of_curves(stimulus_set).order_by("key")
     if corruptions is not None:
         rows = rows.filter(corruption__in=["none", *corruptions])
     last = ""

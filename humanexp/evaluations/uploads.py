@@ -17,6 +17,7 @@ from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import TABLES
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors import stimuli_of_curves
 
 if TYPE_CHECKING:
     from analysis.classifiers.table_check import TableReport
@@ -75,7 +76,7 @@ def take(*, stimulus_set: StimulusSet, waiting: str, name: str, by: User | None)
 
 
 def _keys(stimulus_set: StimulusSet) -> list[str]:
-    return list(stimulus_set.stimuli.order_by("key").values_list("key", flat=True))
+    return list(stimuli_of_curves(stimulus_set).order_by("key").values_list("key", flat=True))
 
 
 def _forget_old() -> None:

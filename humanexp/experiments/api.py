@@ -118,9 +118,11 @@ class HandoffView(RunView):
 
     @extend_schema(request=HandoffIn, responses={200: TokenOut, **_CODE_REFUSALS}, auth=[])
     def post(self, request: Request) -> Response:
-        """Exchange a one-time code (60 s) for a bearer token."""
+        """Exchange a one-time code (60 s) for a bearer token, and for what gets one again when this window is gone."""
         given = _valid(HandoffIn, request)
-        return Response({"token": self.sittings.exchange_handoff(code=given["code"])})
+        exchanged = self.sittings.exchange_handoff(code=given["code"])
+        kept = {"name": exchanged.keep_as, "secret": exchanged.resume_secret} if exchanged.keep_as else None
+        return Response({"token": exchanged.token, "resume": kept})
 
 
 class LookView(RunView):

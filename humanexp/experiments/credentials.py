@@ -1,4 +1,4 @@
-"""Bearer tokens, hand-off codes, receipts and completion codes: all signed, none stored."""
+"""Bearer tokens, hand-off codes, resume secrets, receipts and completion codes: all signed, none stored."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HANDOFF_MAX_AGE_S = 60
 PREVIEW_MAX_AGE_S = 12 * 3600
 #: Rows' keys are below this; a database refuses to look for a larger one.
 _KEYS = 2**63
-_TOKEN, _HANDOFF = "humanexp.session-token", "humanexp.hand-off"
+_TOKEN, _HANDOFF, _RESUME = "humanexp.session-token", "humanexp.hand-off", "humanexp.resume-secret"
 _PREVIEW_TOKEN, _PREVIEW_HANDOFF = "humanexp.preview-token", "humanexp.preview-hand-off"
 
 
@@ -31,6 +31,16 @@ class SessionClaim:
 
     session_id: int
     nonce: str
+
+
+@dataclass(frozen=True)
+class HandoffClaim:
+    """What a hand-off code says."""
+
+    session_id: int
+    nonce: str
+    #: under which name the browser keeps the resume secret; empty: not beyond its window
+    keep_as: str
 
 
 @dataclass(frozen=True)
@@ -49,12 +59,23 @@ def read_token(token: str) -> SessionClaim:
     return SessionClaim(*_read(token, _TOKEN, TOKEN_MAX_AGE_S))
 
 
-def sign_handoff(*, session_id: int, nonce: str) -> str:
-    return signing.dumps([session_id, nonce], salt=_HANDOFF, compress=False)
+def sign_resume_secret(*, session_id: int, nonce: str) -> str:
+    """What a browser keeps to get a token anew; good until the nonce of the session's row is changed."""
+    return signing.dumps([session_id, nonce], salt=_RESUME, compress=False)
 
 
-def read_handoff(code: str) -> SessionClaim:
-    return SessionClaim(*_read(code, _HANDOFF, HANDOFF_MAX_AGE_S))
+def read_resume_secret(secret: str) -> SessionClaim:
+    return SessionClaim(*_read(secret, _RESUME, None))
+
+
+def sign_handoff(*, session_id: int, nonce: str, keep_as: str = "") -> str:
+    return signing.dumps([session_id, f"{nonce} {keep_as}"], salt=_HANDOFF, compress=False)
+
+
+def read_handoff(code: str) -> HandoffClaim:
+    session_id, said = _read(code, _HANDOFF, HANDOFF_MAX_AGE_S)
+    nonce, _, keep_as = said.partition(" ")
+    return HandoffClaim(session_id, nonce, keep_as)
 
 
 def sign_preview_token(*, preview_id: int, nonce: str) -> str:
@@ -73,7 +94,7 @@ def read_preview_handoff(code: str) -> PreviewClaim:
     return PreviewClaim(*_read(code, _PREVIEW_HANDOFF, HANDOFF_MAX_AGE_S))
 
 
-def _read(text: str, salt: str, max_age_s: int) -> tuple[int, str]:
+def _read(text: str, salt: str, max_age_s: int | None) -> tuple[int, str]:
     try:
         content: Any = signing.loads(text, salt=salt, max_age=max_age_s)
     except signing.SignatureExpired as error:

@@ -39,7 +39,14 @@ def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet, r
     candidates, told = _gold_candidates(configuration, stimulus_set, originals)
     tries = tries_of(rules.to_dict())
     design = dataclasses.replace(configuration.design, qualification_tries=tries)
-    plan = plan_study(originals, rows, design, configuration.seed, gold_candidates=candidates)
+    plan = plan_study(
+        originals,
+        rows,
+        design,
+        configuration.seed,
+        gold_candidates=candidates,
+        plain=stimulus_set.plain_functions,
+    )
     return dataclasses.replace(plan, notes=(*plan.notes, *told)) if plan.pools.get("gold") else plan
 
 
@@ -71,7 +78,7 @@ def store_plan(plan: StudyPlan, *, slug: str) -> tuple[str, str]:
 
 def catalogue_of(stimulus_set: StimulusSet) -> Catalogue:
     rows = stimulus_rows(stimulus_set)
-    return Catalogue.from_rows(originals_of(rows), rows)
+    return Catalogue.from_rows(originals_of(rows), rows, plain=stimulus_set.plain_functions)
 
 
 def session_plan(study: Study, slot: int) -> tuple[dict[str, tuple[str, ...]], SessionPlan]:

@@ -26,8 +26,14 @@ class LookOut(serializers.Serializer[Any]):
     tasks = serializers.ListField(child=serializers.CharField(), help_text="of the session that the code opens")
 
 
+class ResumeOut(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="under which the browser keeps the secret")
+    secret = serializers.CharField(help_text="gets a token again when this window is gone")
+
+
 class TokenOut(serializers.Serializer[Any]):
     token = serializers.CharField()
+    resume = ResumeOut(allow_null=True, help_text="null where nothing is to be kept: other people use this computer")
 
 
 class LeaseIn(serializers.Serializer[Any]):

@@ -17,7 +17,7 @@ from humanexp.experiments.services.answering import StoredAnswer, picture_trial,
 class Sittings:
     """One function for each call; every one takes the claim of its own kind of token."""
 
-    exchange_handoff: Callable[..., str]
+    exchange_handoff: Callable[..., services.Exchanged]
     look_behind: Callable[..., list[str]]
     session_of: Callable[[Any], Session]
     take_lease: Callable[..., str]

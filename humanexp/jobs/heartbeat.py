@@ -50,19 +50,20 @@ def write(name: str, pulse: Pulse) -> None:
 
 def keep(name: str, pulse: Pulse, stop: threading.Event) -> None:
     """Beat until told to stop, whatever the database says meanwhile."""
-    is_heard = True
+    is_heard, pause_s = True, min(1.0, BEAT_S)  # the lanes of a new runner are heard of soon
     try:
         while not stop.is_set():
             try:
                 write(name, pulse)
                 if not is_heard:
                     logger.warning("the heartbeat is written again")
-                is_heard = True
+                is_heard, pause_s = True, min(1.0, BEAT_S)  # the lanes of a new runner are heard of soon
             except AnyDatabaseError as error:
                 if is_heard:
                     logger.warning("the heartbeat could not be written, tried again until it can: %s", error)
                 is_heard = False
                 connection.close()
-            stop.wait(BEAT_S)
+            stop.wait(pause_s)
+            pause_s = BEAT_S
     finally:
         connections.close_all()

@@ -18,6 +18,10 @@ class JobState(models.TextChoices):
 FINISHED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
+#: the subject of jobs that repeat by themselves
+PERIODIC = "periodic"
+
+
 class Job(models.Model):
     """One piece of long work. This row is queue and truth: whoever changes `state` by a conditional update owns it."""
 
@@ -49,6 +53,13 @@ class Job(models.Model):
     class Meta:
         ordering = ["-pk"]
         indexes = [models.Index(fields=["state", "run_after"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind"],
+                condition=models.Q(subject=PERIODIC, state__in=[JobState.QUEUED, JobState.RUNNING]),
+                name="one_unfinished_periodic_job_of_a_kind",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.pk}"

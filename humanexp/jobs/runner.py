@@ -12,34 +12,78 @@ import uuid
 from collections.abc import Callable
 from functools import partial
 
-from django.db import DatabaseError, connection, connections
+from django.db import connection, connections
+from django.db.utils import Error as AnyDatabaseError
 
 from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError, JobCancelled
-from humanexp.jobs import heartbeat, services
-from humanexp.jobs.heartbeat import Pulse
+from humanexp.core.errors import ApplicationError, JobCancelled, JobHandedBack
+from humanexp.jobs import services
 from humanexp.jobs.models import Job
+from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.pace import RecentRate
-from humanexp.jobs.registry import kinds_in_lane, registered
+from humanexp.jobs.registry import registered
+from humanexp.jobs.watch import Watch
 
 logger = logging.getLogger(__name__)
 HEARTBEAT_S = 5.0
 
 
-class StoredProgress:
-    """Writes progress to the job's row, at most once a second, and hears cancellation there."""
+class Patience:
+    """How a lane of `run_jobs` meets faults of the place: it waits. A command has none and ends with the error."""
 
-    def __init__(self, job: Job, runner: str) -> None:
-        self.job, self.runner, self._written_at = job, runner, 0.0
+    def __init__(self, stop: threading.Event) -> None:
+        #: set when running jobs are to give themselves back
+        self.stop = stop
+        self._pauses: dict[int, Backoff] = {}
+
+    def pause_s(self, job: Job) -> float:
+        """How long a job waits that met an outage once more."""
+        return self._pauses.setdefault(job.pk, Backoff()).pause_s()
+
+    def forget(self, job: Job) -> None:
+        self._pauses.pop(job.pk, None)
+
+    def until_stored(self, job: Job, ending: Callable[[], object]) -> None:
+        """What became of a job is not lost for want of a database."""
+        backoff = Backoff()
+        while True:
+            try:
+                ending()
+                return
+            except (AnyDatabaseError, OSError) as error:
+                if not is_outage(error):
+                    raise
+                logger.warning("the end of job %s could not be stored, tried again until it can: %s", job, error)
+                connection.close()
+                time.sleep(backoff.pause_s())
+
+
+class StoredProgress:
+    """Writes progress to the job's row, at most once a second; hears there, or from its lane, that it should end."""
+
+    def __init__(self, job: Job, runner: str, patience: Patience | None = None) -> None:
+        self.job, self.runner, self.patience, self._written_at = job, runner, patience, 0.0
         self._rate = RecentRate()
 
     def __call__(self, done: int, total: int, message: str = "") -> None:
+        if self.patience is not None and self.patience.stop.is_set():
+            raise JobHandedBack
         now = time.monotonic()
         if done < total and now - self._written_at < 1.0:
             return
         self._written_at = now
         rate = self._rate.after(done, now)
-        if not services.report(job=self.job, runner=self.runner, done=done, total=total, message=message, rate=rate):
+        try:
+            is_ours = services.report(
+                job=self.job, runner=self.runner, done=done, total=total, message=message, rate=rate
+            )
+        except AnyDatabaseError as error:
+            # The work need not stop because its progress cannot be told; in a transaction it is lost anyhow.
+            if self.patience is None or connection.in_atomic_block or not is_outage(error):
+                raise
+            connection.close()
+            return
+        if not is_ours:
             raise JobCancelled
 
 
@@ -47,24 +91,48 @@ def runner_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
-def run_one(job: Job, runner: str, *, alive: Callable[[], object] = lambda: None) -> None:
+def run_one(
+    job: Job, runner: str, *, alive: Callable[[], object] = lambda: None, patience: Patience | None = None
+) -> None:
     """Run a claimed job to its end; every outcome is stored, none is raised. `alive` is called while it runs."""
     stop = threading.Event()
     heart = threading.Thread(target=_beat, args=(job, runner, stop, alive), daemon=True)
     heart.start()
     try:
-        result = registered(job.kind).run(StoredProgress(job, runner), **job.parameters)
-        services.finish(job=job, runner=runner, result=result or {})
-    except JobCancelled:
-        services.stopped(job=job, runner=runner)
-    except (ApplicationError, AnalysisError) as error:  # a refusal: trying again would refuse again
-        services.fail(job=job, runner=runner, error=str(error), retry=False)
-    except Exception:  # noqa: BLE001  the job runner is one of the two boundaries
-        logger.exception("job %s failed", job)
-        services.fail(job=job, runner=runner, error=traceback.format_exc(limit=-6), retry=True)
+        ending = _ending(job, runner, patience)
+        if patience is None:
+            ending()
+        else:
+            patience.until_stored(job, ending)
     finally:
         stop.set()
         heart.join()
+
+
+def _ending(job: Job, runner: str, patience: Patience | None) -> Callable[[], object]:
+    """Do the work; returns what stores its outcome."""
+    owned = {"job": job, "runner": runner}
+    try:
+        result = registered(job.kind).run(StoredProgress(job, runner, patience), **job.parameters)
+        ending = partial(services.finish, **owned, result=result or {})
+    except JobHandedBack:
+        return partial(services.hand_back, **owned)
+    except JobCancelled:
+        ending = partial(services.stopped, **owned)
+    except Exception as error:  # noqa: BLE001  the job runner is one of the two boundaries
+        if patience is not None and is_outage(error):
+            connections.close_all()
+            if not job.error:
+                logger.warning("job %s waits for the database or the disk: %s", job, error)
+            return partial(services.hand_back, **owned, why=str(error), wait_s=patience.pause_s(job))
+        if isinstance(error, ApplicationError | AnalysisError):  # a refusal: trying again would refuse again
+            ending = partial(services.fail, **owned, error=str(error), retry=False)
+        else:
+            logger.exception("job %s failed", job)
+            ending = partial(services.fail, **owned, error=traceback.format_exc(limit=-6), retry=True)
+    if patience is not None:
+        patience.forget(job)
+    return ending
 
 
 def run_waiting(*, kinds: list[str] | None = None) -> int:
@@ -78,7 +146,7 @@ def run_waiting(*, kinds: list[str] | None = None) -> int:
 
 def run_to_the_end(job: Job, *, tell: Callable[[str], object]) -> Job:
     """Run a job in this process, or wait for the runner that has it; returns it finished, in whatever state."""
-    is_told = False
+    is_told, watch = False, Watch()
     while True:
         run_waiting(kinds=[job.kind])
         job.refresh_from_db()
@@ -88,49 +156,7 @@ def run_to_the_end(job: Job, *, tell: Callable[[str], object]) -> Job:
             tell("another runner has this job, or it will be tried again shortly; waiting")
             is_told = True
         time.sleep(0.5)
-        services.sweep()
-
-
-def run_forever(stop: threading.Event, *, poll_s: float = 0.5) -> None:
-    """Run jobs in two lanes until told to stop: long work in one; in the other what nobody should wait for.
-
-    A stop of all HITs, or a payment, does not stand behind an hour of pictures.
-    """
-    name, pulse, ended = runner_name(), Pulse(), threading.Event()
-    heart = threading.Thread(target=heartbeat.keep, args=(name, pulse, ended), daemon=True)
-    beside = threading.Thread(target=_prompt_lane, args=(name, pulse, stop, poll_s), daemon=True)
-    heart.start()
-    beside.start()
-    try:
-        _lane(name, pulse, stop, poll_s, is_prompt=False)
-    finally:
-        stop.set()
-        beside.join()
-        ended.set()
-        heart.join()
-
-
-def _prompt_lane(name: str, pulse: Pulse, stop: threading.Event, poll_s: float) -> None:
-    try:
-        _lane(name, pulse, stop, poll_s, is_prompt=True)
-    finally:
-        stop.set()  # a runner with one lane is none: who started it hears that it has ended
-        connections.close_all()
-
-
-def _lane(name: str, pulse: Pulse, stop: threading.Event, poll_s: float, *, is_prompt: bool) -> None:
-    runner, swept_at = f"{name}:{'prompt' if is_prompt else 'long'}", 0.0
-    while not stop.is_set():
-        if is_prompt and time.monotonic() - swept_at > 2.0:  # this lane is never busy for long
-            services.sweep()
-            services.schedule_periodic()
-            swept_at = time.monotonic()
-        job = services.claim(runner=runner, kinds=kinds_in_lane(is_prompt=is_prompt))
-        pulse.beat(is_prompt=is_prompt)
-        if job is None:
-            stop.wait(poll_s)
-        else:
-            run_one(job, runner, alive=partial(pulse.beat, is_prompt=is_prompt))
+        watch.sweep()
 
 
 def _beat(job: Job, runner: str, stop: threading.Event, alive: Callable[[], object]) -> None:
@@ -139,7 +165,7 @@ def _beat(job: Job, runner: str, stop: threading.Event, alive: Callable[[], obje
             try:
                 services.renew(job=job, runner=runner)
                 alive()
-            except DatabaseError:  # one missed beat is no end: the lease outlasts several
+            except AnyDatabaseError:  # one missed beat is no end: the lease outlasts several
                 logger.warning("the lease of job %s could not be renewed; trying again", job.pk, exc_info=True)
                 connection.close()
     finally:

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from django.db.models import Q, QuerySet
 
 from humanexp.core import clock
-from humanexp.jobs.models import FINISHED, Job, JobState, Runner
+from humanexp.jobs.models import FINISHED, PERIODIC, Job, JobState, Runner
 from humanexp.jobs.registry import kinds_in_lane
 
 
 def recent(limit: int) -> QuerySet[Job]:
     """Newest first, without the pulse of repeating jobs and without short ones that went well."""
     short = Q(state=JobState.DONE, kind__in=kinds_in_lane(is_prompt=True))
-    return Job.objects.exclude(subject="periodic").exclude(short)[:limit]
+    return Job.objects.exclude(subject=PERIODIC).exclude(short)[:limit]
 
 
 def unfinished() -> QuerySet[Job]:
@@ -30,6 +30,12 @@ def latest_for(subject: str, kind: str | None = None) -> Job | None:
 
 def by_pk(pk: int) -> Job | None:
     return Job.objects.filter(pk=pk).first()
+
+
+def leases() -> dict[int, tuple[str, datetime | None]]:
+    """Who holds each running job, and until when."""
+    running = Job.objects.filter(state=JobState.RUNNING).values_list("pk", "runner", "lease_until")
+    return {pk: (runner, until) for pk, runner, until in running}
 
 
 #: A lane that has not been heard of for this long stands still.

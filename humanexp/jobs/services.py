@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import models, transaction
+from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q
 
 from humanexp.core import clock
+from humanexp.core.errors import Conflict
 from humanexp.core.models import User
-from humanexp.jobs.models import FINISHED, Job, JobState
+from humanexp.jobs.models import FINISHED, PERIODIC, Job, JobState
 from humanexp.jobs.registry import HANDLERS, registered
 
 #: A runner that has not been heard of for this long is dead, and its job goes back into the queue.
 LEASE = timedelta(seconds=30)
+#: Jobs that are tried again wait less than this.
+LONGEST_WAIT = timedelta(minutes=1)
 
 
 def submit(
@@ -89,34 +93,65 @@ def cancel(*, job: Job) -> Job:
 
 def resume(*, job: Job) -> Job:
     """Put a failed or cancelled job back into the queue; handlers continue from what is already stored."""
-    Job.objects.filter(pk=job.pk, state__in=[JobState.FAILED, JobState.CANCELLED]).update(
-        state=JobState.QUEUED, cancel_requested=False, attempt=0, error="", run_after=None, finished_at=None, runner=""
-    )
+    ended = Job.objects.filter(pk=job.pk, state__in=[JobState.FAILED, JobState.CANCELLED])
+    try:
+        with transaction.atomic():
+            ended.update(
+                state=JobState.QUEUED,
+                cancel_requested=False,
+                attempt=0,
+                error="",
+                run_after=None,
+                finished_at=None,
+                runner="",
+            )
+    except IntegrityError as error:
+        raise Conflict("This job repeats by itself, and the next one waits already.") from error
     job.refresh_from_db()
     return job
 
 
-def sweep() -> int:
-    """Give the jobs of dead runners back to the queue (or end them when their attempts are used up)."""
-    lost = Job.objects.filter(state=JobState.RUNNING, lease_until__lt=clock.now())
+def hand_back(*, job: Job, runner: str, why: str = "", wait_s: float = 0) -> None:
+    """Put a running job back into the queue as it was: what kept it was no fault of its own and costs no attempt."""
+    _owned(job, runner).update(
+        state=JobState.QUEUED,
+        attempt=F("attempt") - 1,
+        error=why,
+        run_after=clock.now() + timedelta(seconds=wait_s) if wait_s else None,
+        lease_until=None,
+        runner="",
+    )
+
+
+def take_back(*, pk: int, runner: str, lease_until: datetime | None) -> bool:
+    """Give the job of a dead runner back to the queue, or end it when its attempts are used up.
+
+    False when its lease was renewed meanwhile.
+    """
+    lost = Job.objects.filter(pk=pk, state=JobState.RUNNING, runner=runner, lease_until=lease_until)
     ended = lost.filter(attempt__gte=F("max_attempts")).update(
         state=JobState.FAILED, error="The process that ran this job died.", finished_at=clock.now(), lease_until=None
     )
-    again = lost.update(state=JobState.QUEUED, lease_until=None, runner="")
-    return ended + again
+    return bool(ended or lost.update(state=JobState.QUEUED, lease_until=None, runner=""))
 
 
 def schedule_periodic() -> None:
-    """Keep one waiting job for every kind that repeats."""
+    """Keep one waiting job for every kind that repeats, and let none wait because the clock was set back."""
+    now = clock.now()
+    Job.objects.filter(state=JobState.QUEUED, run_after__gt=now + LONGEST_WAIT).exclude(subject=PERIODIC).update(
+        run_after=now
+    )
     for registration in HANDLERS.values():
         if registration.every_s is None:
             continue
+        interval = timedelta(seconds=registration.every_s)
         same = Job.objects.filter(kind=registration.kind)
+        same.filter(state=JobState.QUEUED, subject=PERIODIC, run_after__gt=now + interval).update(run_after=now)
         if same.exclude(state__in=FINISHED).exists():
             continue
         last = same.aggregate(latest=models.Max("finished_at"))["latest"]
-        due = last + timedelta(seconds=registration.every_s) if last else None
-        submit(registration.kind, subject="periodic", run_after=due)
+        with suppress(IntegrityError), transaction.atomic():  # another runner was there first
+            submit(registration.kind, subject=PERIODIC, run_after=min(last, now) + interval if last else None)
         # The history of a repeating job is short: it is a pulse, not a record.
         keep = same.filter(state__in=FINISHED).order_by("-pk").values_list("pk", flat=True)[:20]
         same.filter(state__in=FINISHED).exclude(pk__in=list(keep)).delete()

@@ -1,19 +1,27 @@
-"""The entry page's calls: open a session, get into its window again, and, for a plain link, finish."""
+"""The entry page's calls: open a session, go on with one that was begun, get into its window again, and, for a plain
+link, finish."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from humanexp.core.errors import TokenRefused
+from humanexp.core.problems import problem_body
+from humanexp.experiments import services as experiments
+from humanexp.experiments.api import AlwaysJson
 from humanexp.experiments.audited import AuditedView
+from humanexp.experiments.serializers import ProblemOut
 from humanexp.recruitment import frames, selectors, services
+from humanexp.recruitment.services.resuming import GoOnRefused, Proof
 
 
 class OpenRequest(serializers.Serializer[Any]):
@@ -23,6 +31,14 @@ class OpenRequest(serializers.Serializer[Any]):
     workerId = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)  # noqa: N815
     turkSubmitTo = serializers.CharField(required=False, allow_blank=True, default="", max_length=500)  # noqa: N815
     simulated = serializers.BooleanField(required=False, default=False)
+    #: made at random by the page; the same call with the same key gives the same session
+    opening = serializers.CharField(required=False, allow_blank=True, default="", max_length=64)
+    #: what the study's window keeps in this browser
+    secret = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
+    #: the half of a request that this page knows alone, once the study's window has agreed
+    confirmed = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
+    #: other people use this computer: its browser keeps nothing to go on with
+    sharedComputer = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: the other HIT was returned: go on with its session here
     continueHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: in which the person has read what they agree to
@@ -36,6 +52,44 @@ class OpenReply(serializers.Serializer[Any]):
     run_url = serializers.CharField()
 
 
+class RequestReply(serializers.Serializer[Any]):
+    ask = serializers.CharField(help_text="for the window of the study, in the fragment of its address")
+    claim = serializers.CharField(help_text="for this page alone: shown when the window has agreed")
+    name = serializers.CharField(help_text="under which the browser in which it was begun keeps its secret")
+
+
+class BegunReply(ProblemOut):
+    """Something was begun before, and this page has shown nothing that makes it its own."""
+
+    resume = RequestReply(required=False, help_text="missing where no browser keeps a secret")
+
+
+class ClaimRequest(serializers.Serializer[Any]):
+    claim = serializers.CharField(max_length=200)
+
+
+class ClaimReply(serializers.Serializer[Any]):
+    confirmed = serializers.BooleanField()
+
+
+class ConfirmRequest(serializers.Serializer[Any]):
+    ask = serializers.CharField(max_length=200)
+    secret = serializers.CharField(max_length=200)
+
+
+class ConfirmedReply(serializers.Serializer[Any]):
+    token = serializers.CharField()
+
+
+class FollowRequest(serializers.Serializer[Any]):
+    link = serializers.CharField(max_length=200)
+
+
+class FollowReply(serializers.Serializer[Any]):
+    handoff = serializers.CharField()
+    run_url = serializers.CharField()
+
+
 class HandoffReply(serializers.Serializer[Any]):
     handoff = serializers.CharField()
 
@@ -45,6 +99,7 @@ class EntryView(AuditedView):
 
     authentication_classes = ()
     permission_classes = ()
+    content_negotiation_class = AlwaysJson
 
     def bearer(self, request: Request) -> str:
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -59,24 +114,29 @@ class EntryView(AuditedView):
 
 
 class Open(EntryView):
-    @extend_schema(request=OpenRequest, responses={201: OpenReply})
+    @extend_schema(request=OpenRequest, responses={201: OpenReply, 409: BegunReply})
     def post(self, request: Request, entry: str) -> Response:
-        """Open a session after consent; the same person gets the same session with a fresh token."""
+        """Open a session after consent, or go on with one that this page proves to be its own."""
         given = OpenRequest(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         campaign = selectors.campaign_by_entry(entry)
         # A page that could not be submitted at the end is refused before any work is done.
         frames.submit_address(campaign, wanted["turkSubmitTo"])
-        entered = services.enter(
-            campaign=campaign,
-            consents=wanted["consent"],
-            assignment_id=wanted["assignmentId"],
-            worker_id=wanted["workerId"],
-            scripted=wanted["simulated"],
-            continue_here=wanted["continueHere"],
-            language=wanted["language"],
-        )
+        try:
+            entered = services.enter(
+                campaign=campaign,
+                consents=wanted["consent"],
+                assignment_id=wanted["assignmentId"],
+                worker_id=wanted["workerId"],
+                scripted=wanted["simulated"],
+                continue_here=wanted["continueHere"],
+                language=wanted["language"],
+                proof=Proof(opening=wanted["opening"], secret=wanted["secret"], confirmed=wanted["confirmed"]),
+                shared_computer=wanted["sharedComputer"],
+            )
+        except GoOnRefused as error:
+            return _begun(error)
         reply = {
             "token": entered.token,
             "handoff": entered.handoff,
@@ -84,6 +144,43 @@ class Open(EntryView):
             "run_url": reverse("experiments:run"),
         }
         return Response(reply, status=status.HTTP_201_CREATED)
+
+
+def _begun(error: GoOnRefused) -> Response:
+    """The refusal, with what the right browser can confirm."""
+    body = problem_body(error.problem, gettext(error.message))
+    if error.request is not None:
+        body["resume"] = dataclasses.asdict(error.request)
+    return Response(body, status=error.status_code, content_type="application/problem+json")
+
+
+class Claim(EntryView):
+    @extend_schema(request=ClaimRequest, responses={200: ClaimReply})
+    def post(self, request: Request, entry: str) -> Response:
+        """Whether the study's window has agreed that this page goes on."""
+        given = ClaimRequest(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response({"confirmed": services.is_confirmed(claim=given.validated_data["claim"])})
+
+
+class Confirm(EntryView):
+    @extend_schema(request=ConfirmRequest, responses={200: ConfirmedReply})
+    def post(self, request: Request) -> Response:
+        """The study's window, which holds the secret, agrees that the page that asks goes on; it goes on itself."""
+        given = ConfirmRequest(data=request.data)
+        given.is_valid(raise_exception=True)
+        session = services.confirm(**given.validated_data)
+        return Response({"token": experiments.issue_token(session=session)})
+
+
+class Follow(EntryView):
+    @extend_schema(request=FollowRequest, responses={200: FollowReply})
+    def post(self, request: Request, entry: str) -> Response:
+        """Go on by a personal link."""
+        given = FollowRequest(data=request.data)
+        given.is_valid(raise_exception=True)
+        handoff = services.follow(campaign=selectors.campaign_by_entry(entry), link=given.validated_data["link"])
+        return Response({"handoff": handoff, "run_url": reverse("experiments:run")})
 
 
 class Handoff(EntryView):

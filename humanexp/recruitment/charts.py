@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from humanexp.recruitment.selectors.progress import OpenedBin
+from humanexp.recruitment.selectors.timeline import OpenedBin
 
 WIDTH, HEIGHT, GAP = 640.0, 120.0, 3.0
 

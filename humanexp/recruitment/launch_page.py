@@ -9,26 +9,9 @@ from humanexp.experiments.models import Study
 from humanexp.recruitment import gates, money, pricing, selectors, services
 from humanexp.recruitment.forms import TermsForm
 from humanexp.recruitment.models import Environment, SenderLease
-from humanexp.recruitment.selectors import Budget, Tally, WageEstimate
+from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
 from humanexp.recruitment.states import HitState
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wage:
-    """What an hour pays, as far as anybody knows before the launch."""
-
-    #: "active" or "pilot" where people have done it, else what the form says
-    source: str
-    minutes: float
-    hourly_cents: int
-    #: a quarter of the people earn less than this; None where nobody has done it yet
-    slow_cents: int | None
-    floor_cents: int
-
-    @property
-    def is_under_floor(self) -> bool:
-        return min(self.hourly_cents, self.slow_cents or self.hourly_cents) < self.floor_cents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,21 +90,9 @@ def price_of(study: Study, form: TermsForm, tally: Tally | None = None) -> Price
 
 
 def _wage(study: Study, reward_cents: int, stated: str) -> Wage | None:
-    """By the time that people took, where some did; else by the minutes on the form."""
-    known: WageEstimate = selectors.wage_estimate(study)
-    is_known = known.sessions > 0 and bool(known.median_minutes)
-    minutes = known.median_minutes if is_known else float(stated if stated.isdigit() else 0)
-    hourly = pricing.hourly_cents(reward_cents=reward_cents, minutes=minutes or 0)
-    if hourly is None or not reward_cents:
-        return None
-    slow = known.slow_minutes if is_known else None
-    return Wage(
-        source=known.source if is_known else "plan",
-        minutes=minutes or 0,
-        hourly_cents=hourly,
-        slow_cents=pricing.hourly_cents(reward_cents=reward_cents, minutes=slow) if slow else None,
-        floor_cents=known.floor_cents,
-    )
+    """By the time that people took, where some did; else by the minutes on the form, where it says some."""
+    wage = selectors.wage_at(study, reward_cents=reward_cents, stated_minutes=int(stated) if stated.isdecimal() else 0)
+    return wage if reward_cents and not wage.is_unpaid else None
 
 
 def campaign_rows(study: Study) -> list[dict[str, Any]]:
@@ -131,7 +102,7 @@ def campaign_rows(study: Study) -> list[dict[str, Any]]:
         {
             "campaign": campaign,
             "entry_url": entry_url(campaign),
-            "places_left": selectors.places_left(campaign),
+            "places": selectors.places_of(campaign),
             "hits": [(state, HitState(state).label, n) for state, n in hits.get(campaign.pk, {}).items()],
             "asks_for": campaign.asks_for,
         }

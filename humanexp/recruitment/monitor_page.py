@@ -19,7 +19,7 @@ from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors
 from humanexp.recruitment.charts import columns
 from humanexp.recruitment.models import Hit, SenderLease
-from humanexp.recruitment.selectors import Progress, totals
+from humanexp.recruitment.selectors import Funnel
 from humanexp.recruitment.states import HitState
 
 #: Rows of a table on the page; the rest is counted.
@@ -38,6 +38,14 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Way:
+    """The steps of those who came through a recruiter, or by a link."""
+
+    funnel: Funnel
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Published:
     """HITs on their way to the recruiter."""
 
@@ -51,17 +59,17 @@ class Published:
 
 def figures(study: Study) -> dict[str, Any]:
     tally = selectors.tally_of(study)
-    progress = selectors.progress(study, tally)
-    payable, payable_cents = totals.payable_sum(study)
+    found = selectors.figures_of(study, tally)
+    payable, payable_cents = selectors.payable_sum(study)
     return {
         "study": study,
-        "progress": progress,
-        "steps": steps(study, progress),
+        "figures": found,
+        "money": found.money,
+        "ways": [way_of(funnel) for funnel in found.funnels],
         "published": published(study),
         "jobs": list(_jobs(study)),
         "attention": selectors.attention(study, tally),
-        "liability": selectors.liability(study, tally),
-        "wage": selectors.wage_estimate(study),
+        "wage": selectors.wage_of(study),
         "unmatched": selectors.unmatched(study)[:SHOWN],
         "not_submitted": selectors.finished_not_submitted(study)[:SHOWN],
         "waiting": selectors.waiting_payments(study)[:SHOWN],
@@ -75,21 +83,17 @@ def figures(study: Study) -> dict[str, Any]:
     }
 
 
-def steps(study: Study, progress: Progress) -> list[Step]:
-    """From the first click to the money; what happens here and what the recruiter lists stand apart."""
-    finished = experiment_selectors.session_counts(study)["completed"]
-    counts = [
-        (_("Began"), progress.opened),
-        (_("Finished here"), finished),
-        (_("Submitted there"), progress.listed),
-        (_("Approved"), progress.approved),
-    ]
-    most = max(1, *(count for _label, count in counts))
-    before = [counts[0][1], *(count for _label, count in counts)]
-    return [
-        Step(label=label, count=count, share=count / most, lost=max(0, previous - count))
+def way_of(funnel: Funnel) -> Way:
+    """From the first click to the end of it: by a link nothing is submitted and nobody is paid."""
+    counts = [(_("Began"), funnel.began), (_("Finished here"), funnel.finished)]
+    if funnel.pays:
+        counts += [(_("Submitted there"), funnel.submitted), (_("Approved"), funnel.approved)]
+    before = [funnel.began, *(count for _label, count in counts)]
+    steps = (
+        Step(label=label, count=count, share=count / max(1, funnel.began), lost=previous - count)
         for (label, count), previous in zip(counts, before, strict=False)
-    ]
+    )
+    return Way(funnel=funnel, steps=tuple(steps))
 
 
 def published(study: Study) -> Published:

@@ -47,8 +47,8 @@ def marks_of(sessions: Sequence[Session]) -> Mapping[int, Mark]:
 
 
 _WORDS: Mapping[str, tuple[Promise, str]] = {
-    AssignmentState.SUBMITTED: (_("not paid yet"), "warn"),
-    AssignmentState.APPROVED: (_("paid"), "plain"),
+    AssignmentState.SUBMITTED: (_("not approved yet"), "warn"),
+    AssignmentState.APPROVED: (_("approved"), "plain"),
     AssignmentState.REJECTED: (_("rejected"), "bad"),
 }
 
@@ -58,7 +58,7 @@ PANEL = Panel(
     facts_of=facts_of,
     marks_of=marks_of,
     narrowings=(
-        Narrowing(key=UNPAID, label=_("Not paid yet"), narrow=reviewing.unpaid_sessions),
+        Narrowing(key=UNPAID, label=_("Not approved yet"), narrow=reviewing.unpaid_sessions),
         Narrowing(key=PROPOSED, label=_("Rejection proposed"), narrow=reviewing.proposed_sessions),
     ),
 )

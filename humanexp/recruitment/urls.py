@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.views import campaigns, differences, exclusions, ledger, monitor, recruit, review, take
+from humanexp.recruitment.views import campaigns, exclusions, ledger, monitor, recruit, review, take
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -11,6 +11,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("take/<str:entry>/consent/", take.consent, name="consent"),
     path("take/<str:entry>/inside/", take.inside, name="inside"),
     path("take/<str:entry>/open/", api.Open.as_view(), name="open"),
+    path("take/<str:entry>/resume/", api.Claim.as_view(), name="resume"),
+    path("take/<str:entry>/personal/", take.personal, name="personal"),
+    path("take/<str:entry>/personal/follow/", api.Follow.as_view(), name="follow"),
+    path("api/v1/run/resume/", api.Confirm.as_view(), name="run-resume"),
     path("take/<str:entry>/handoff/", api.Handoff.as_view(), name="handoff"),
     path("take/<str:entry>/finish/", api.Finish.as_view(), name="finish"),
     path("studies/<slug:slug>/recruit/", recruit.recruit, name="recruit"),
@@ -29,7 +33,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/compensate/<int:pk>/", monitor.compensate, name="compensate"),
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
     path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
-    path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", differences.difference, name="difference"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
     path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
     path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),

@@ -27,6 +27,8 @@ class ScriptedParticipant:
     #: keys the random stream; may become known when the session is opened
     name: str = ""
     connection: PatientConnection = field(default_factory=PatientConnection)
+    #: random like a page's: with it a call whose reply was lost can be repeated, and decides nothing about answers
+    _opening: str = field(default_factory=lambda: secrets.token_hex(16))
 
     def open_session(self, entry_url: str) -> OpenSession:
         """Read the entry page, consent, as the page in the recruiter's frame does."""
@@ -37,7 +39,7 @@ class ScriptedParticipant:
         body = {name: query.get(name, "") for name in ("assignmentId", "hitId", "workerId", "turkSubmitTo")}
         body["workerId"] = body["workerId"] or query.get("p", "")  # what a panel's link calls it
         opened = self.connection.post(
-            urljoin(page_url, "open/"), json={**body, "consent": True, "simulated": True}
+            urljoin(page_url, "open/"), json={**body, "consent": True, "simulated": True, "opening": self._opening}
         ).json()
         api = urljoin(urljoin(page_url, opened["run_url"]), "/api/v1/run/")
         return OpenSession(participant=self, entry=page_url, api=api, token=opened["token"])

@@ -6,10 +6,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.core.errors import InvalidRequest
 from humanexp.core.names import NameField
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.browsing import Filters
+from humanexp.stimuli.services import plain_functions_beside
 
 #: How sets can be made here; the others come from elsewhere.
 _SAMPLINGS = [choice for choice in Sampling.choices if choice[0] != Sampling.IMPORTED]
@@ -59,6 +61,15 @@ class StimulusSetForm(forms.Form):
     framing = forms.ChoiceField(
         label=_("Cut"), choices=Framing.choices, initial=Framing.WHOLE, required=False, widget=forms.RadioSelect
     )
+    with_plain = forms.BooleanField(
+        label=_("Also for practice and plain pairs"),
+        initial=True,
+        required=False,
+        help_text=_(
+            "One stimulus a picture of two functions more, which differ plainly. Same/different and ABX practise with "
+            "them, so that nobody is trained on what is compared."
+        ),
+    )
     seed = forms.IntegerField(
         label=_("Seed"), min_value=0, initial=0, help_text=_("The same pictures and seed give the same stimuli.")
     )
@@ -93,6 +104,11 @@ class StimulusSetForm(forms.Form):
                 )
         elif "count" in cleaned and cleaned["count"] is None:
             self.add_error("count", _("This field is required."))
+        if cleaned.get("with_plain") and cleaned.get("corruptions"):
+            try:
+                plain_functions_beside(cleaned["corruptions"])
+            except InvalidRequest as error:
+                self.add_error("with_plain", error.message)
         return cleaned
 
     def families(self) -> list[tuple[str, list[FunctionChoice]]]:

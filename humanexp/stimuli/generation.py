@@ -99,9 +99,11 @@ def _pilots(
     from analysis.generation import PilotShard, cut_survey, fit_pilot_shard, pilot_originals, survey_shard, with_survey
     from analysis.visual_change import PilotMap
 
-    if stimulus_set.sampling != Sampling.EVEN:
+    swept = stimulus_set.corruptions if stimulus_set.sampling == Sampling.EVEN else []
+    names = [*swept, *stimulus_set.plain_functions]
+    if not names:
         return {}
-    if set(stimulus_set.pilots) != set(stimulus_set.corruptions):
+    if set(stimulus_set.pilots) != set(names):
         chosen = tuple(pilot_originals(originals, stimulus_set.seed))
         shards = [
             PilotShard(
@@ -112,7 +114,7 @@ def _pilots(
                 framing=framing_of(stimulus_set),
                 modules=modules(),
             )
-            for name in stimulus_set.corruptions
+            for name in names
         ]
 
         def tell() -> None:
@@ -124,7 +126,7 @@ def _pilots(
             pilots = {pilot.corruption: pilot for pilot in measured}
         survey = cut_survey(
             originals,
-            pilots,
+            {name: pilots[name] for name in swept},
             count=stimulus_set.count_per_corruption,
             seed=stimulus_set.seed,
             size_px=stimulus_set.size_px,
@@ -134,9 +136,7 @@ def _pilots(
         surveyed = run_in_order_of_completion(pool, survey_shard, survey, tick=tell)
         with contextlib.closing(surveyed):
             pilots = with_survey(pilots, surveyed)
-        services.store_pilots(
-            stimulus_set=stimulus_set, pilots={name: pilots[name].to_dict() for name in stimulus_set.corruptions}
-        )
+        services.store_pilots(stimulus_set=stimulus_set, pilots={name: pilots[name].to_dict() for name in names})
     return {name: PilotMap.from_dict(stored) for name, stored in stimulus_set.pilots.items()}
 
 
@@ -147,6 +147,7 @@ def _plan(stimulus_set: StimulusSet, originals: list[Original], pilots: dict[str
         originals,
         pilots,
         corruptions=stimulus_set.corruptions,
+        plain=stimulus_set.plain_functions,
         count=stimulus_set.count_per_corruption,
         seed=stimulus_set.seed,
         size_px=stimulus_set.size_px,
@@ -210,4 +211,5 @@ def modules() -> tuple[str, ...]:
 
 
 def _expected(stimulus_set: StimulusSet, originals: list[Original]) -> int:
-    return len(originals) + stimulus_set.count_per_corruption * len(stimulus_set.corruptions)
+    swept = stimulus_set.count_per_corruption * len(stimulus_set.corruptions)
+    return len(originals) * (1 + len(stimulus_set.plain_functions)) + swept

@@ -142,6 +142,8 @@ class StimulusSet(models.Model):
     source_set = models.ForeignKey(SourceSet, on_delete=models.PROTECT, related_name="stimulus_sets")
     #: names of corruption functions, without the clean "none"
     corruptions = models.JSONField(default=list)
+    #: two functions more, of which every original has one stimulus: practice and plain pairs alone show them
+    plain_functions = models.JSONField(default=list, blank=True)
     sampling = models.CharField(max_length=20, choices=Sampling.choices, default=Sampling.EVEN)
     framing = models.CharField(max_length=10, choices=Framing.choices, default=Framing.WHOLE)
     #: 0 where the sampling fixes it

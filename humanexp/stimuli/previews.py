@@ -16,6 +16,7 @@ from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Framing, Sampling, SourceSet
 from humanexp.stimuli.selectors import browsing
+from humanexp.stimuli.services import plain_functions_beside
 from humanexp.stimuli.walking import reach_on
 
 if TYPE_CHECKING:
@@ -57,7 +58,14 @@ def function_example(source_set: SourceSet, function: str) -> bytes:
 
 
 def estimate(
-    *, source_set: SourceSet, corruptions: Sequence[str], count: int, size_px: int, sampling: str, framing: str
+    *,
+    source_set: SourceSet,
+    corruptions: Sequence[str],
+    count: int,
+    size_px: int,
+    sampling: str,
+    framing: str,
+    with_plain: bool = False,
 ) -> Estimate:
     """Measure one picture at two visual changes under each function, and multiply."""
     from analysis.corruptions import CORRUPTIONS
@@ -72,10 +80,16 @@ def estimate(
         size += each * cost.bytes
         clean = cost.clean_bytes
         size += originals * clean / len(corruptions)
+    plain = 0
+    for name in plain_functions_beside(corruptions) if with_plain else ():
+        cost = _cost(path, sha256, name, CORRUPTIONS[name].version, size_px, framing)
+        plain += originals
+        seconds += originals * cost.seconds
+        size += originals * cost.bytes
     is_cluster = settings.COMPUTE.startswith("dask")
     workers = _processes(settings.COMPUTE)
     return Estimate(
-        stimuli=originals + each * len(corruptions),
+        stimuli=originals + plain + each * len(corruptions),
         seconds=seconds / workers,
         bytes=round(size),
         free_bytes=shutil.disk_usage(settings.MEDIA_ROOT).free,

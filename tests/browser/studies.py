@@ -76,6 +76,7 @@ def stimulus_set(folder: Path, *, name: str, corruptions: Sequence[str], count: 
         count=count,
         seed=seed,
         size_px=SIZE_PX,
+        with_plain=True,
     )
     stimuli.start_generation(stimulus_set=made)
     runner.run_waiting()

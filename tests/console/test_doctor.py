@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from django.utils import timezone
 from humanexp.console.examination import Finding, examine, files, keys, operation
 from humanexp.core.storage import media_path, write_whole
 from humanexp.experiments.models import Study
-from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.models import Runner
 from humanexp.recruitment.models import Campaign
 from humanexp.stimuli.models import SourceImage, Stimulus
 from tests.results.collected import make_study
@@ -111,8 +112,12 @@ def test_an_address_without_tls_is_for_this_machine_alone(settings: Any, public_
 
 def test_a_silent_runner_is_a_fault(study: Study) -> None:
     assert operation.job_runner().state == "fault"
-    Job.objects.create(kind="pulse", subject="periodic", state=JobState.DONE, finished_at=timezone.now())
+    now = timezone.now()
+    runner = Runner.objects.create(name="one", started_at=now, beat_at=now, prompt_at=now, long_at=now)
     assert operation.job_runner().state == "ok"
+    Runner.objects.filter(pk=runner.pk).update(prompt_at=now - timedelta(minutes=2))
+    told = operation.job_runner()
+    assert told.state == "fault" and "nobody is paid" in told.detail
 
 
 def test_keys_of_a_storage_are_no_money(study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

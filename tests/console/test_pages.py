@@ -101,7 +101,7 @@ def test_a_researcher_sees_their_own_studies_and_staff_all(client: Client, study
 def test_the_overview_shows_sessions_money_and_the_next_steps(researcher: Client, study: Study) -> None:
     body = words(researcher, reverse("console:overview", args=[study.slug]))
     assert f"{SESSIONS} finished, 0 under way" in body
-    assert "$0.00" in body and "Nobody has been paid yet" in body
+    assert "$0.00" in body and "Nobody has been invited yet" in body
     assert "The answers have not been analysed yet." in body
 
 
@@ -169,7 +169,7 @@ def test_the_thinnest_bin_is_the_one_with_the_smallest_share() -> None:
     )
     empty = {"opened": 0, "completed": 0, "planned": 0}
     overview = Overview(
-        study=Study(), sessions=empty, accepted=0, excluded={}, flagged=0, money=None, bars=bars, run=None,
+        study=Study(), sessions=empty, accepted=0, excluded={}, flagged=0, figures=None, bars=bars, run=None,
         headline=None, trial_import=None, jobs=[],
     )  # fmt: skip
     assert overview.thinnest is bars[1]

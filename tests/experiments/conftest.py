@@ -16,6 +16,8 @@ from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSe
 
 SIZE_PX = 24
 FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
+#: held for practice and plain pairs
+PLAIN = ("brightness", "impulse_noise")
 
 
 def png(number: int) -> bytes:
@@ -43,6 +45,7 @@ def make_stimulus_set(name: str = "pictures", per_category: int = 6, per_functio
         name=name,
         source_set=source,
         corruptions=list(FUNCTIONS),
+        plain_functions=list(PLAIN),
         count_per_corruption=per_function,
         size_px=SIZE_PX,
         metric="vif-1",
@@ -62,6 +65,7 @@ def make_stimulus_set(name: str = "pictures", per_category: int = 6, per_functio
     rows = [("none", image, 0.0) for image in images]
     for function in FUNCTIONS:
         rows += [(function, images[(7 * k) % len(images)], (k + 0.5) / per_function) for k in range(per_function)]
+    rows += [(function, image, 0.6) for function in PLAIN for image in images]
     made = []
     for number, (corruption, image, change) in enumerate(rows):
         file, sha256 = stored_png(number)

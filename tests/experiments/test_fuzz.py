@@ -59,6 +59,10 @@ def endpoints(cursor: int, later: int, entry: str, other_entry: str) -> list[End
         "turkSubmitTo": (None, [], {}, "x" * 501, "\x00", "\ud800"),
         "simulated": (True, "maybe", [], {}, 7, None),
         "continueHere": ("maybe", [], {}, 7, None, "\x00"),
+        "sharedComputer": ("maybe", [], {}, 7, None, "\x00"),
+        "opening": (None, [], {}, "x" * 65, "\x00", "\ud800"),
+        "secret": (None, [], {}, "x" * 201, "\x00", "\ud800"),
+        "confirmed": (None, [], {}, "x" * 201, "\x00", "\ud800"),
     }
     person = {
         "consent": True,
@@ -85,6 +89,18 @@ def endpoints(cursor: int, later: int, entry: str, other_entry: str) -> list[End
             "complete", "POST", f"{run}complete/", {"environment": {}}, {"environment": environment}, has_lease=True
         ),
         Endpoint("withdraw", "POST", f"{run}withdraw/"),
+        Endpoint(
+            "resume",
+            "POST",
+            f"{run}resume/",
+            {"ask": "x.y.z", "secret": "x.y.z"},
+            {"ask": no_code, "secret": no_code},
+            has_token=False,
+        ),
+        Endpoint("claim", "POST", f"/take/{entry}/resume/", {"claim": "x.y.z"}, {"claim": no_code}, has_token=False),
+        Endpoint(
+            "follow", "POST", f"/take/{entry}/personal/follow/", {"link": "7:x"}, {"link": no_code}, has_token=False
+        ),
         Endpoint("open", "POST", f"/take/{entry}/open/", person, wrong_entry, has_token=False),
         Endpoint("entry handoff", "POST", f"/take/{other_entry}/handoff/"),
         Endpoint("entry finish", "POST", f"/take/{other_entry}/finish/"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from datetime import datetime, timedelta
 
 import pytest
@@ -87,17 +88,21 @@ def test_runners_that_died_long_ago_are_forgotten_by_the_next() -> None:
 
 def test_a_beat_that_the_database_refuses_is_not_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "BEAT_S", 0.02)
-    pulse, stop = Pulse(), threading.Event()
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TRIGGER refuse BEFORE INSERT ON jobs_runner BEGIN SELECT RAISE(ABORT, 'full'); END")
-        heart = threading.Thread(target=heartbeat.keep, args=("lab:1:a", pulse, stop))
-        heart.start()
-        heart.join(0.2)
-        assert heart.is_alive() and not Runner.objects.exists()
-        cursor.execute("DROP TRIGGER refuse")
-    heart.join(0.3)
-    stop.set()
-    heart.join()
+    stop, refused = threading.Event(), threading.Event()
+    monkeypatch.setattr(heartbeat.logger, "warning", lambda *_: refused.set())
+    heart = threading.Thread(target=heartbeat.keep, args=("lab:1:a", Pulse(), stop), daemon=True)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("CREATE TRIGGER refuse BEFORE INSERT ON jobs_runner BEGIN SELECT RAISE(ABORT, 'full'); END")
+            heart.start()
+            assert refused.wait(20)
+            cursor.execute("DROP TRIGGER refuse")
+        deadline = time.monotonic() + 20
+        while not Runner.objects.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        stop.set()
+        heart.join(20)
     assert Runner.objects.exists()
 
 

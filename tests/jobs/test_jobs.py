@@ -13,6 +13,7 @@ from humanexp.core.errors import InputRefused, JobError
 from humanexp.jobs import runner, selectors, services
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.registry import HANDLERS, Registered
+from humanexp.jobs.watch import Watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -109,7 +110,7 @@ def test_the_job_of_a_dead_runner_goes_back_until_attempts_are_used_up(kind) -> 
     for _attempt in range(3):
         assert services.claim(runner="dead") is not None
         Job.objects.update(lease_until=clock.now() - timedelta(seconds=1))
-        assert services.sweep() == 1
+        assert Watch(watched_s=0).sweep() == 1
     job.refresh_from_db()
     assert (job.state, job.attempt) == (JobState.FAILED, 3)
 
@@ -119,7 +120,7 @@ def test_a_runner_that_lost_its_lease_can_no_longer_end_the_job(kind) -> None:
     services.submit("test.kind")
     lost = services.claim(runner="slow")
     Job.objects.update(lease_until=clock.now() - timedelta(seconds=1))
-    services.sweep()
+    Watch(watched_s=0).sweep()
     taken = services.claim(runner="fresh")
     services.finish(job=lost, runner="slow", result={"from": "slow"})
     assert not services.report(job=lost, runner="slow", done=1, total=2)

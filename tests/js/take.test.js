@@ -19,11 +19,13 @@ const HIT = {
   assignmentId: "A1",
   hitId: "H1",
   workerId: "W1",
+  runUrl: "/run/",
+  resumeName: "abc.R-1",
   turkSubmitTo: "https://market.example",
   submitAddress: "https://market.example/mturk/externalSubmit",
   simulated: false,
 };
-const LINK = { ...HIT, isLink: true, assignmentId: "", workerId: "", submitAddress: "", finishUrl: "/take/abc/finish/" };
+const LINK = { ...HIT, isLink: true, assignmentId: "", workerId: "", resumeName: "abc", submitAddress: "", finishUrl: "/take/abc/finish/" };
 
 /** Panels without a page: remembers which one is shown and what was filled in. */
 class FakePanels {
@@ -54,7 +56,7 @@ class FakeForm {
   elements = { namedItem: (name) => this.fields[name] };
 }
 
-function make({ page = HIT, replies = {}, search = "?assignmentId=A1", popups = "allowed", tab = new Storage(), isLasting = true } = {}) {
+function make({ page = HIT, replies = {}, search = "?assignmentId=A1", popups = "allowed", tab = new Storage(), browser = new Storage(), isLasting = true } = {}) {
   const calls = [];
   const api = new Proxy({}, {
     get: (_, name) => async (...args) => {
@@ -80,8 +82,9 @@ function make({ page = HIT, replies = {}, search = "?assignmentId=A1", popups = 
   const form = new FakeForm();
   panels.elements['[data-form="submit"]'] = page.isLink ? null : form;
   panels.elements['[data-action="reopen"]'] = { href: "" };
+  panels.elements['[data-action="ask"]'] = { href: "" };
   const polls = { started: 0, stopped: 0 };
-  const memory = new Memory({ tab, browser: new Storage(), entry: page.entry, isLasting });
+  const memory = new Memory({ tab, browser, entry: page.entry, isLasting });
   const pollWith = () => ({ start: () => (polls.started += 1), stop: () => (polls.stopped += 1) });
   const entry = new Entry({ page, panels, api, memory, view, pollWith });
   return { entry, calls, windows, panels, form, polls, tab, memory };
@@ -145,7 +148,9 @@ test("start opens the window inside the click, then sends it to the study with t
   assert.deepEqual(windows, [["open", "about:blank", "humanexp-run"]]); // before any reply
   await started;
   assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/?language=de#code"]);
-  assert.deepEqual(calls[0][1], {
+  const { opening, ...person } = calls[0][1];
+  assert.match(opening, /^[0-9a-f]{48}$/);
+  assert.deepEqual(person, {
     consent: true,
     assignmentId: "A1",
     hitId: "H1",
@@ -153,6 +158,9 @@ test("start opens the window inside the click, then sends it to the study with t
     turkSubmitTo: "https://market.example",
     simulated: false,
     continueHere: false,
+    secret: "",
+    confirmed: "",
+    sharedComputer: false,
     language: "de",
   });
   assert.equal(panels.shown, "under-way");
@@ -174,14 +182,87 @@ test("a blocked window on a plain link goes on in the same window", async () => 
   assert.deepEqual(windows.at(-1), ["assign", "https://lab.example/run/?language=de#code"]);
 });
 
-test("a refusal closes the window and says why; who began elsewhere may continue here", async () => {
-  const refusal = new Refusal({ status: 409, type: "already-begun", detail: "You have begun in another HIT." });
+test("a refusal closes the window and says why", async () => {
+  const refusal = new Refusal({ status: 409, type: "already-took-part", detail: "You have taken part." });
   const { entry, windows, panels } = make({ replies: { open: refusal } });
   await entry.start({ consents: true });
   assert.deepEqual(windows.at(-1), ["close"]);
   assert.equal(panels.shown, "refused");
-  assert.equal(panels.values.refusal, "You have begun in another HIT.");
-  assert.deepEqual([panels.revealed["continue-here"], panels.revealed.retry], [true, false]);
+  assert.equal(panels.values.refusal, "You have taken part.");
+  assert.deepEqual([panels.revealed["continue-here"], panels.revealed.retry], [false, false]);
+});
+
+const RESUME = { ask: "ask:1", claim: "claim:1", name: "abc.R-1" };
+const begun = (resume = RESUME) => new Refusal({ status: 409, type: "already-begun", detail: "Begun.", resume });
+
+test("a frame that cannot read what the window keeps asks that window, and goes on once it has agreed", async () => {
+  let isConfirmed = false;
+  const opens = [];
+  const open = (person) => {
+    opens.push(person);
+    if (!person.confirmed) throw begun();
+    return OPENED;
+  };
+  const { entry, windows, panels, calls, polls } = make({ replies: { open, isConfirmed: () => ({ confirmed: isConfirmed }) } });
+  await entry.start({ consents: true });
+  assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/?language=de#resume=ask%3A1&as=abc.R-1"]);
+  assert.ok(!windows.flat().join().includes("claim"), "the other half stays in the page");
+  assert.equal(panels.shown, "asked");
+  assert.equal(await entry.askWhetherConfirmed(), true);
+  assert.equal(entry.session, null);
+  isConfirmed = true;
+  assert.equal(await entry.askWhetherConfirmed(), false);
+  assert.deepEqual(calls.filter(([name]) => name === "isConfirmed")[0], ["isConfirmed", "claim:1"]);
+  assert.deepEqual([opens[1].confirmed, opens[1].continueHere, opens[1].opening], ["claim:1", true, opens[0].opening]);
+  assert.equal(panels.shown, "under-way");
+  assert.equal(entry.session.token, "bearer");
+  assert.equal(polls.started, 2);
+});
+
+test("a request that nobody agreed to in time can be made again; other refusals say why", async () => {
+  const late = new Refusal({ status: 401 });
+  const { entry, panels } = make({ replies: { open: begun(), isConfirmed: late } });
+  await entry.start({ consents: true });
+  assert.equal(await entry.askWhetherConfirmed(), false);
+  assert.equal(panels.shown, "ask-over");
+  const full = make({ replies: { open: begun(), isConfirmed: new NoReply("down") } });
+  await full.entry.start({ consents: true });
+  await assert.rejects(full.entry.askWhetherConfirmed(), NoReply);
+  assert.equal(full.panels.revealed["ask-offline"], true);
+});
+
+test("where no browser keeps a secret, or on a plain link without it, the page says where the study goes on", async () => {
+  const shared = make({ replies: { open: begun(null) } });
+  await shared.entry.start({ consents: true });
+  const link = make({ page: LINK, search: "", replies: { open: begun({ ...RESUME, name: "abc" }) } });
+  await link.entry.start({ consents: true });
+  for (const { windows, panels } of [shared, link]) {
+    assert.deepEqual(windows.at(-1), ["close"]);
+    assert.equal(panels.shown, "begun");
+  }
+});
+
+test("a page that can read what the window keeps sends it, and asks about another HIT", async () => {
+  const browser = new Storage();
+  browser.setItem("humanexp.resume.abc.R-1", "the secret");
+  const { entry, panels, calls } = make({ browser, replies: { open: begun() } });
+  await entry.start({ consents: true });
+  assert.equal(calls[0][1].secret, "the secret");
+  assert.equal(panels.shown, "refused");
+  assert.equal(panels.revealed["continue-here"], true);
+  await entry.start({ consents: true, continueHere: true }); // the secret was revoked
+  assert.equal(panels.shown, "asked");
+});
+
+test("on a shared computer the tab forgets the session at its end", async () => {
+  const status = { state: "completed", cursor: 3, total: 3, receipt: "proof", completion_code: "C-1" };
+  const { entry, calls, tab, form } = make({ replies: { open: OPENED, status } });
+  await entry.start({ consents: true, isShared: true });
+  assert.equal(calls[0][1].sharedComputer, true);
+  assert.ok(tab.length > 0);
+  await entry.ask();
+  assert.equal(tab.length, 0);
+  assert.equal(form.fields.receipt.value, "proof");
 });
 
 test("a server that is away is worth another try", async () => {
@@ -244,14 +325,15 @@ test("opening the window again asks for a fresh code", async () => {
   assert.deepEqual(windows.at(-1), ["replace", "https://lab.example/run/?language=de#second"]);
 });
 
-test("a visitor of a plain link keeps one random id, made after consent", async () => {
-  const { entry, calls, memory } = make({ page: LINK, search: "", replies: { open: OPENED } });
+test("a visitor of a plain link has no id: a repeated call is known by its page, a return by the secret", async () => {
+  const browser = new Storage();
+  const { entry, calls } = make({ page: LINK, search: "", browser, replies: { open: OPENED } });
   await entry.start({ consents: true });
+  browser.setItem("humanexp.resume.abc", "the secret");
   await entry.start({ consents: true });
-  const ids = calls.map(([, person]) => person.workerId);
-  assert.match(ids[0], /^[0-9a-f]{48}$/);
-  assert.equal(ids[0], ids[1]);
-  assert.equal(memory.visitor(() => "another"), ids[0]);
+  const [first, second] = calls.map(([, person]) => person);
+  assert.deepEqual([first.workerId, first.secret, second.secret], ["", "", "the secret"]);
+  assert.equal(first.opening, second.opening);
 });
 
 test("the poll slows down while the server is away and is quick again after", async () => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import secrets
 from typing import Any
 
 from django.test import Client
@@ -134,12 +135,14 @@ class Visitor:
         self.campaign = campaign
         self.person = {"workerId": worker_id, "assignmentId": assignment_id, "turkSubmitTo": submit_to}
         self.token = ""
+        #: made at random by the page: it may repeat its call
+        self.opening = secrets.token_hex(16)
 
     def get(self, **query: str) -> Any:
         return self.http.get(f"/take/{self.campaign.entry}/", query)
 
     def open(self, **changes: Any) -> Any:
-        body = {"consent": True, **self.person, **changes}
+        body = {"consent": True, "opening": self.opening, **self.person, **changes}
         reply = self.http.post(f"/take/{self.campaign.entry}/open/", body, content_type="application/json")
         if reply.status_code == 201:
             self.token = reply.json()["token"]
@@ -153,6 +156,12 @@ class Visitor:
             content_type="application/json",
             headers={"Authorization": f"Bearer {self.token}", "X-Lease": LEASE, **headers},
         )
+
+    def secret(self) -> str:
+        """What the study's window keeps in the browser."""
+        handoff = self.call("POST", f"/take/{self.campaign.entry}/handoff/").json()["handoff"]
+        kept = self.call("POST", "/api/v1/run/handoff/", {"code": handoff}).json()["resume"]
+        return str(kept["secret"])
 
     def status(self) -> dict[str, Any]:
         found: dict[str, Any] = self.call("GET", "/api/v1/run/status/").json()

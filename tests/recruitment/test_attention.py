@@ -13,8 +13,9 @@ from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.experiments.models import Session, Study
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Message, Payment
+from humanexp.recruitment.models import Assignment, Campaign, Message, Pause, Payment
 from humanexp.recruitment.selectors import Attention
+from humanexp.recruitment.services.lease import pause
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor
@@ -99,7 +100,7 @@ class TestFinishedHereAndNeverSubmitted:
         assert (paid.amount_cents, paid.state, paid.assignment.person) == (120, "confirmed", row.person)
         assert services.reconcile(environment="marketplace")[0].adds_up
         # the compensation is no place of the study
-        assert selectors.progress(study).places == 3
+        assert selectors.figures_of(study).places.planned == 3
         assert len(selectors.live_entries(study)) == 1
         refused = Visitor(
             compensation, worker_id=worker.worker_id, assignment_id="A9", submit_to=marketplace.url
@@ -200,7 +201,7 @@ class TestOneWorkerWithSeveralHits:
         first, second = worker.accept(campaign, 1), worker.accept(campaign, 2)
         first.open()
         assert second.open().json()["type"] == "already-begun"
-        assert second.open(continueHere=True).status_code == 201
+        assert second.open(continueHere=True, secret=first.secret()).status_code == 201
         receipt = second.answer_all()["receipt"]
         worker.submit(second, receipt)
         worker.submit(first, receipt)
@@ -243,6 +244,22 @@ class TestKeys:
         marketplace.clear_faults()
         services.sync(study=campaign.study)
         assert nothing_waits(campaign.study)
+
+    def test_books_that_differ_outlast_keys_that_were_refused_meanwhile(
+        self, marketplace: MarketplaceServer, launch: Launch
+    ) -> None:
+        campaign = launch()
+        pause("marketplace", Pause.LEDGER, "They differ.")
+        marketplace.arm("*", "expired_key", times=1_000)
+        services.sync(study=campaign.study)
+        marketplace.clear_faults()
+        services.sync(study=campaign.study)
+        assert told(campaign.study, "ledger").text.endswith("They differ.")
+        services.reconcile(environment="marketplace")
+        assert nothing_waits(campaign.study)
+        [book] = selectors.books(campaign.study)
+        assert (book.adds_up, book.differences, book.payments) == (True, 0, 0)
+        assert book.at is not None
 
 
 class TestHitThatFilledWhilePublishingWasCut:

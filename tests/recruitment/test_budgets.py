@@ -161,10 +161,10 @@ class TestCaps:
         submission(campaign, 3, "approved")
         Payment.objects.filter(pk=bonus(row, 100).pk).update(state="confirmed")
         bonus(row, 50, "more")
-        owed = selectors.liability(study)
-        assert (owed.open_cents, owed.under_way_cents, owed.submitted_cents) == (240, 120, 120)
-        assert (owed.promised_cents, owed.spent_cents) == (60, 120)
-        assert owed.owed_cents == 540
+        sums = selectors.money_of(study)
+        assert (sums.open_cents, sums.under_way_cents, sums.submitted_cents) == (240, 120, 120)
+        assert (sums.promised_extra_cents, sums.spent_cents) == (60, 120)
+        assert sums.due_cents == 540
 
 
 class TestExtending:
@@ -298,18 +298,19 @@ class TestWages:
     def test_breaks_are_no_work(self, campaign: Campaign) -> None:
         self.took(campaign, 1, 300, 30, 30)  # 6 minutes
         self.took(campaign, 2, 3600, 3600, 30)  # read for 10 minutes at most, a minute, half a minute
-        wages = selectors.wage_estimate(campaign.study)
-        assert (wages.source, wages.sessions) == ("active", 2)
-        assert wages.median_minutes == pytest.approx((6 + 11.5) / 2)
-        assert wages.slow_minutes == pytest.approx(6 + 0.75 * 5.5)
-        assert wages.hourly_median_cents == round(100 * 60 / 8.75)
-        assert wages.is_under_floor
+        wage = selectors.wage_of(campaign.study)
+        assert (wage.source, wage.sessions) == ("active", 2)
+        assert wage.median_minutes == pytest.approx((6 + 11.5) / 2)
+        # of each person: 1,000 and 521.7 cents an hour
+        assert wage.hourly_median_cents == round((1_000 + 100 * 60 / 11.5) / 2)
+        assert wage.hourly_slow_cents == round(0.75 * 100 * 60 / 11.5 + 0.25 * 1_000)
+        assert wage.is_under_floor
 
     def test_before_anybody_came_a_pilot_or_the_plan_tells(self, campaign: Campaign) -> None:
-        assert selectors.wage_estimate(campaign.study).source == "plan"
+        assert selectors.wage_of(campaign.study).source == "plan"
         self.took(campaign, 1, 300, 30, 30)
         later = make_study("noise-2", family="noise")
-        pilot = selectors.wage_estimate(later)
+        pilot = selectors.wage_of(later)
         assert (pilot.source, pilot.sessions, pilot.median_minutes) == ("pilot", 1, pytest.approx(6))
 
     def test_a_top_up_brings_everybody_to_the_floor_once(self, campaign: Campaign, ada: User, settings: Any) -> None:

@@ -16,7 +16,7 @@ from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, SenderLease
+from humanexp.recruitment.models import Assignment, Campaign, Pause, Payment, RecruitedPerson, SenderLease
 from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import AssignmentState, WriteState
 from tests.marketplace.server import MarketplaceServer
@@ -123,7 +123,7 @@ class TestUnmatched:
         campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
         first, second = worker.accept(campaign, 1), worker.accept(campaign, 2)
         first.open()
-        second.open(continueHere=True)
+        second.open(continueHere=True, secret=first.secret())
         receipt = second.answer_all()["receipt"]
         worker.submit(first, receipt)
         worker.submit(second, receipt)
@@ -131,7 +131,7 @@ class TestUnmatched:
         assert services.settle(study=campaign.study).planned == 1
         assert selectors.unmatched(campaign.study).count() == 1
 
-    @pytest.mark.parametrize("by_whom", ["two tabs", "somebody who knows the worker id"])
+    @pytest.mark.parametrize("by_whom", ["two tabs", "a made-up assignment"])
     def test_a_session_that_was_moved_on_is_owed_where_it_was_submitted(
         self, launch: Launch, new_worker: NewWorker, by_whom: str
     ) -> None:
@@ -146,7 +146,7 @@ class TestUnmatched:
             second = Visitor(
                 campaign, worker_id=worker.worker_id, assignment_id="AMADEUP", submit_to=worker.marketplace.url
             )
-        assert second.open(continueHere=True).status_code == 201
+        assert second.open(continueHere=True, secret=first.secret()).status_code == 201
         worker.submit(first, receipt)
         assert services.sync(study=campaign.study).unmatched == 0
         row = Assignment.objects.get(assignment_id=first.person["assignmentId"])
@@ -183,6 +183,9 @@ class TestRejection:
             "approved": 1,
             "rejected": 0,
             "bonuses": 0,
+            "owed_cents": 120,
+            "paid_cents": 0,
+            "fee_cents": 24,
             "total_cents": 144,
         }
         assert services.reconcile(environment="marketplace")[0].adds_up
@@ -214,29 +217,27 @@ class TestRejection:
 
 
 class TestBooks:
-    def test_a_payment_made_behind_our_back_holds_back_that_persons_bonuses_alone(
+    def test_a_payment_made_behind_our_back_stops_the_sender_until_it_is_explained(
         self, launch: Launch, new_worker: NewWorker, other_side: Any
     ) -> None:
         campaign = launch(cap_cents=1_000)
         visitor = new_worker().do(campaign)
-        new_worker().do(campaign)
         services.sync(study=campaign.study)
         services.settle(study=campaign.study)
-        send()
-        row, other = Assignment.objects.order_by("pk")
+        assert send().confirmed == 1
+        row = Assignment.objects.get()
         assert services.reconcile(environment="marketplace")[0].adds_up
         other_side.send_bonus(
             WorkerId=visitor.person["workerId"], AssignmentId=row.assignment_id, BonusAmount="0.77", Reason="by hand"
         )
         [book] = services.reconcile(environment="marketplace")
         assert (book.theirs_cents - book.ledger_cents, len(book.differences)) == (77, 1)
-        for each in (row, other):
-            services.plan_bonus(assignment=each, amount_cents=5, cause="care", reason="For your care.")
+        assert SenderLease.objects.get().pause == Pause.LEDGER
+        services.plan_bonus(assignment=row, amount_cents=5, cause="care", reason="For your care.")
         report = send()
-        assert (report.confirmed, report.waiting) == (1, 1)
-        assert "books differ" in report.remarks[0]
-        assert Payment.objects.get(assignment=row, cause="care").state == WriteState.PLANNED
-        assert selectors.attention(campaign.study)[0].kind == "ledger"
+        assert (report.confirmed, report.waiting) == (0, 1)
+        assert "differ" in report.remarks[0]
+        assert selectors.attention(campaign.study)[0].tone == "bad"
 
     def test_a_ledger_row_they_do_not_know(self, launch: Launch, new_worker: NewWorker) -> None:
         campaign = launch(cap_cents=1_000)
@@ -247,12 +248,14 @@ class TestBooks:
         [book] = services.reconcile(environment="marketplace")
         assert "not paid there" in book.differences[0]
 
-    def test_the_books_are_compared_while_a_sender_is_at_work(self, launch: Launch) -> None:
+    def test_the_books_are_closed_while_a_sender_is_at_work(self, launch: Launch) -> None:
         launch()
         sender = Lease("marketplace")
         assert sender.renew()
+        with pytest.raises(Conflict, match="a sender is at work"):
+            services.reconcile(environment="marketplace")
+        sender.give_back()
         assert services.reconcile(environment="marketplace")[0].adds_up
-        assert SenderLease.objects.get().holder == sender.holder
 
     def test_what_is_on_its_way_is_on_neither_side(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker

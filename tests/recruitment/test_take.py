@@ -157,8 +157,10 @@ class TestOpening:
         assert visitor(worker_id="").open().status_code == 422
         assert nothing_is_written()
 
-    def test_a_double_click_is_one_session(self, visitor: Callable[..., Visitor]) -> None:
+    def test_a_page_may_repeat_its_call(self, visitor: Callable[..., Visitor]) -> None:
+        """A double click, or a reply that was lost: the same page says the same again."""
         first, second = visitor(), visitor()
+        second.opening = first.opening
         assert (first.open().status_code, second.open().status_code) == (201, 201)
         assert first.session == second.session
         assert Session.objects.count() == Assignment.objects.count() == 1
@@ -176,7 +178,8 @@ class TestOpening:
         first.open()
         refused = second.open()
         assert (refused.status_code, refused.json()["type"]) == (409, "already-begun")
-        assert second.open(continueHere=True).status_code == 201
+        assert second.open(continueHere=True).status_code == 409
+        assert second.open(continueHere=True, secret=first.secret()).status_code == 201
         assert second.session == first.session
         assert [row.state for row in Assignment.objects.order_by("pk")] == ["returned", "opened"]
         # the session has moved: the first HIT cannot be submitted with it as well
@@ -186,7 +189,8 @@ class TestOpening:
         first, second = visitor(), visitor(assignment_id="ASSIGNMENT2")
         first.open()
         receipt = first.answer_all()["receipt"]
-        assert second.open(continueHere=True).status_code == 201
+        assert second.open(continueHere=True).status_code == 409
+        assert second.open(continueHere=True, secret=first.secret()).status_code == 201
         assert second.status()["receipt"] == receipt
 
     def test_whoever_has_submitted_is_asked_to_return_a_second_hit(self, visitor: Callable[..., Visitor]) -> None:
@@ -219,7 +223,7 @@ class TestOpening:
         someone.open()
         Assignment.objects.update(state=AssignmentState.RETURNED)
         again = visitor()
-        assert again.open().status_code == 201
+        assert again.open(secret=someone.secret()).status_code == 201
         assert again.session == someone.session
         assert Assignment.objects.get().state == AssignmentState.OPENED
 
@@ -266,18 +270,21 @@ class TestOpening:
         self, campaign: Campaign, visitor: Callable[..., Visitor]
     ) -> None:
         services.stop(study=campaign.study)
-        assert visitor().open().status_code == 201
+        someone = visitor()
+        assert someone.open().status_code == 201
         Campaign.objects.update(stopped_at=timezone.now() - campaign.assignment_duration - timedelta(minutes=1))
         refused = visitor(worker_id="AWORKER2", assignment_id="ASSIGNMENT2").open()
         assert "has ended" in refused.json()["detail"]
-        assert visitor().open().status_code == 201  # under way: to the end
+        assert someone.open().status_code == 201  # under way: to the end
 
 
 class TestLink:
-    def test_whoever_comes_back_with_the_same_id_goes_on(self, link: Campaign) -> None:
+    def test_whoever_comes_back_in_the_same_browser_goes_on(self, link: Campaign) -> None:
         first, again, other = (Visitor(link, worker_id=code) for code in ("panel-7", "panel-7", "panel-8"))
-        for someone in (first, again, other):
+        for someone in (first, other):
             assert someone.open().status_code == 201
+        assert again.open().status_code == 409
+        assert again.open(secret=first.secret()).status_code == 201
         assert first.session == again.session != other.session
 
     def test_without_an_id_everyone_is_new(self, link: Campaign) -> None:
@@ -285,6 +292,9 @@ class TestLink:
         first.open()
         second.open()
         assert first.session != second.session
+        again = Visitor(link)
+        assert again.open(secret=first.secret()).status_code == 201
+        assert again.session == first.session
 
     def test_places_run_out(self, link: Campaign) -> None:
         assert [Visitor(link).open().status_code for _ in range(4)] == [201, 201, 201, 409]

@@ -63,6 +63,34 @@ def test_a_job_makes_files_and_rows(stimulus_set: StimulusSet) -> None:
         assert np.array_equal(shown, corrupt(original, stimulus.corruption, stimulus.parameter, stimulus.seed))
 
 
+@pytest.mark.parametrize("sampling", ["even", "uniform"])
+def test_a_set_holds_what_practice_and_plain_pairs_show(source_set: SourceSet, sampling: str) -> None:
+    wanted = {**WANTED, "count": 8, "sampling": sampling}
+    plainly = services.create_stimulus_set(source_set=source_set, name="both", with_plain=True, **wanted)
+    assert len(plainly.plain_functions) == 2 and not {*plainly.plain_functions} & {*plainly.corruptions}
+    make_stimuli(plainly, quiet)
+    plainly.refresh_from_db()
+    for name in plainly.plain_functions:
+        held = plainly.stimuli.filter(corruption=name)
+        assert held.count() == held.values("source_image").distinct().count() == 8
+        assert all(abs(one.visual_change - 0.6) <= 0.025 for one in held if one.reached)
+        assert sum(one.reached for one in held) >= 7
+    assert list(plainly.coverage) == plainly.corruptions
+    asked = {one.corruption for one in selectors.stimuli_of_curves(plainly)}
+    assert asked == {"none", *plainly.corruptions}
+    bare = services.create_stimulus_set(source_set=source_set, name="bare", **wanted)
+    make_stimuli(bare, quiet)
+    assert made(bare).items() <= made(plainly).items()
+
+
+def test_a_set_of_all_functions_has_none_left_for_plain_pairs(source_set: SourceSet) -> None:
+    with pytest.raises(InvalidRequest, match="No two functions that differ plainly are left") as refused:
+        services.create_stimulus_set(
+            source_set=source_set, name="all", with_plain=True, **{**WANTED, "corruptions": list(CORRUPTIONS)}
+        )
+    assert list(refused.value.fields) == ["with_plain"]
+
+
 def test_a_complete_set_knows_its_coverage(stimulus_set: StimulusSet) -> None:
     make_stimuli(stimulus_set, quiet)
     stimulus_set.refresh_from_db()

@@ -94,7 +94,7 @@ class Demo:
         originals = source_set.images.count()
         shown_corrupted = originals - demand_of(design, originals=originals)[0].outside_main
         spare = max(SPARE, 1.15 * originals / shown_corrupted)
-        pairs = design.discrimination.trials + design.discrimination.sentinels if design.discrimination else 0
+        pairs = design.discrimination.trials if design.discrimination else 0
         in_pairs = pairs * (design.discrimination.pictures if design.discrimination else 0)
         shown = self.options.participants * (design.main_trials + in_pairs)
         made = stimuli.create_stimulus_set(
@@ -103,6 +103,7 @@ class Demo:
             corruptions=CORRUPTIONS,
             count=math.ceil(shown / len(CORRUPTIONS) * spare),
             seed=self.options.seed,
+            with_plain=True,
         )
         self._wait(stimuli.start_generation(stimulus_set=made), report)
 

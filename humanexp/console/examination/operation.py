@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from ipaddress import ip_address
+from smtplib import SMTPException
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db.models import Q
+from django.core.mail import get_connection
 
 from humanexp.console.examination.finding import Finding, question
-from humanexp.core import clock
 from humanexp.experiments import selectors as experiments
 from humanexp.jobs import selectors as jobs
-from humanexp.jobs.models import Job, JobState
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.states import CampaignState
-
-#: A runner that is alive has polled the recruiters within this time.
-PULSE = timedelta(minutes=3)
 
 
 @question("Job runner")
 def job_runner() -> Finding:
-    now = clock.now()
-    alive = Q(state=JobState.RUNNING, lease_until__gt=now) | Q(subject="periodic", finished_at__gt=now - PULSE)
+    silence = jobs.silence()
     waiting = jobs.unfinished().exclude(subject="periodic").count()
     told = f"{waiting} jobs unfinished; compute: {settings.COMPUTE}"
-    if not Job.objects.filter(alive).exists():
+    if silence is not None:
+        since = f"silent since {silence.since:%Y-%m-%d %H:%M} UTC" if silence.since else "none has been heard of"
+        stands = "nobody is paid, no recruiter is asked" if silence.nobody_is_paid else "nothing long is computed"
         return Finding(
             subject="Job runner",
             state="fault",
-            detail=f"silent: nobody is paid, nothing is computed; {told}",
+            detail=f"{since}: {stands}; {told}",
             remedy="python manage.py run_jobs",
         )
     return Finding(subject="Job runner", state="ok", detail=f"runs; {told}")
@@ -57,6 +53,28 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+@question("Mail")
+def mail() -> Finding:
+    if not settings.EMAIL_HOST:
+        return Finding(
+            subject="Mail",
+            state="ok",
+            detail="not set up: forgotten passwords are for administrators",
+        )
+    try:
+        connection = get_connection()
+        connection.open()
+        connection.close()
+    except (SMTPException, OSError) as error:
+        return Finding(
+            subject="Mail",
+            state="fault",
+            detail=f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT} takes none: {error}",
+            remedy="check EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS and the account",
+        )
+    return Finding(subject="Mail", state="ok", detail=f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}")
 
 
 @question("Marketplace")

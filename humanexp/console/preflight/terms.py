@@ -13,7 +13,7 @@ from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
 from humanexp.experiments.duration import session_minutes
 from humanexp.experiments.models import Study
 from humanexp.experiments.plans import planned_stimuli
-from humanexp.recruitment import money, pricing, selectors
+from humanexp.recruitment import money, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.services.publishing import DURATION_FACTOR
@@ -61,14 +61,16 @@ def contact(launch: Launch) -> Line:
 def pay(launch: Launch) -> Line:
     if launch.is_link:
         return good(_("People who come by the link are not paid through it."))
-    wage = selectors.wage_estimate(launch.study)
-    hourly = pricing.hourly_cents(reward_cents=launch.price.reward_cents, minutes=wage.median_minutes)
+    wage = selectors.wage_at(
+        launch.study, reward_cents=launch.price.reward_cents, stated_minutes=launch.terms.estimated_minutes
+    )
+    hourly = wage.hourly_median_cents
     numbers = {"hourly": money.dollars(hourly or 0), "floor": money.dollars(wage.floor_cents)}
     recruit = {
         "url": f"{reverse('recruitment:recruit', args=[launch.study.slug])}?to={launch.to}",
         "action": _("Recruit"),
     }
-    if not launch.price.reward_cents:
+    if wage.is_unpaid:
         return warn(
             _("The study's reward is 0: nobody would be paid, and the launch asks whether that is meant."),
             _("Set a reward, or mark at the launch that people are not paid."),

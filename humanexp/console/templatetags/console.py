@@ -13,8 +13,10 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
 from humanexp.core import clock, navigation
+from humanexp.experiments.models import Study, StudyState
 from humanexp.jobs.registry import HANDLERS
 from humanexp.jobs.selectors import Silence, silence
+from humanexp.recruitment import selectors as recruitment
 
 register = template.Library()
 _UNITS = (
@@ -48,6 +50,12 @@ def study_links(study: Any, current: str = "") -> list[Link]:
         Link(str(tab.label), reverse(tab.url_name, args=[study.slug]), tab.key == current)
         for tab in navigation.study_tabs(imported=study.origin == "imported")
     ]
+
+
+@register.simple_tag
+def is_recruiting(study: Study) -> bool:
+    """Whether a study that collects can be taken part in: not after its last campaign was stopped."""
+    return study.state == StudyState.COLLECTING and recruitment.is_recruiting(study)
 
 
 @register.simple_tag

@@ -7,6 +7,7 @@ from humanexp.experiments.services.leaving import leave_session
 from humanexp.experiments.services.members import account_called, change_role, invite, remove
 from humanexp.experiments.services.power import request_power, simulate_power
 from humanexp.experiments.services.sessions import (
+    Exchanged,
     exchange_handoff,
     issue_handoff,
     issue_token,
@@ -16,6 +17,8 @@ from humanexp.experiments.services.sessions import (
     participant_for,
     receipt_for,
     receipt_is_valid,
+    resume_secret_of,
+    revoke_tokens,
     scripted_participant,
     withdraw_session,
 )
@@ -29,6 +32,7 @@ from humanexp.experiments.services.studies import (
 )
 
 __all__ = [
+    "Exchanged",
     "StoredAnswer",
     "account_called",
     "change_role",
@@ -49,7 +53,9 @@ __all__ = [
     "receipt_is_valid",
     "remove",
     "request_power",
+    "resume_secret_of",
     "revise_study",
+    "revoke_tokens",
     "scripted_participant",
     "simulate_power",
     "start_collecting",

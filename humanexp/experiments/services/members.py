@@ -16,7 +16,7 @@ def account_called(username: str) -> User:
     user = User.objects.filter(username=username.strip(), is_active=True).first()
     if user is None:
         raise InvalidRequest(
-            f"Nobody here is called {username.strip()!r}: an administrator makes accounts.",
+            f"Nobody here has an account {username.strip()!r}. An administrator makes one: manage.py user add NAME.",
             fields={"username": "No such account."},
         )
     return user

@@ -30,6 +30,7 @@ from humanexp.experiments.grid import grid_order_for
 from humanexp.experiments.models import Preview, Protocol, Session, SessionState, Study
 from humanexp.experiments.services import qualifying
 from humanexp.experiments.services.answering import StoredAnswer, check_lease
+from humanexp.experiments.services.sessions import Exchanged
 from humanexp.experiments.tasks import TASKS
 
 #: How many times shorter phases are when somebody only wants to see every screen.
@@ -100,11 +101,11 @@ def issue_preview_handoff(*, preview: Preview) -> str:
     return credentials.sign_preview_handoff(preview_id=preview.pk, nonce=preview.handoff_nonce)
 
 
-def exchange_handoff(*, code: str) -> str:
+def exchange_handoff(*, code: str) -> Exchanged:
     preview = _behind(code)
     if not Preview.objects.filter(pk=preview.pk, handoff_nonce=preview.handoff_nonce).update(handoff_nonce=""):
         raise TokenRefused(reason="replayed")
-    return credentials.sign_preview_token(preview_id=preview.pk, nonce=preview.token_nonce)
+    return Exchanged(token=credentials.sign_preview_token(preview_id=preview.pk, nonce=preview.token_nonce))
 
 
 def look_behind(*, code: str) -> list[str]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -203,16 +204,36 @@ def issue_token(*, session: Session) -> str:
     return credentials.sign_token(session_id=session.pk, nonce=session.token_nonce)
 
 
-def issue_handoff(*, session: Session) -> str:
-    """A code that can be exchanged for a token once, within a minute; codes given out before are void."""
+def revoke_tokens(*, session: Session) -> Session:
+    """Every token, code and resume secret given out for the session before is void from now on."""
+    Session.objects.filter(pk=session.pk).update(token_nonce=secrets.token_urlsafe(12), handoff_nonce="", lease="")
+    session.refresh_from_db()
+    return session
+
+
+def issue_handoff(*, session: Session, keep_as: str = "") -> str:
+    """A code that can be exchanged for a token once, within a minute; codes given out before are void.
+
+    `keep_as`: the name under which the study's window keeps the resume secret in its browser; empty: not at all.
+    """
     nonce = secrets.token_urlsafe(12)
     opened = Session.objects.filter(pk=session.pk).exclude(state=SessionState.WITHDRAWN).update(handoff_nonce=nonce)
     if not opened:
         raise SessionClosed
-    return credentials.sign_handoff(session_id=session.pk, nonce=nonce)
+    return credentials.sign_handoff(session_id=session.pk, nonce=nonce, keep_as=keep_as)
 
 
-def exchange_handoff(*, code: str) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Exchanged:
+    """What a hand-off code is exchanged for."""
+
+    token: str
+    #: gets a token again when this window is gone, and the name to keep it under; both empty: it is not kept
+    resume_secret: str = ""
+    keep_as: str = ""
+
+
+def exchange_handoff(*, code: str) -> Exchanged:
     """The token for a hand-off code. The conditional update decides: a code works once."""
     claim = credentials.read_handoff(code)
     if not claim.nonce:
@@ -220,7 +241,17 @@ def exchange_handoff(*, code: str) -> str:
     unused = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce)
     if not unused.update(handoff_nonce=""):
         raise TokenRefused(_USED, reason="replayed", session_id=claim.session_id)
-    return issue_token(session=Session.objects.only("pk", "token_nonce").get(pk=claim.session_id))
+    session = Session.objects.only("pk", "token_nonce").get(pk=claim.session_id)
+    return Exchanged(
+        token=issue_token(session=session),
+        resume_secret=resume_secret_of(session=session) if claim.keep_as else "",
+        keep_as=claim.keep_as,
+    )
+
+
+def resume_secret_of(*, session: Session) -> str:
+    """What the browser that began the session shows to go on with it."""
+    return credentials.sign_resume_secret(session_id=session.pk, nonce=session.token_nonce)
 
 
 def look_behind(*, code: str) -> list[str]:

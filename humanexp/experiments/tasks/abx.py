@@ -12,5 +12,9 @@ ABX = Task(
     choices=(Choice(name="a", label=_("A, the first")), Choice(name="b", label=_("B, the second"))),
     showings=3,
     is_timed=True,
-    sentinels={"negative": _("A and B differ plainly and X repeats one of them; the other answer fails")},
+    sentinels={
+        "negative": _(
+            "A and B are of two functions that differ plainly and that nobody compares; the wrong answer fails"
+        )
+    },
 )

@@ -12,5 +12,7 @@ DISCRIMINATION = Task(
     choices=(Choice(name="same", label=_("Same")), Choice(name="different", label=_("Different"))),
     showings=2,
     is_timed=True,
-    sentinels={"negative": _("a pair that differs plainly or is identical; the wrong answer fails")},
+    sentinels={
+        "negative": _("one or two functions that differ plainly and that nobody compares; the wrong answer fails")
+    },
 )

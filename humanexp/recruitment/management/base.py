@@ -7,7 +7,16 @@ from django.core.management.base import BaseCommand, CommandError
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study, StudyFamily
+from humanexp.recruitment import money
+from humanexp.recruitment.selectors import Money
 from humanexp.recruitment.services.sending import SendReport
+
+
+def spent_words(sums: Money) -> str:
+    """What was approved, in the words of the recruiters that it went through."""
+    parts = [(sums.owed_cents, "owed (the lab pays it out)"), (sums.paid_cents, "paid"), (sums.fee_cents, "fees")]
+    told = [f"${money.dollars(cents)} {word}" for cents, word in parts if cents]
+    return ", ".join(told) or "nothing approved yet"
 
 
 class RecruitmentCommand(BaseCommand):

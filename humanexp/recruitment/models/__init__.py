@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from humanexp.recruitment.models.budgets import StudyBudget
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
-from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.messages import Message
 from humanexp.recruitment.models.people import WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
 from humanexp.recruitment.models.proposals import RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
+from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
     HitWrite,
     HitWriteKind,
@@ -24,8 +24,6 @@ __all__ = [
     "WORKER_NAMESPACE",
     "Assignment",
     "Campaign",
-    "Difference",
-    "DifferenceKind",
     "Environment",
     "Evidence",
     "Exclusion",
@@ -44,7 +42,10 @@ __all__ = [
     "RecruiterWrite",
     "Rejection",
     "RejectionProposal",
+    "ResumeConfirmation",
     "ReviewPolicy",
     "SenderLease",
     "StudyBudget",
+    "WayBack",
+    "WayBackKind",
 ]

@@ -52,6 +52,8 @@ class Campaign(models.Model):
     quoted_cents = models.PositiveIntegerField()
     #: rewards, bonuses and fees together never exceed this
     cap_cents = models.PositiveIntegerField()
+    #: a class, or a lab: browsers keep nothing with which the next person could go on
+    shared_computers = models.BooleanField(default=False)
     #: whom a participant can write to
     contact = models.CharField(max_length=200, blank=True)
 
@@ -180,6 +182,10 @@ class Assignment(models.Model):
     )
     session = models.OneToOneField(Session, null=True, blank=True, on_delete=models.SET_NULL, related_name="assignment")
     state = models.CharField(max_length=10, choices=AssignmentState.choices, default=AssignmentState.OPENED)
+    #: under which name the browser keeps what it goes on with; empty where other people use the computer
+    resume_name = models.CharField(max_length=64, blank=True)
+    #: hash of the key of the page that opened it last: that page may repeat its call
+    opening_hash = models.CharField(max_length=64, blank=True)
     evidence = models.CharField(max_length=14, choices=Evidence.choices, default=Evidence.NONE, blank=True)
     #: a person has looked at an unmatched submission and wants it paid
     cleared_at = models.DateTimeField(null=True, blank=True)

@@ -6,10 +6,8 @@ from humanexp.recruitment.selectors.attention import Attention, attention, finis
 from humanexp.recruitment.selectors.books import Books, books
 from humanexp.recruitment.selectors.budgets import (
     Budget,
-    Liability,
     budget_of,
     committed_cents,
-    liability,
     month_budget,
     place_cents,
 )
@@ -27,8 +25,19 @@ from humanexp.recruitment.selectors.campaigns import (
     suggested_terms,
     unfinished_campaigns,
 )
-from humanexp.recruitment.selectors.differences import differences, is_held, open_differences
 from humanexp.recruitment.selectors.entrances import Entrance, entrance_of
+from humanexp.recruitment.selectors.figures import (
+    Figures,
+    Funnel,
+    Money,
+    Places,
+    figures_of,
+    is_recruiting,
+    money_of,
+    payable_sum,
+    payment_summary,
+    places_of,
+)
 from humanexp.recruitment.selectors.payments import (
     account_of,
     assignments_of,
@@ -37,7 +46,6 @@ from humanexp.recruitment.selectors.payments import (
     ledger_rows,
     notices,
     payable,
-    payment_summary,
     unmatched,
     waiting_payments,
 )
@@ -49,7 +57,6 @@ from humanexp.recruitment.selectors.people import (
     participant_hashes,
     took_part,
 )
-from humanexp.recruitment.selectors.progress import OpenedBin, Progress, progress, sessions_over_time
 from humanexp.recruitment.selectors.rejections import (
     RejectedWork,
     proposal_on,
@@ -59,7 +66,8 @@ from humanexp.recruitment.selectors.rejections import (
     signs_against,
 )
 from humanexp.recruitment.selectors.tally import Tally, tally_of
-from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, WageEstimate, top_up_plan, wage_estimate
+from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
+from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 from humanexp.recruitment.selectors.working_time import estimated_minutes, minutes_told
 
 __all__ = [
@@ -67,15 +75,17 @@ __all__ = [
     "Books",
     "Budget",
     "Entrance",
-    "Liability",
+    "Figures",
+    "Funnel",
+    "Money",
     "OpenedBin",
-    "Progress",
+    "Places",
     "RejectedWork",
     "SuggestedTerms",
     "Tally",
     "TopUpPlan",
     "TopUpRow",
-    "WageEstimate",
+    "Wage",
     "account_of",
     "assignments_of",
     "attention",
@@ -85,33 +95,33 @@ __all__ = [
     "campaigns_of",
     "campaigns_with_hits",
     "committed_cents",
-    "differences",
     "entrance_of",
     "estimated_minutes",
     "exclusion_code",
     "exclusions",
+    "figures_of",
     "finished_not_submitted",
     "free_sessions",
     "has_passed",
     "hits_by_state",
     "hits_to_ask_about",
     "is_excluded",
-    "is_held",
+    "is_recruiting",
     "latest_payments",
     "ledger",
     "ledger_rows",
-    "liability",
     "live_entries",
     "minutes_told",
+    "money_of",
     "month_budget",
     "notices",
-    "open_differences",
     "participant_hashes",
     "payable",
+    "payable_sum",
     "payment_summary",
     "place_cents",
     "places_left",
-    "progress",
+    "places_of",
     "proposal_on",
     "proposed_rejections",
     "rejections",
@@ -125,6 +135,7 @@ __all__ = [
     "top_up_plan",
     "unfinished_campaigns",
     "unmatched",
-    "wage_estimate",
+    "wage_at",
+    "wage_of",
     "waiting_payments",
 ]

@@ -12,7 +12,7 @@ from humanexp.core import clock
 from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Payment, PaymentKind, SenderLease, StudyBudget
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.selectors.tally import Places, Tally, places_of, tally_of
+from humanexp.recruitment.selectors.tally import PlaceCount, Tally, place_counts, tally_of
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
 
 #: Places that somebody has, and will be or has been paid for; a rejection can be overridden.
@@ -37,30 +37,6 @@ class Budget:
         return None if self.cap_cents is None else max(0, self.cap_cents - self.committed_cents)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Liability:
-    """Money of a study by how sure it is, surest last."""
-
-    #: places that nobody has taken, of campaigns that still run
-    open_cents: int
-    #: people at work
-    under_way_cents: int
-    #: submitted and not paid
-    submitted_cents: int
-    #: bonuses and compensations, planned or on their way
-    promised_cents: int
-    spent_cents: int
-
-    @property
-    def owed_cents(self) -> int:
-        """All that may still have to be paid."""
-        return self.open_cents + self.under_way_cents + self.submitted_cents + self.promised_cents
-
-    @property
-    def total_cents(self) -> int:
-        return self.owed_cents + self.spent_cents
-
-
 def place_cents(campaign: Campaign, hit_size: int) -> int:
     """Reward and fee of one place in a HIT of this size."""
     fees = fees_of(campaign.environment)
@@ -78,13 +54,15 @@ def budget_of(study: Study, tally: Tally | None = None) -> Budget:
     """With the tally of a page that has made it already, nothing is counted again."""
     tally = tally or tally_of(study)
     stored = StudyBudget.objects.filter(study=study).first()
+    extras = tally.extra_cents((WriteState.PLANNED, WriteState.SENDING, WriteState.CONFIRMED))
+    return Budget(cap_cents=stored.cap_cents if stored else None, committed_cents=offered_cents(tally) + extras)
+
+
+def offered_cents(tally: Tally) -> int:
+    """Price of every place that can be taken or was: a stopped campaign's unused places have none."""
     stopped = {pk: found for pk, found in tally.campaigns.items() if found.state == CampaignState.STOPPED}
     offered = sum(found.quoted_cents for pk, found in tally.campaigns.items() if pk not in stopped)
-    extras = tally.extra_cents((WriteState.PLANNED, WriteState.SENDING, WriteState.CONFIRMED))
-    return Budget(
-        cap_cents=stored.cap_cents if stored else None,
-        committed_cents=offered + _places_cents(stopped, tally.places, TAKEN) + extras,
-    )
+    return offered + places_cents(stopped, tally.places, TAKEN)
 
 
 def month_budget(environment: str) -> Budget:
@@ -93,20 +71,6 @@ def month_budget(environment: str) -> Budget:
     return Budget(
         cap_cents=account.month_cap_cents if account else None,
         committed_cents=_promised_since(environment, _month_start(clock.now())),
-    )
-
-
-def liability(study: Study, tally: Tally | None = None) -> Liability:
-    """With the tally of a page that has made it already, nothing is counted again."""
-    tally = tally or tally_of(study)
-    running = {pk: found for pk, found in tally.campaigns.items() if found.state != CampaignState.STOPPED}
-    offered = sum(campaign.quoted_cents for campaign in running.values())
-    return Liability(
-        open_cents=max(0, offered - _places_cents(running, tally.places, TAKEN)),
-        under_way_cents=_places_cents(tally.campaigns, tally.places, (AssignmentState.OPENED,)),
-        submitted_cents=_places_cents(tally.campaigns, tally.places, (AssignmentState.SUBMITTED,)),
-        promised_cents=tally.extra_cents((WriteState.PLANNED, WriteState.SENDING)),
-        spent_cents=tally.cents((WriteState.CONFIRMED,)),
     )
 
 
@@ -121,10 +85,10 @@ def _promised_since(environment: str, since: datetime) -> int:
 
 def _taken_cents(campaigns: list[Campaign], states: Collection[str]) -> int:
     by_pk = {campaign.pk: campaign for campaign in campaigns}
-    return _places_cents(by_pk, places_of(Assignment.objects.filter(campaign__in=list(by_pk))), states)
+    return places_cents(by_pk, place_counts(Assignment.objects.filter(campaign__in=list(by_pk))), states)
 
 
-def _places_cents(campaigns: Mapping[int, Campaign], places: Iterable[Places], states: Collection[str]) -> int:
+def places_cents(campaigns: Mapping[int, Campaign], places: Iterable[PlaceCount], states: Collection[str]) -> int:
     """Cost of the places in these states; where the HIT is not known yet, in the campaign's usual size."""
     cents = 0
     for row in places:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypedDict
+from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -17,30 +17,10 @@ from humanexp.recruitment.models import (
     SenderLease,
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.selectors.tally import tally_of
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
 
 #: Not confirmed: on their way, or refused and waiting for a person.
 UNCONFIRMED = (WriteState.PLANNED, WriteState.SENDING, WriteState.REFUSED)
-
-
-class PaymentSummary(TypedDict):
-    approved: int
-    rejected: int
-    bonuses: int
-    total_cents: int
-
-
-def payment_summary(study: Study) -> PaymentSummary:
-    """People paid and refused, bonuses paid, and everything spent on them, fees included."""
-    tally = tally_of(study)
-    confirmed = [row for row in tally.payments if row.state == WriteState.CONFIRMED]
-    return {
-        "approved": tally.people([AssignmentState.APPROVED]),
-        "rejected": tally.people([AssignmentState.REJECTED]),
-        "bonuses": sum(row.count for row in confirmed if row.kind != PaymentKind.REWARD),
-        "total_cents": sum(row.cents for row in confirmed),
-    }
 
 
 def account_of(environment: str) -> SenderLease | None:

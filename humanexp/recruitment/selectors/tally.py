@@ -6,16 +6,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, QuerySet, Sum
 
 from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
-from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.states import AssignmentState
 
 
 @dataclass(frozen=True, kw_only=True)
-class Places:
+class PlaceCount:
     """Assignments of one campaign, in HITs of one size, in one state."""
 
     campaign: int
@@ -23,21 +21,23 @@ class Places:
     hit_size: int | None
     state: str
     count: int
-    #: those among them that were opened here
-    opened: int
-    #: those that a person has to look at
-    unmatched: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paid:
-    """Payments of one kind in one state, fees included."""
+    """Payments of one kind through one recruiter in one state."""
 
+    environment: str
     kind: str
     state: str
     count: int
-    cents: int
+    amount_cents: int
+    fee_cents: int
     oldest: datetime
+
+    @property
+    def cents(self) -> int:
+        return self.amount_cents + self.fee_cents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Tally:
     """Where a study's places and its money are."""
 
     campaigns: Mapping[int, Campaign]
-    places: tuple[Places, ...]
+    places: tuple[PlaceCount, ...]
     payments: tuple[Paid, ...]
 
     def people(self, states: Collection[str]) -> int:
@@ -61,24 +61,30 @@ class Tally:
 
 def tally_of(study: Study) -> Tally:
     payments = Payment.objects.filter(assignment__campaign__study=study).order_by()
-    sums = payments.values_list("kind", "state").annotate(
-        n=Count("pk"), cents=Sum(F("amount_cents") + F("fee_cents")), oldest=Min("created_at")
+    sums = payments.values_list("environment", "kind", "state").annotate(
+        n=Count("pk"), amount=Sum("amount_cents"), fee=Sum("fee_cents"), oldest=Min("created_at")
     )
     return Tally(
         campaigns={campaign.pk: campaign for campaign in Campaign.objects.filter(study=study)},
-        places=places_of(Assignment.objects.filter(campaign__study=study)),
+        places=place_counts(Assignment.objects.filter(campaign__study=study)),
         payments=tuple(
-            Paid(kind=kind, state=state, count=count, cents=cents, oldest=oldest)
-            for kind, state, count, cents, oldest in sums
+            Paid(
+                environment=environment,
+                kind=kind,
+                state=state,
+                count=count,
+                amount_cents=amount,
+                fee_cents=fee,
+                oldest=oldest,
+            )
+            for environment, kind, state, count, amount, fee, oldest in sums
         ),
     )
 
 
-def places_of(assignments: QuerySet[Assignment]) -> tuple[Places, ...]:
-    waits = Q(state=AssignmentState.SUBMITTED, evidence__in=UNMATCHED, cleared_at=None)
+def place_counts(assignments: QuerySet[Assignment]) -> tuple[PlaceCount, ...]:
     groups = assignments.order_by().values_list("campaign", "hit__max_assignments", "state")
-    counted = groups.annotate(n=Count("pk"), opened=Count("opened_at"), unmatched=Count("pk", filter=waits))
     return tuple(
-        Places(campaign=campaign, hit_size=size, state=state, count=count, opened=opened, unmatched=unmatched)
-        for campaign, size, state, count, opened, unmatched in counted
+        PlaceCount(campaign=campaign, hit_size=size, state=state, count=count)
+        for campaign, size, state, count in groups.annotate(n=Count("pk"))
     )

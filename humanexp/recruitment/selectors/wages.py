@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.conf import settings
 
-from humanexp.experiments.models import Session, Study
+from humanexp.experiments.models import Population, Session, Study
 from humanexp.recruitment import pricing
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.recruiters import fees_of
@@ -23,30 +24,33 @@ Source = Literal["active", "pilot", "plan"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WageEstimate:
-    """An hour's pay at the usual pace, and at that of the slowest quarter."""
+class Wage:
+    """What an hour pays, bonuses included: to the person in the middle, and to that of the least paid quarter."""
 
-    #: measured in this study; in an earlier one of its family; or computed from the plan's length
+    #: measured in this study; in an earlier one of its family; or as long as the launch or the plan says
     source: Source
     sessions: int
+    #: people of paid campaigns who submitted, and whose time nobody could measure: they are in no figure here
+    unmeasured: int
     median_minutes: float
-    #: three of four people are at least as fast
-    slow_minutes: float
-    reward_cents: int
+    #: None: people are not paid
+    hourly_median_cents: int | None
+    #: three of four people get at least this; None while nobody has done it
+    hourly_slow_cents: int | None
     floor_cents: int
 
     @property
-    def hourly_median_cents(self) -> int | None:
-        return pricing.hourly_cents(reward_cents=self.reward_cents, minutes=self.median_minutes)
+    def is_unpaid(self) -> bool:
+        return self.hourly_median_cents is None
 
     @property
-    def hourly_slow_cents(self) -> int | None:
-        return pricing.hourly_cents(reward_cents=self.reward_cents, minutes=self.slow_minutes)
+    def is_measured(self) -> bool:
+        return self.source == "active" and not self.is_unpaid
 
     @property
     def is_under_floor(self) -> bool:
-        hourly = self.hourly_median_cents
-        return hourly is not None and hourly < self.floor_cents
+        known = [cents for cents in (self.hourly_median_cents, self.hourly_slow_cents) if cents is not None]
+        return bool(known) and min(known) < self.floor_cents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,26 +87,67 @@ class TopUpPlan:
         return self.cents + self.fee_cents
 
 
-def wage_estimate(study: Study) -> WageEstimate:
-    """Before anybody has taken part, a pilot of the same family tells the time, or else the plan does."""
-    minutes, source = sorted(_minutes_of(study, ENOUGH).values()), "active"
+def wage_of(study: Study) -> Wage:
+    """Before anybody has taken part, a pilot of the same family tells the time, or else the plan does.
+
+    A study whose campaigns pay nobody is unpaid; one without a campaign is taken at its suggested reward.
+    """
+    campaigns = Campaign.objects.filter(study=study, compensates=None)
+    paid = campaigns.exclude(reward_cents=0)
+    newest = paid.first()
+    if newest is None:
+        terms = suggested_terms(study)
+        reward_cents = 0 if campaigns.exists() else terms.reward_cents
+        return wage_at(study, reward_cents=reward_cents, stated_minutes=terms.estimated_minutes)
+    took = _minutes_of(study, ENOUGH)
+    wage = _wage(study, took, newest.reward_cents, newest.estimated_minutes)
+    rates = sorted(_hourly(study, took))
+    if not rates:
+        return wage
+    listed = Assignment.objects.filter(campaign__in=paid, state__in=LISTED, person__isnull=False)
+    return replace(
+        wage,
+        unmeasured=listed.exclude(session__state__in=FINISHED).count(),
+        hourly_median_cents=round(quantile(rates, 0.5)),
+        hourly_slow_cents=round(quantile(rates, 0.25)),
+    )
+
+
+def wage_at(study: Study, *, reward_cents: int, stated_minutes: int) -> Wage:
+    """Of a launch at this reward, by the time that people took, where some did; else by the minutes it states."""
+    return _wage(study, _minutes_of(study, ENOUGH), reward_cents, stated_minutes)
+
+
+def _wage(study: Study, took: Mapping[int, float], reward_cents: int, stated_minutes: int) -> Wage:
+    minutes, source = sorted(took.values()), "active"
     if not minutes:
         minutes, source = sorted(_minutes_of_pilots(study)), "pilot"
-    newest = Campaign.objects.filter(study=study, compensates=None).exclude(reward_cents=0).first()
-    reward_cents = newest.reward_cents if newest else None
-    if not minutes or reward_cents is None:
-        terms = suggested_terms(study)
-        reward_cents = terms.reward_cents if reward_cents is None else reward_cents
-        if not minutes:
-            minutes, source = [float(terms.estimated_minutes)], "plan"
-    return WageEstimate(
+    if not minutes:
+        minutes, source = [float(stated_minutes)], "plan"
+    usual, slow = (quantile(minutes, share) for share in (0.5, 0.75))
+    is_known = source != "plan"
+    return Wage(
         source=source,  # type: ignore[arg-type]
-        sessions=0 if source == "plan" else len(minutes),
-        median_minutes=quantile(minutes, 0.5),
-        slow_minutes=quantile(minutes, 0.75),
-        reward_cents=reward_cents,
+        sessions=len(minutes) if is_known else 0,
+        unmeasured=0,
+        median_minutes=usual,
+        hourly_median_cents=_hourly_cents(reward_cents, usual),
+        hourly_slow_cents=_hourly_cents(reward_cents, slow) if is_known else None,
         floor_cents=settings.WAGE_FLOOR_CENTS,
     )
+
+
+def _hourly_cents(reward_cents: int, minutes: float) -> int | None:
+    return pricing.hourly_cents(reward_cents=reward_cents, minutes=minutes) if reward_cents else None
+
+
+def _hourly(study: Study, took: Mapping[int, float]) -> Iterator[float]:
+    """Of everybody who is paid and whose time is known: reward and bonuses."""
+    worked = Assignment.objects.filter(session__in=list(took), campaign__reward_cents__gt=0)
+    bonuses = _bonuses_of(study)
+    for pk, session, reward_cents in worked.values_list("pk", "session", "campaign__reward_cents"):
+        if session is not None and took[session] > 0:
+            yield (reward_cents + bonuses.get(pk, 0)) * 60 / took[session]
 
 
 def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
@@ -155,9 +200,10 @@ def quantile(ordered: list[float], share: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def _minutes_of(study: Study, newest: int | None = None) -> dict[int, float]:
-    finished = Session.objects.filter(study=study, state__in=FINISHED).order_by("-pk").values_list("pk", flat=True)
-    return active_minutes(finished[:newest] if newest else finished)
+def _minutes_of(study: Study, newest: int) -> dict[int, float]:
+    """Scripted participants are no measure of it."""
+    people = Session.objects.filter(study=study, study__population=Population.PEOPLE, state__in=FINISHED)
+    return active_minutes(people.order_by("-pk").values_list("pk", flat=True)[:newest])
 
 
 def _minutes_of_pilots(study: Study) -> list[float]:

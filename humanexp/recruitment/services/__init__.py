@@ -14,7 +14,7 @@ from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.publishing import compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
 from humanexp.recruitment.services.rejecting import agree_to_rejection, decline_rejection, reject, set_review_policy
-from humanexp.recruitment.services.resolving import resolve_difference
+from humanexp.recruitment.services.resuming import confirm, is_confirmed
 from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.services.settling import (
     clear,
@@ -27,6 +27,7 @@ from humanexp.recruitment.services.settling import (
 from humanexp.recruitment.services.stopping import stop, stop_campaign
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
 from humanexp.recruitment.services.topping_up import top_up
+from humanexp.recruitment.services.ways_back import follow, make_personal_link, release, revoke
 
 __all__ = [
     "ExclusionReport",
@@ -35,6 +36,7 @@ __all__ = [
     "clear",
     "compare_sizes",
     "compensate",
+    "confirm",
     "decline_rejection",
     "delete_participant",
     "enter",
@@ -42,8 +44,11 @@ __all__ = [
     "exclude_people",
     "extend",
     "finish_link",
+    "follow",
+    "is_confirmed",
     "lift_exclusion",
     "listen",
+    "make_personal_link",
     "new_handoff",
     "notify",
     "override_rejection",
@@ -56,8 +61,9 @@ __all__ = [
     "reconcile",
     "refresh_balance",
     "reject",
-    "resolve_difference",
+    "release",
     "retry_hit",
+    "revoke",
     "reward_fee_cents",
     "send",
     "set_month_cap",

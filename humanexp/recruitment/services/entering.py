@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from humanexp.core import clock
-from humanexp.core.errors import AlreadyBegun, AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
+from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
 from humanexp.experiments import selectors as experiment_selectors
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Population, Session, SessionState
@@ -17,8 +17,18 @@ from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.qualifying import mark_as_taken_part
+from humanexp.recruitment.services.resuming import (
+    Proof,
+    admit,
+    handoff_for,
+    name_of,
+    opened_by,
+    remember_opening,
+    session_behind,
+)
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
 
+NO_PROOF = Proof()
 #: What a preview carries instead of an assignment id.
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
@@ -48,12 +58,16 @@ def enter(
     scripted: bool = False,
     continue_here: bool = False,
     language: str = "en",
+    proof: Proof = NO_PROOF,
+    shared_computer: bool = False,
 ) -> Entered:
-    """Open a session, or give back the one this person has for this assignment. Twice is once.
+    """Open a session, or give back the one that this page proves to be its own.
 
-    `language` is the one in which the person has read what they agree to.
+    `language` is the one in which the person has read what they agree to. On a shared computer nothing is kept with
+    which the next person could go on.
 
-    The ids come from the page's address and prove nothing: they open a session, they never pay anybody.
+    The ids come from the page's address and prove nothing: they open a session, they lead back into none, and they
+    never pay anybody.
     """
     if not consents:
         raise InvalidRequest("Nothing is stored without your consent.", fields={"consent": "This is required."})
@@ -62,13 +76,14 @@ def enter(
     if scripted != (campaign.study.population == Population.SCRIPTED):
         raise StudyRefused("Scripted participants and people do not take part in the same study.")
     if campaign.is_link:
-        # Without a panel's id the visitor is new; a returning browser keeps the id it was first seen with.
-        worker_id = worker_id or secrets.token_urlsafe(24)
         assignment_id = ""
     elif assignment_id in ("", NO_ASSIGNMENT):
         raise InvalidRequest("This is a preview. Accept the HIT to take part.")
     elif not assignment_id.isalnum() or len(assignment_id) > 64:
         raise InvalidRequest("This link does not say which assignment it belongs to: open the HIT again.")
+    resume_name = "" if shared_computer else name_of(campaign, worker_id)
+    # Without a panel's id the visitor is new, unless the browser shows that it has been here.
+    worker_id = worker_id or _visitor(campaign, proof)
     check_worker_id(campaign.environment, worker_id)
     with transaction.atomic():
         person = _lock(
@@ -79,10 +94,11 @@ def enter(
                 scripted=scripted,
             )
         )
-        assignment = _assignment_for(campaign, person, assignment_id, continue_here)
+        assignment = _assignment_for(campaign, person, assignment_id, continue_here, proof)
         session = _session_for(campaign, person, assignment, scripted, language)
         mark_as_taken_part(person=person)
-        token, handoff = experiments.issue_token(session=session), experiments.issue_handoff(session=session)
+        remember_opening(assignment=assignment, proof=proof, resume_name=resume_name)
+        token, handoff = experiments.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
 
 
@@ -91,7 +107,18 @@ def new_handoff(*, campaign: Campaign, token: str) -> str:
     session = experiment_selectors.session_for_token(token)
     if session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
-    return experiments.issue_handoff(session=session)
+    assignment = Assignment.objects.filter(session=session).first()
+    return handoff_for(session=session, assignment=assignment)
+
+
+def _visitor(campaign: Campaign, proof: Proof) -> str:
+    """The id that a visitor of a plain link without an id was given when they came first, or a new one."""
+    if not campaign.is_link:
+        return ""
+    known, session = opened_by(campaign=campaign, opening=proof.opening), session_behind(proof.secret)
+    if known is None and session is not None:
+        known = campaign.assignments_taken.filter(session=session).select_related("person").first()
+    return known.person.worker_id if known and known.person else secrets.token_urlsafe(24)
 
 
 def _lock(person: RecruitedPerson) -> RecruitedPerson:
@@ -99,7 +126,9 @@ def _lock(person: RecruitedPerson) -> RecruitedPerson:
     return RecruitedPerson.objects.select_for_update(of=("self",)).select_related("participant").get(pk=person.pk)
 
 
-def _assignment_for(campaign: Campaign, person: RecruitedPerson, assignment_id: str, continue_here: bool) -> Assignment:
+def _assignment_for(
+    campaign: Campaign, person: RecruitedPerson, assignment_id: str, continue_here: bool, proof: Proof
+) -> Assignment:
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
     if campaign.is_link:
         known = mine.filter(campaign=campaign).order_by("pk").last()
@@ -107,14 +136,15 @@ def _assignment_for(campaign: Campaign, person: RecruitedPerson, assignment_id: 
     else:
         known = mine.filter(assignment_id=assignment_id).first()
     if known is not None and known.session is not None and known.session.state != SessionState.WITHDRAWN:
+        admit(assignment=known, proof=proof)
         if known.state == AssignmentState.RETURNED:
             advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
         return known
     _check_open(campaign)
     _check_welcome(campaign, person)
     begun = _begun_elsewhere(person, assignment_id)
-    if begun is not None and not continue_here:
-        raise AlreadyBegun
+    if begun is not None:
+        admit(assignment=begun, proof=proof if continue_here else NO_PROOF)
     if known is None:
         known = Assignment.objects.create(
             environment=campaign.environment,

@@ -20,7 +20,6 @@ from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import User
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import PaymentKind
-from humanexp.recruitment.selectors import totals
 from humanexp.recruitment.states import WriteState
 from humanexp.recruitment.views.studies import study_of
 
@@ -52,9 +51,8 @@ def ledger(request: HttpRequest, slug: str) -> HttpResponse:
         "chosen": chosen,
         "states": WriteState.choices,
         "kinds": PaymentKind.choices,
-        "sums": totals.ledger_sums(study),
+        "money": selectors.money_of(study),
         "books": selectors.books(study),
-        "differences": selectors.differences(study),
     }
     return render(request, "recruitment/ledger.html", context)
 

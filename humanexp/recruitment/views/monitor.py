@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed
@@ -13,7 +14,6 @@ from humanexp.experiments.models import Study
 from humanexp.jobs import services as jobs
 from humanexp.recruitment import money, monitor_page, selectors, services
 from humanexp.recruitment.models import Hit
-from humanexp.recruitment.selectors import totals
 from humanexp.recruitment.views.studies import study_of
 
 
@@ -41,14 +41,18 @@ def settle(request: HttpRequest, slug: str) -> HttpResponse:
     """Pay everyone who has submitted, after the exact sum was shown."""
     study = study_of(request, slug)
     if request.method == "GET":
-        people, cents = totals.payable_sum(study)
+        people, cents = selectors.payable_sum(study)
         unmatched = selectors.unmatched(study).count()
         context = {"study": study, "unmatched": unmatched, "payable": people, "payable_cents": cents}
         return render(request, "recruitment/settle.html", context)
     settlement = services.settle(study=study, by=_user(request))
     messages.success(
         request,
-        _("%(count)s payments are on their way, %(cents)s dollars with fees.")
+        ngettext(
+            "%(count)s approval is on its way, %(cents)s dollars with fees.",
+            "%(count)s approvals are on their way, %(cents)s dollars with fees.",
+            settlement.planned,
+        )
         % {"count": settlement.planned, "cents": money.dollars(settlement.planned_cents)},
     )
     return redirect("recruitment:monitor", slug=study.slug)

@@ -124,7 +124,7 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
         "excluded": selectors.exclusions(study.family).count(),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
         "budget": budget,
-        "liability": selectors.liability(study, tally),
+        "money": selectors.money_of(study, tally),
         "limits": LimitsForm(initial={"study_cap": _typed(budget.cap_cents)}),
         "price": priced,
         "rejections_need_two": selectors.rejections_need_two(study),

@@ -19,6 +19,7 @@ from humanexp.experiments.views import run_shell
 from humanexp.recruitment import frames, rehearsal, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.services import resuming
 from humanexp.recruitment.services.entering import NO_ASSIGNMENT
 from humanexp.recruitment.states import CampaignState
 
@@ -79,9 +80,25 @@ def consent(request: HttpRequest, entry: str) -> HttpResponseBase:
     return render(request, "take/consent_page.html", context)
 
 
+@require_GET
+@never_cache
+def personal(request: HttpRequest, entry: str) -> HttpResponseBase:
+    """Where a personal link leads. Looking at it changes nothing: a scanner of mail uses nothing up."""
+    try:
+        campaign = selectors.campaign_by_entry(entry)
+    except NotFound as error:
+        return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
+    page = {
+        "followUrl": reverse("recruitment:follow", args=[campaign.entry]),
+        "language": get_language() or "en",
+    }
+    return render(request, "take/personal.html", {"campaign": campaign, "study": campaign.study, "page": page})
+
+
 def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     given = request.GET
     assignment_id = "" if campaign.is_link else given.get("assignmentId", "")
+    worker_id = given.get("p" if campaign.is_link else "workerId", "")
     is_preview = not campaign.is_link and assignment_id in ("", NO_ASSIGNMENT)
     submit_address = fault = ""
     if not is_preview:
@@ -107,9 +124,12 @@ def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
             "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if campaign.is_link else "",
+            "resumeUrl": reverse("recruitment:resume", args=[campaign.entry]),
+            "runUrl": reverse("experiments:run"),
+            "resumeName": resuming.name_of(campaign, worker_id),
             "assignmentId": assignment_id,
             "hitId": given.get("hitId", ""),
-            "workerId": given.get("p" if campaign.is_link else "workerId", ""),
+            "workerId": worker_id,
             "turkSubmitTo": given.get("turkSubmitTo", ""),
             "submitAddress": submit_address,
             "simulated": campaign.study.population == Population.SCRIPTED,

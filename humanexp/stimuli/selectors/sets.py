@@ -67,6 +67,11 @@ def originals_of(stimulus_set: StimulusSet) -> list[Original]:
     ]
 
 
+def stimuli_of_curves(stimulus_set: StimulusSet) -> QuerySet[Stimulus]:
+    """Stimuli that models are asked about, too: all but those of practice and plain pairs."""
+    return stimulus_set.stimuli.exclude(corruption__in=stimulus_set.plain_functions)
+
+
 def digests_by_key(stimulus_set: StimulusSet) -> dict[str, str]:
     return dict(stimulus_set.stimuli.order_by().values_list("key", "sha256"))
 

@@ -45,12 +45,14 @@ def create_stimulus_set(
     sampling: str = Sampling.EVEN,
     framing: str = Framing.WHOLE,
     enlarge: bool = False,
+    with_plain: bool = False,
     by: User | None = None,
 ) -> StimulusSet:
     """Describe a set of stimuli: `count` a corruption function, and one clean stimulus an original.
 
     With the sampling "imagenet-c-levels" every original is shown at every level, and `count` stays 0. An enlarged
-    picture is blurred before any corruption: `enlarge` says that this is wanted.
+    picture is blurred before any corruption: `enlarge` says that this is wanted. `with_plain` adds what
+    practice and plain pairs of same/different and ABX need: one stimulus an original of two functions more.
     """
     from analysis.generation import METRIC_NAME
 
@@ -67,6 +69,7 @@ def create_stimulus_set(
         name=name,
         source_set=source_set,
         corruptions=names,
+        plain_functions=plain_functions_beside(names) if with_plain else [],
         sampling=sampling,
         framing=framing,
         count_per_corruption=count,
@@ -75,6 +78,21 @@ def create_stimulus_set(
         metric=METRIC_NAME,
         created_by=by,
     )
+
+
+def plain_functions_beside(corruptions: Sequence[str]) -> list[str]:
+    """The two functions that a set of these functions shows in practice and plain pairs."""
+    from analysis.corruptions import CORRUPTIONS
+    from analysis.design.plain import choose_plain
+
+    chosen = choose_plain(CORRUPTIONS, compared=corruptions)
+    if chosen is None:
+        raise InvalidRequest(
+            "No two functions that differ plainly are left beside these: leave two out of the set, or make it without "
+            "pictures for plain pairs.",
+            fields={"with_plain": "no two functions are left"},
+        )
+    return sorted(chosen)
 
 
 @transaction.atomic

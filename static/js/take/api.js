@@ -4,11 +4,13 @@ const TIMEOUT_MS = 20_000;
 
 /** A refusal by the server, from its problem JSON {type, title, detail}. */
 export class Refusal extends Error {
-  constructor({ status, type = "", detail = "", title = "" }) {
+  constructor({ status, type = "", detail = "", title = "", resume = null }) {
     super(detail || title || `HTTP ${status}`);
     this.name = "Refusal";
     this.status = status;
     this.type = String(type).split(/[/#:]/).pop();
+    /** How the browser in which it was begun can let this page go on: {ask, claim, name}, or null. */
+    this.resume = resume;
   }
 }
 
@@ -33,6 +35,16 @@ export class TakeApi {
   /** @returns {Promise<{token: string, handoff: string, status_url: string, run_url: string}>} */
   open(person) {
     return this.#call("POST", this.#page.openUrl, { body: person });
+  }
+
+  /** @returns {Promise<{confirmed: boolean}>} whether the study's window has agreed that this page goes on */
+  isConfirmed(claim) {
+    return this.#call("POST", this.#page.resumeUrl, { body: { claim } });
+  }
+
+  /** @returns {Promise<{handoff: string, run_url: string}>} the way into the study by a personal link */
+  follow(link) {
+    return this.#call("POST", this.#page.followUrl, { body: { link } });
   }
 
   /** @returns {Promise<{handoff: string}>} a fresh one-time code for the window of the study */

@@ -2,6 +2,7 @@
  * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
  * recruiter's form when every answer is stored.
  */
+import { hashFor } from "../trial/resume.js";
 import { Refusal } from "./api.js";
 
 const WINDOW = "humanexp-run";
@@ -22,6 +23,12 @@ export class Entry {
   constructor({ page, panels, api, memory, view, pollWith, deviceFault = () => null }) {
     Object.assign(this, { page, panels, api, memory, view, deviceFault });
     this.poll = pollWith(() => this.ask());
+    /** Asks whether the study's window has agreed that this page goes on. */
+    this.waiting = pollWith(() => this.askWhetherConfirmed());
+    /** Lets this page repeat a call whose reply was lost. */
+    this.opening = randomId(this.view);
+    /** @type {{ask: string, claim: string, name: string}|null} */
+    this.request = null;
     /** @type {object|null} token and addresses once the session is open */
     this.session = null;
   }
@@ -43,7 +50,8 @@ export class Entry {
   }
 
   /** The start button. The window is opened inside the click: later it would be taken for an advertisement. */
-  async start({ consents, continueHere = false }) {
+  async start({ consents, continueHere = false, isShared = false }) {
+    Object.assign(this, { isShared });
     this.panels.reveal("consent-error", !consents);
     if (!consents) {
       this.panels.find("[data-consent]")?.focus();
@@ -51,20 +59,73 @@ export class Entry {
     }
     const opened = this.openWindow();
     try {
-      const reply = await this.api.open(this.person(continueHere));
-      this.session = {
-        token: reply.token,
-        runUrl: reply.run_url,
-        statusUrl: reply.status_url,
-        assignmentId: this.page.assignmentId,
-        submitAddress: this.page.submitAddress,
-      };
-      this.memory.keep(this.session);
-      this.goTo(opened, reply.handoff);
+      this.goTo(opened, await this.open({ continueHere }));
     } catch (error) {
+      if (this.mayAsk(error, continueHere)) {
+        this.askElsewhere(opened, error.resume);
+        return;
+      }
       opened?.close();
-      this.refuse(error);
+      this.refuse(error, continueHere);
     }
+  }
+
+  /** Opens the session, and keeps its bearer; the one-time code for the study's window. */
+  async open(proof) {
+    const reply = await this.api.open(this.person(proof));
+    this.session = {
+      token: reply.token,
+      runUrl: reply.run_url,
+      statusUrl: reply.status_url,
+      assignmentId: this.page.assignmentId,
+      submitAddress: this.page.submitAddress,
+      isShared: this.isShared,
+    };
+    this.memory.keep(this.session);
+    return reply.handoff;
+  }
+
+  /** A frame cannot read what the study's window keeps: that window can be asked. On its own, this page reads the same. */
+  mayAsk(error, continueHere) {
+    return isBegun(error) && Boolean(error.resume) && !this.page.isLink && (continueHere || !this.holds(error));
+  }
+
+  /** Whether what the study's window keeps can be read here: then only the word is missing that the other HIT was returned. */
+  holds(error) {
+    return isBegun(error) && !this.page.isLink && Boolean(this.memory.secret(error.resume?.name));
+  }
+
+  /** Something was begun before: the study's window, which may hold the secret, asks the person. */
+  askElsewhere(opened, request) {
+    this.request = request;
+    const url = this.address(this.page.runUrl, hashFor(request));
+    if (opened) opened.location.replace(url.href);
+    const link = this.panels.find('[data-action="ask"]');
+    if (link) link.href = url.href;
+    this.panels.reveal("ask-blocked", !opened);
+    this.panels.show("asked");
+    this.waiting.start();
+  }
+
+  /** False once this page goes on, or there is nothing left to wait for. */
+  async askWhetherConfirmed() {
+    try {
+      const { confirmed } = await this.api.isConfirmed(this.request.claim);
+      this.panels.reveal("ask-offline", false);
+      if (!confirmed) return true;
+      await this.open({ continueHere: true, confirmed: this.request.claim });
+    } catch (error) {
+      if (!(error instanceof Refusal)) {
+        this.panels.reveal("ask-offline", true);
+        throw error;
+      }
+      if (error.status === 401) this.panels.show("ask-over");
+      else this.refuse(error, true);
+      return false;
+    }
+    this.tellOpened(true);
+    this.watch();
+    return false;
   }
 
   /** The window was closed, or did not open: a fresh code, because the first one works once. */
@@ -96,6 +157,7 @@ export class Entry {
     this.panels.reveal("offline", false);
     if (FINISHED.has(status.state)) {
       await this.finish(status);
+      if (this.session.isShared) this.memory.forget();
       return false;
     }
     if (status.state === "withdrawn") {
@@ -194,19 +256,25 @@ export class Entry {
     this.panels.show(this.page.isPreview ? "preview" : "start");
   }
 
-  refuse(error) {
+  refuse(error, continueHere = false) {
     const isRefusal = error instanceof Refusal;
     this.panels.fill({ refusal: isRefusal ? error.message : this.panels.message("unreachable") });
-    this.panels.reveal("continue-here", error.type === "already-begun");
+    const mayContinue = !continueHere && this.holds(error);
+    this.panels.reveal("continue-here", mayContinue);
     this.panels.reveal("retry", !isRefusal);
-    this.panels.show("refused");
+    this.panels.show(isBegun(error) && !mayContinue ? "begun" : "refused");
   }
 
-  person(continueHere) {
-    const { isLink, assignmentId, hitId, turkSubmitTo, simulated, language } = this.page;
-    const workerId = this.page.workerId || (isLink ? this.memory.visitor(() => randomId(this.view)) : "");
-    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, language };
+  person({ continueHere = false, confirmed = "" }) {
+    const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language } = this.page;
+    const secret = this.memory.secret(this.page.resumeName);
+    const proof = { opening: this.opening, secret, confirmed, sharedComputer: Boolean(this.isShared) };
+    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, language, ...proof };
   }
+}
+
+function isBegun(error) {
+  return error.type === "already-begun";
 }
 
 /** An address's query, parted into who the page was opened for and the language that was chosen; each "" or with its "?". */

@@ -31,6 +31,7 @@ if (page && document.querySelector("[data-panel=start]")) {
 
   const form = document.querySelector("[data-form=start]");
   const consents = () => form.querySelector("[data-consent]").checked;
+  const isShared = () => Boolean(form.querySelector("[data-shared]")?.checked);
   const busy = async (button, work) => {
     button.disabled = true;
     try {
@@ -41,15 +42,16 @@ if (page && document.querySelector("[data-panel=start]")) {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    busy(form.querySelector("[data-action=start]"), () => entry.start({ consents: consents() }));
+    busy(form.querySelector("[data-action=start]"), () => entry.start({ consents: consents(), isShared: isShared() }));
   });
   const on = (action, work) => {
     const button = document.querySelector(`[data-action=${action}]`);
     button?.addEventListener("click", () => busy(button, work));
   };
-  on("continue-here", () => entry.start({ consents: true, continueHere: true }));
+  on("continue-here", () => entry.start({ consents: true, continueHere: true, isShared: isShared() }));
   on("inside", () => entry.inside());
-  on("retry", () => entry.start({ consents: true }));
+  on("retry", () => entry.start({ consents: true, isShared: isShared() }));
+  on("ask-again", () => entry.start({ consents: true, isShared: isShared() }));
   document.querySelector("[data-action=reopen]")?.addEventListener("click", (event) => {
     // After a blocked window the link itself carries a fresh code, and may open its target without a script.
     if (entry.isBlocked) {
@@ -59,7 +61,9 @@ if (page && document.querySelector("[data-panel=start]")) {
     event.preventDefault();
     entry.reopen();
   });
-  const look = () => document.visibilityState === "visible" && entry.poll.now();
+  const look = () => {
+    if (document.visibilityState === "visible") for (const poll of [entry.poll, entry.waiting]) poll.now();
+  };
   document.addEventListener("visibilitychange", look);
   window.addEventListener("focus", look);
 }

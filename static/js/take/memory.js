@@ -1,4 +1,5 @@
-/** What the entry page remembers in its tab: who it was opened for, and the bearer of the session. */
+/** What the entry page remembers: in its tab the bearer of the session; in the browser, read only, what the study's window keeps. */
+import { secretOf } from "../trial/resume.js";
 
 export class Memory {
   #tab;
@@ -41,14 +42,9 @@ export class Memory {
     this.#tab.removeItem(this.#key);
   }
 
-  /** A plain link without a panel's id: this browser's own random one, so that coming back is going on. */
-  visitor(random) {
-    const name = `${this.#key}.visitor`;
-    const known = this.#browser.getItem(name);
-    if (known) return known;
-    const made = random();
-    this.#browser.setItem(name, made);
-    return made;
+  /** The secret that the study's window has kept where this page can read it, too. */
+  secret(name) {
+    return secretOf(this.#browser, name);
   }
 }
 

@@ -49,7 +49,7 @@ export class RunApi {
     this.#language = language;
   }
 
-  /** @returns {Promise<{token: string}>} */
+  /** @returns {Promise<{token: string, resume?: {name: string, secret: string}|null}>} */
   redeem(code) {
     return this.#json("POST", "handoff/", { code });
   }
@@ -57,6 +57,11 @@ export class RunApi {
   /** What a hand-off code opens, without using it up. @returns {Promise<{tasks: string[]}>} */
   look(code) {
     return this.#json("POST", "handoff/look/", { code });
+  }
+
+  /** Agrees that the page that asks goes on with the session of the secret. @returns {Promise<{token: string}>} */
+  confirm({ ask, secret }) {
+    return this.#json("POST", "resume/", { ask, secret });
   }
 
   session() {

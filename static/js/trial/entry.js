@@ -1,14 +1,18 @@
 /** The way in: device, bearer, lease, and answers left over from before a reload. */
+import { askAgain } from "./again.js";
 import { Begun } from "./begun.js";
 import { deviceFault } from "./environment.js";
 import { Outbox } from "./outbox.js";
 import { patiently } from "./pause.js";
+import { keepSecret, requestIn } from "./resume.js";
 import { safeAnswers } from "./plan.js";
 import { Stop } from "./stop.js";
 import { nameOf } from "./storage.js";
 import { areTimed } from "./tasks/index.js";
 
 const TOKEN_KEY = "humanexp.run.token";
+/** Set where nothing is to be kept beyond this tab and the end. */
+const SHARED_KEY = "humanexp.run.shared";
 
 /** Fills run.session, run.key, run.begun and run.outbox, or stops with the page that says why not. */
 export async function enter(run) {
@@ -52,14 +56,28 @@ export async function enter(run) {
   }
 }
 
-async function bearer({ view, tab, api, sleep }) {
+/** Ends what this tab keeps of a session, where other people use the computer. */
+export function forgetOnSharedComputer(run) {
+  if (run.tab.getItem(SHARED_KEY)) for (const key of [TOKEN_KEY, SHARED_KEY]) run.tab.removeItem(key);
+}
+
+async function bearer(run) {
+  const { view, tab, api, sleep } = run;
   const code = codeIn(view.location.hash);
   if (code) {
+    const request = requestIn(view.location.hash);
     view.history.replaceState(null, "", view.location.pathname + view.location.search);
-    const token = await redeem({ api, sleep, code });
-    if (token) {
+    if (request) {
+      const token = await askAgain(run, request);
       tab.setItem(TOKEN_KEY, token);
       return token;
+    }
+    const reply = await redeem({ api, sleep, code });
+    if (reply) {
+      tab.setItem(TOKEN_KEY, reply.token);
+      keepSecret(run.secrets, reply.resume);
+      if (reply.resume === null) tab.setItem(SHARED_KEY, "yes");
+      return reply.token;
     }
   }
   const kept = tab.getItem(TOKEN_KEY);
@@ -70,7 +88,7 @@ async function bearer({ view, tab, api, sleep }) {
 /** What the link's code opens; nothing where there is no code, or a bad one, which is told when it is used. */
 async function tasksBehind({ view, api, sleep }) {
   const code = codeIn(view.location.hash);
-  if (!code) return [];
+  if (!code || requestIn(view.location.hash)) return [];
   try {
     return (await patiently(() => api.look(code), { sleep })).tasks;
   } catch (error) {
@@ -89,7 +107,7 @@ function codeIn(hash) {
 
 async function redeem({ api, sleep, code }) {
   try {
-    return (await patiently(() => api.redeem(code), { sleep })).token;
+    return await patiently(() => api.redeem(code), { sleep });
   } catch (error) {
     if (error.mayPass) throw error;
     return null; // used already, or older than a minute

@@ -3,7 +3,7 @@ import { runBlock } from "./block.js";
 import { calibrate, forgetCalibration } from "./calibration.js";
 import { checkEntry, forgetSelfReport } from "./checks.js";
 import { describeEnvironment, leaveFullScreen } from "./environment.js";
-import { enter } from "./entry.js";
+import { enter, forgetOnSharedComputer } from "./entry.js";
 import { measureRefresh } from "./frames.js";
 import { instruct } from "./instructions.js";
 import { Leaving } from "./leaving.js";
@@ -40,6 +40,7 @@ async function walk(run) {
     if (step.kind === "closed") {
       forgetSelfReport(run);
       forgetCalibration(run);
+      forgetOnSharedComputer(run);
       throw new Stop(run.session.state === "withdrawn" ? "left" : "closed");
     }
     if (step.kind === "complete") break;
@@ -75,6 +76,7 @@ async function finish(run) {
   const end = await patiently(() => run.api.complete(environment), run);
   forgetSelfReport(run);
   forgetCalibration(run);
+  forgetOnSharedComputer(run);
   await leaveFullScreen(run.view);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
   for (const part of run.screens.findAll("[data-ending]")) part.hidden = (part.dataset.ending === "early") !== (end.qualified === false);

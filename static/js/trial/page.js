@@ -42,6 +42,7 @@ export async function openPage() {
     createBitmap: (blob, options) => createImageBitmap(blob, options),
     local: await openDurableStorage(() => indexedDB, () => localStorage),
     tab,
+    secrets: openStorage(() => localStorage),
     api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: document.documentElement.lang }),
     grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
     watch: new Watch(window),

@@ -28,6 +28,22 @@ def picture_set(by_category, per_function, functions=FUNCTIONS, seed=0):
     return originals, rows
 
 
+#: What a set made with plain pairs holds beside FUNCTIONS.
+PLAIN = ("brightness", "impulse_noise")
+
+
+def with_plain(originals, rows, plain=PLAIN, visual_change=0.6):
+    """The rows, and one stimulus of each plain function for every original."""
+    return [
+        *rows,
+        *(
+            _row(f"{function}-{key}", key, originals[key], function, visual_change + 0.001 * (k % 5))
+            for function in plain
+            for k, key in enumerate(sorted(originals))
+        ),
+    ]
+
+
 def _row(stimulus, original, category, corruption, visual_change):
     return {
         "stimulus": stimulus,

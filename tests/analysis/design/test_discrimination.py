@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 
 from analysis.design import DesignConfig, DiscriminationDesign, plan_study
 from analysis.errors import DesignRefused
-from tests.analysis.design.pictures import picture_set
+from tests.analysis.design.pictures import PLAIN, picture_set, with_plain
 
 
 @pytest.fixture(scope="module")
 def study():
     originals, stimuli = picture_set([30] * 16, 960)
+    stimuli = with_plain(originals, stimuli)
     config = DesignConfig(sessions=30, main_trials=30, discrimination=DiscriminationDesign(trials=12))
-    return {row["stimulus"]: row for row in stimuli}, plan_study(originals, stimuli, config, 5)
+    return {row["stimulus"]: row for row in stimuli}, plan_study(originals, stimuli, config, 5, plain=PLAIN)
 
 
 def pairs(plan, rows, role="main"):
@@ -83,15 +84,16 @@ def test_a_stimulus_is_shown_once_over_the_study_and_an_original_once_a_session(
     assert max(uses.values()) == 1
 
 
-def test_sentinels_differ_plainly_or_are_identical(study):
+@pytest.mark.parametrize("role", ["negative", "practice"])
+def test_plain_pairs_follow_the_measured_rule_with_functions_that_nobody_compares(study, role):
     rows, plan = study
     answers = Counter()
-    for _, trial, first, second in pairs(plan, rows, "negative"):
+    for _, trial, first, second in pairs(plan, rows, role):
         answers[trial.correct_response] += 1
-        if trial.correct_response == "same":
-            assert trial.stimulus == trial.second_stimulus
-        else:
-            assert abs(first["visual_change"] - second["visual_change"]) >= 0.5
+        assert {first["corruption"], second["corruption"]} <= set(PLAIN)
+        assert (first["corruption"] == second["corruption"]) == (trial.correct_response == "same")
+        assert first["original"] != second["original"]
+        assert abs(first["visual_change"] - second["visual_change"]) <= 1 / 40
     assert answers["same"] == answers["different"] == 60
 
 
@@ -104,22 +106,25 @@ def test_the_block_follows_its_own_practice(study):
 
 def test_a_study_of_discrimination_alone():
     originals, stimuli = picture_set([20] * 16, 600)
+    stimuli = with_plain(originals, stimuli)
     config = DesignConfig(
         sessions=20, main_trials=0, discrimination=DiscriminationDesign(trials=20, sentinels=16, practice=2)
     )
-    plan = plan_study(originals, stimuli, config, 0)
+    plan = plan_study(originals, stimuli, config, 0, plain=PLAIN)
     assert {trial.task for session in plan.sessions for trial in session.trials} == {"discrimination"}
     assert Counter(trial.role for trial in plan.sessions[0].trials) == {"main": 20, "negative": 16, "practice": 2}
 
 
 def test_refuses_comparisons_that_the_stimuli_do_not_have():
     originals, stimuli = picture_set([20] * 16, 600)
+    stimuli = with_plain(originals, stimuli)
     config = DesignConfig(discrimination=DiscriminationDesign(pairs=(("gaussian_blur", "fog"),)))
     with pytest.raises(DesignRefused, match="names 'fog'"):
-        plan_study(originals, stimuli, config, 0)
+        plan_study(originals, stimuli, config, 0, plain=PLAIN)
     originals, stimuli = picture_set([20] * 16, 600, ("gaussian_blur",))
+    stimuli = with_plain(originals, stimuli)
     with pytest.raises(DesignRefused, match="at least two corruptions"):
-        plan_study(originals, stimuli, DesignConfig(discrimination=DiscriminationDesign()), 0)
+        plan_study(originals, stimuli, DesignConfig(discrimination=DiscriminationDesign()), 0, plain=PLAIN)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -132,13 +137,14 @@ def test_refuses_comparisons_that_the_stimuli_do_not_have():
 )
 def test_any_set_keeps_the_promises_or_is_refused(per_category, per_function, main_trials, trials, seed):
     originals, stimuli = picture_set([per_category] * 16, per_function, seed=seed % 1000)
+    stimuli = with_plain(originals, stimuli)
     config = DesignConfig(
         sessions=15,
         main_trials=main_trials,
         discrimination=DiscriminationDesign(trials=trials, sentinels=2, practice=1),
     )
     try:
-        plan = plan_study(originals, stimuli, config, seed)
+        plan = plan_study(originals, stimuli, config, seed, plain=PLAIN)
     except DesignRefused:
         return
     rows = {row["stimulus"]: row for row in stimuli}

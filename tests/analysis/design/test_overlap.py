@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from analysis.design import Catalogue, DesignConfig, DiscriminationDesign, StudyPlan, plan_study, without_seen
 from analysis.errors import DesignRefused, InvalidInput
-from tests.analysis.design.pictures import FUNCTIONS, picture_set
+from tests.analysis.design.pictures import FUNCTIONS, PLAIN, picture_set, with_plain
 
 
 def plan(overlap, *, sessions=20, main_trials=40, per_category=30, per_function=960, seed=3, **config):
     originals, stimuli = picture_set([per_category] * 16, per_function)
+    stimuli = with_plain(originals, stimuli)
     asked = DesignConfig(sessions=sessions, main_trials=main_trials, overlap=overlap, **config)
-    return {row["stimulus"]: row for row in stimuli}, plan_study(originals, stimuli, asked, seed)
+    return {row["stimulus"]: row for row in stimuli}, plan_study(originals, stimuli, asked, seed, plain=PLAIN)
 
 
 def main_of(session):

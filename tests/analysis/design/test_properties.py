@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.design import Catalogue, DesignConfig, DiscriminationDesign, plan_study, without_seen
 from analysis.errors import DesignRefused
-from tests.analysis.design.pictures import FUNCTIONS, picture_set
+from tests.analysis.design.pictures import FUNCTIONS, PLAIN, picture_set, with_plain
 from tests.analysis.design.test_plan_study import check_promises
 
 #: Sets with enough of everything, so that nothing has to be cut. (Multiples of 7 would leave most originals without
@@ -135,12 +135,13 @@ def test_nobody_sees_an_original_twice_in_a_family(drawn, form, overlap, slots):
     """Three sittings of one person: two of one version of the study and one of the next, with another seed."""
     block = None if form == "none" else DiscriminationDesign(form=form, trials=4, sentinels=2, practice=1)
     originals, stimuli = picture_set([24] * 16, 900, seed=drawn["seed"] % 1000)
+    stimuli = with_plain(originals, stimuli)
     config = DesignConfig(
         sessions=8, sessions_per_participant=3, main_trials=24, overlap=overlap, discrimination=block, clean_trials=8
     )
-    catalogue = Catalogue.from_rows(originals, stimuli)
+    catalogue = Catalogue.from_rows(originals, stimuli, plain=PLAIN)
     rows = {row["stimulus"]: row for row in stimuli}
-    versions = [plan_study(originals, stimuli, config, drawn["seed"] + k) for k in range(2)]
+    versions = [plan_study(originals, stimuli, config, drawn["seed"] + k, plain=PLAIN) for k in range(2)]
     seen: set[str] = set()
     for number, slot in enumerate(slots):
         plan = versions[0] if number < 2 else versions[1]

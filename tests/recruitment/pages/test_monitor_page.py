@@ -51,8 +51,9 @@ def test_the_figures(launched: Campaign, submission: Callable[..., Assignment], 
     assert someone.open().status_code == 201
     submission()
     page = console.get(f"/studies/{launched.study.slug}/monitor/").content
-    assert b"1 person has submitted, of 4 places." in page
-    assert b"1 is not paid yet: $1.44 with fees." in page
+    assert b"0 people have submitted, of 4 places." in page
+    assert b"Apart from these, 1 submission without a finished session of ours." in page
+    assert b"1 waits for your approval: $1.44 with fees." in page
     assert b"1 under way, 0 returned or given up" in page
     assert b"Sessions over time" in page
     assert b"HITs are being published" in page and b"0 of 1" in page
@@ -81,15 +82,15 @@ def test_paying_everyone(
 ) -> None:
     submission()
     path = f"/studies/{launched.study.slug}/monitor/"
-    assert b"Pay 1 person: $1.44 with fees" in console.get(f"{path}settle/").content
+    assert b"Approve 1 person: $1.44 with fees" in console.get(f"{path}settle/").content
     assert not Payment.objects.exists()
     for _ in range(2):
         assert console.post(f"{path}settle/").status_code == 302
     payment = Payment.objects.get()
     assert (payment.cost_cents, payment.created_by) == (144, researcher)
     page = console.get(path).content
-    assert b"Nobody waits for money from you." in page
-    assert b"Nobody waits for money" in console.get(f"{path}settle/").content
+    assert b"waits for your approval" not in page
+    assert b"Nobody waits for approval" in console.get(f"{path}settle/").content
     assert payment.assignment.person.participant.code.encode() in page
 
 
@@ -154,6 +155,13 @@ class TestResolutions:
         assert Job.objects.filter(kind="recruitment.send").count() >= before
         elsewhere = SenderLease.objects.create(environment="production", pause="keys")
         assert console.post(f"{path}resolve/", {"kind": "keys", "subject": str(elsewhere.pk)}).status_code == 404
+
+    def test_books_that_differ_lead_to_the_ledger(self, launched: Campaign, console: Client) -> None:
+        SenderLease.objects.update_or_create(
+            environment="marketplace", defaults={"pause": "ledger", "pause_detail": "One cent is missing."}
+        )
+        page = console.get(f"/studies/{launched.study.slug}/monitor/").content.decode()
+        assert "One cent is missing." in page and "Compare the books" in page
 
     def test_a_hit_that_was_cut_is_published_again(self, launched: Campaign, console: Client) -> None:
         hit = launched.hits.get()

@@ -141,7 +141,7 @@ class TestLaunch:
         page = console.get(f"/studies/{study.slug}/recruit/")
         assert f'data-copy="http://127.0.0.1:8000/take/{campaign.entry}/"'.encode() in page.content
         assert b"This study is recruiting" in page.content
-        assert b"at most $7.20 more can become due" in page.content
+        assert b"At most $7.20 more can become due" in page.content
 
     def test_a_second_click_launches_nothing(self, study: Study, console: Client) -> None:
         """Two tabs, or a button pressed twice: the page that is sent shows a study without this campaign."""

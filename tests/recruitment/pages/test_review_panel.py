@@ -89,7 +89,7 @@ def test_the_list_marks_who_is_paid(finished: Callable[..., Assignment], console
     paid, unpaid = finished("APAID"), finished("AUNPAID")
     Assignment.objects.filter(pk=paid.pk).update(state=AssignmentState.APPROVED)
     page = console.get(f"/studies/{study.slug}/review/").content.decode()
-    assert page.count("not paid yet") == 1 and ">paid<" in page
+    assert page.count("not approved yet") == 1 and ">approved<" in page
     narrowed = console.get(f"/studies/{study.slug}/review/?show=unpaid").content.decode()
     assert unpaid.session is not None and paid.session is not None
     assert unpaid.session.code in narrowed and paid.session.code not in narrowed

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import threading
 from typing import Any
@@ -8,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from humanexp.core.errors import PseudonymKeyRefused
 from humanexp.core.fingerprints import check_at_start
-from humanexp.jobs import runner
+from humanexp.jobs import lanes, runner
 
 
 class Command(BaseCommand):
@@ -30,4 +32,6 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         self.stdout.write("waiting for jobs")
         self.stdout.flush()
-        runner.run_forever(stop)
+        if not lanes.run_forever(stop):
+            logging.shutdown()
+            os._exit(0)  # the interpreter would wait for work that does not stop

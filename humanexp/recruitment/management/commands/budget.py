@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.management.base import RecruitmentCommand, spent_words
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.selectors import Budget
 
@@ -25,11 +25,11 @@ class Command(RecruitmentCommand):
             services.set_study_cap(study=study, cap_cents=_cap(options["cap"]), by=None)
         if options["month_cap"]:
             services.set_month_cap(environment=options["to"] or "", cap_cents=_cap(options["month_cap"]), by=None)
-        owed = selectors.liability(study)
+        sums = selectors.money_of(study)
         self.stdout.write(
-            f"open places ${money.dollars(owed.open_cents)}, at work ${money.dollars(owed.under_way_cents)}, "
-            f"submitted ${money.dollars(owed.submitted_cents)}, bonuses on their way "
-            f"${money.dollars(owed.promised_cents)}, paid ${money.dollars(owed.spent_cents)}"
+            f"open places ${money.dollars(sums.open_cents)}, at work ${money.dollars(sums.under_way_cents)}, "
+            f"submitted ${money.dollars(sums.submitted_cents)}, bonuses on their way "
+            f"${money.dollars(sums.promised_extra_cents)}; {spent_words(sums)}"
         )
         self._tell("study", selectors.budget_of(study))
         environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))

@@ -19,11 +19,12 @@ class Command(RecruitmentCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])
         floor = money.cents(options["floor"]) if options["floor"] else None
-        wages, plan = selectors.wage_estimate(study), selectors.top_up_plan(study, floor)
-        usual, slow = wages.hourly_median_cents or 0, wages.hourly_slow_cents or 0
+        wage, plan = selectors.wage_of(study), selectors.top_up_plan(study, floor)
+        hourly = "unpaid" if wage.hourly_median_cents is None else f"${money.dollars(wage.hourly_median_cents)} an hour"
+        slow = wage.hourly_slow_cents
         self.stdout.write(
-            f"median {wages.median_minutes:.1f} minutes (by {wages.source}), ${money.dollars(usual)} an hour; "
-            f"slowest quarter ${money.dollars(slow)}"
+            f"median {wage.median_minutes:.1f} minutes (by {wage.source}), {hourly}"
+            + ("" if slow is None else f"; a quarter under ${money.dollars(slow)}")
         )
         self.stdout.write(
             f"to ${money.dollars(plan.floor_cents)} an hour: {plan.people} people, ${money.dollars(plan.cents)} + fees "

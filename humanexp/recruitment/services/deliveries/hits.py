@@ -246,8 +246,11 @@ def _described(campaign: Campaign) -> str:
         return text
     minutes = campaign.estimated_minutes
     with translation.override(campaign.study.configuration.get("language") or "en"):
-        told = ngettext("It takes about %(n)d minute.", "It takes about %(n)d minutes.", minutes) % {"n": minutes}
-    return f"{text} {told}" if len(text) + len(told) < _LONGEST else text
+        # as the entry page says it
+        told = ngettext(
+            "A research study of about %(minutes)s minute", "A research study of about %(minutes)s minutes", minutes
+        ) % {"minutes": minutes}
+    return f"{text} {told}." if len(text) + len(told) < _LONGEST else text
 
 
 def entry_url(campaign: Campaign) -> str:

@@ -49,6 +49,12 @@ class Command(BaseCommand):
             action="store_true",
             help="enlarge pictures that are smaller than the size, instead of refusing",
         )
+        parser.add_argument(
+            "--plain",
+            action="store_true",
+            help="also one stimulus an original of two more functions, for practice and plain pairs of same/different "
+            "and ABX",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -79,9 +85,15 @@ class Command(BaseCommand):
         existing = selectors.find_stimulus_set(options["name"])
         if existing is None:
             return services.create_stimulus_set(
-                name=options["name"], count=count or 0, enlarge=options["enlarge"], **wanted
+                name=options["name"],
+                count=count or 0,
+                enlarge=options["enlarge"],
+                with_plain=options["plain"],
+                **wanted,
             )
         wanted["count_per_corruption"] = count or 0
+        beside = services.plain_functions_beside(wanted["corruptions"]) if options["plain"] else []
+        wanted["plain_functions"] = beside
         differing = [field for field, value in wanted.items() if getattr(existing, field) != value]
         if differing:
             raise CommandError(
@@ -110,6 +122,9 @@ class Command(BaseCommand):
         n_stimuli = sum(report["n"] for report in coverage.values())
         n_clean = stimulus_set.stimuli.filter(corruption="none").count()
         self.stdout.write(f"{stimulus_set}: {n_stimuli} stimuli and {n_clean} clean pictures")
+        if stimulus_set.plain_functions:
+            one, other = stimulus_set.plain_functions
+            self.stdout.write(f"for practice and plain pairs: {n_clean} stimuli each of {one} and {other}")
         for name, report in coverage.items():
             told = (
                 f"{name}: {report['n']} stimuli, {report['ours']['covered']} of {report['ours']['bins']} bins with at "

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from django.conf import settings
+
+from humanexp.core.errors import NotFound
+from humanexp.core.models import User
+
+
+def account(username: str) -> User:
+    """An account by its name, open or closed."""
+    found = User.objects.filter(username=username.strip()).first()
+    if found is None:
+        raise NotFound(f"There is no account {username.strip()!r}. All of them: python manage.py user list")
+    return found
+
+
+def accounts() -> list[User]:
+    return list(User.objects.order_by("username"))
+
+
+def open_accounts_with(email: str) -> list[User]:
+    return list(User.objects.filter(email__iexact=email.strip(), is_active=True)) if email.strip() else []
+
+
+def mail_is_set_up() -> bool:
+    return bool(settings.EMAIL_HOST)

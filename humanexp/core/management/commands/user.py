@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import getpass
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from humanexp.core import fingerprints
+from humanexp.core.accounts import selectors, services
+from humanexp.core.errors import ApplicationError
+from humanexp.core.models import User
+
+
+class Command(BaseCommand):
+    help = "Make, close, open and list researchers' accounts, and let somebody choose a new password."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        acts = parser.add_subparsers(dest="act", required=True, metavar="add|disable|enable|reset-password|list")
+        add = acts.add_parser("add", help="make an account; prints a link with which its owner chooses a password")
+        add.add_argument("username")
+        add.add_argument("--email", default="", help="where a new password can be asked for, if mail is set up")
+        add.add_argument("--staff", action="store_true", help="an administrator: may do everything in every study")
+        reset = acts.add_parser("reset-password", help="a link with which the owner chooses another password")
+        reset.add_argument("username")
+        for act in (add, reset):
+            act.add_argument("--prompt", action="store_true", help="ask for the password here instead of a link")
+        for name, told in (("disable", "nobody can sign in with it; what it did stays"), ("enable", "open it again")):
+            acts.add_parser(name, help=told).add_argument("username")
+        acts.add_parser("list", help="every account")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self._warn_of_keys()
+        try:
+            match options["act"]:
+                case "add":
+                    self._add(options)
+                case "reset-password":
+                    self._reset(selectors.account(options["username"]), prompts=options["prompt"])
+                case "disable":
+                    user = services.set_active(user=selectors.account(options["username"]), is_active=False)
+                    self.stdout.write(f"{user} cannot sign in any more.")
+                case "enable":
+                    user = services.set_active(user=selectors.account(options["username"]), is_active=True)
+                    self.stdout.write(f"{user} can sign in again, with the password of before.")
+                case _:
+                    self._list()
+        except ApplicationError as error:
+            raise CommandError(error.message) from error
+
+    def _add(self, options: dict[str, Any]) -> None:
+        chosen = {"username": options["username"], "email": options["email"], "is_staff": options["staff"]}
+        user = services.make_account(**chosen, password=_asked() if options["prompt"] else "")
+        self.stdout.write(f"{user} has an account{' and is an administrator' if user.is_staff else ''}.")
+        if not options["prompt"]:
+            self._print_link(user)
+
+    def _reset(self, user: User, *, prompts: bool) -> None:
+        if prompts:
+            services.set_password(user=user, password=_asked())
+            self.stdout.write(f"{user} has a new password; every browser is signed out.")
+        elif not user.is_active:
+            raise CommandError(f"{user} is disabled: python manage.py user enable {user}")
+        else:
+            self._print_link(user)
+
+    def _print_link(self, user: User) -> None:
+        self.stdout.write(
+            f"Send {user} this link on a way that others do not read. Whoever opens it chooses the password; it works "
+            f"once, for {services.VALID_DAYS} days:"
+        )
+        self.stdout.write(services.password_link(user))
+
+    def _list(self) -> None:
+        for user in selectors.accounts():
+            seen = f"{user.last_login:%Y-%m-%d}" if user.last_login else "never"
+            facts = ["administrator"] * user.is_staff + ["disabled"] * (not user.is_active)
+            if not user.has_usable_password():
+                facts.append("has chosen no password yet")
+            self.stdout.write(
+                "\t".join([user.get_username(), user.email or "-", f"signed in {seen}", ", ".join(facts)])
+            )
+
+    def _warn_of_keys(self) -> None:
+        """Accounts hang on no key of people's codes; who restores an installation should hear of it all the same."""
+        try:
+            found = fingerprints.examine() if fingerprints.is_migrated() else None
+        except DatabaseError as error:
+            raise CommandError(f"The database cannot be asked: {error}") from error
+        if found is not None and found.standing in fingerprints.REFUSED:
+            self.stderr.write(f"{found.sentence} {found.remedy}")
+
+
+def _asked() -> str:
+    password = getpass.getpass("Password: ")
+    if getpass.getpass("Again: ") != password:
+        raise CommandError("The two passwords differ: nothing was changed.")
+    if not password:
+        raise CommandError("A password is needed: nothing was changed.")
+    return password

@@ -1,0 +1,278 @@
+"""Places, people and money of a study: the one source of these numbers for pages, commands, exports and the demo."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count
+
+from humanexp.core import clock
+from humanexp.experiments.models import Study
+from humanexp.recruitment.models import Assignment, Campaign, PaymentKind
+from humanexp.recruitment.recruiters import capabilities_of
+from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
+from humanexp.recruitment.selectors.campaigns import places_left
+from humanexp.recruitment.selectors.payments import payable
+from humanexp.recruitment.selectors.tally import Paid, Tally, tally_of
+from humanexp.recruitment.selectors.working_time import FINISHED
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+
+PLANNED, SENDING, CONFIRMED = WriteState.PLANNED, WriteState.SENDING, WriteState.CONFIRMED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """Of campaigns, compensations apart."""
+
+    offered: int
+    taken: int
+    #: never taken, and nobody can take them: their campaign was stopped
+    ended: int
+
+    @property
+    def open(self) -> int:
+        return self.offered - self.taken - self.ended
+
+    @property
+    def planned(self) -> int:
+        """What the campaigns may still come to."""
+        return self.offered - self.ended
+
+
+@dataclass(frozen=True, kw_only=True)
+class Funnel:
+    """People of the campaigns that money goes through, or of the others. Every step is a part of the one before."""
+
+    pays: bool
+    #: a session was opened
+    began: int
+    #: every trial answered
+    finished: int
+    #: finished here, and listed by the recruiter; a link has none of what follows
+    submitted: int
+    approved: int
+    #: listed by the recruiter without a finished session of ours: in none of the steps
+    unmatched: int
+    under_way: int
+    returned: int
+    rejected: int
+
+    @property
+    def done(self) -> int:
+        """Through with it: submitted, or finished where nothing is submitted."""
+        return self.submitted if self.pays else self.finished
+
+
+@dataclass(frozen=True, kw_only=True)
+class Money:
+    """In cents. Fees are in every sum but `owed_cents` and `paid_cents`, which are what people get."""
+
+    #: every place of every campaign, as shown before its launch; without bonuses
+    quoted_cents: int
+    #: what it comes to at most: of stopped campaigns what was taken, and every bonus that is not refused
+    committed_cents: int
+
+    #: approved where an approval makes a debt, which the lab pays out by itself
+    owed_cents: int
+    #: approved where an approval pays the person
+    paid_cents: int
+    #: of both
+    fee_cents: int
+    #: bonuses and compensations among the three
+    spent_extra_cents: int
+
+    #: planned or on their way
+    planned_cents: int
+    sending_cents: int
+    refused_cents: int
+    #: bonuses and compensations among the planned and those on their way
+    promised_extra_cents: int
+
+    #: places that nobody has taken of campaigns that run; people at work; submitted and not approved
+    open_cents: int
+    under_way_cents: int
+    submitted_cents: int
+
+    #: rows of the ledger
+    confirmed: int
+    waiting: int
+    oldest_waiting: timedelta | None
+
+    @property
+    def spent_cents(self) -> int:
+        """Paid or owed, and the fees on it."""
+        return self.owed_cents + self.paid_cents + self.fee_cents
+
+    @property
+    def on_the_way_cents(self) -> int:
+        return self.planned_cents + self.sending_cents
+
+    @property
+    def due_cents(self) -> int:
+        """All that may still become due."""
+        return self.open_cents + self.under_way_cents + self.submitted_cents + self.promised_extra_cents
+
+    @property
+    def spent_fraction(self) -> float:
+        return min(1.0, self.spent_cents / self.committed_cents) if self.committed_cents else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    places: Places
+    funnels: tuple[Funnel, ...]
+    money: Money
+    #: whether any of the study's campaigns pays people
+    pays: bool
+    synced_at: datetime | None
+
+    def total(self, step: str) -> int:
+        """Of both ways of recruiting together."""
+        return sum(getattr(funnel, step) for funnel in self.funnels)
+
+    @property
+    def submits(self) -> bool:
+        """Whether anybody comes through a recruiter, where work is submitted."""
+        return any(funnel.pays for funnel in self.funnels)
+
+    @property
+    def done(self) -> int:
+        return self.total("done")
+
+    @property
+    def approved(self) -> int:
+        return self.total("approved")
+
+    @property
+    def unmatched(self) -> int:
+        return self.total("unmatched")
+
+
+def figures_of(study: Study, tally: Tally | None = None) -> Figures:
+    """With the tally of a page that has made it already, nothing is counted again."""
+    tally = tally or tally_of(study)
+    campaigns = [campaign for campaign in tally.campaigns.values() if not campaign.is_compensation]
+    return Figures(
+        places=_sum([places_of(campaign) for campaign in campaigns]),
+        funnels=_funnels(study, campaigns),
+        money=money_of(study, tally),
+        pays=any(campaign.reward_cents for campaign in campaigns),
+        synced_at=max((campaign.synced_at for campaign in campaigns if campaign.synced_at), default=None),
+    )
+
+
+def places_of(campaign: Campaign) -> Places:
+    left = places_left(campaign)
+    ended = 0 if campaign.state == CampaignState.LIVE else left
+    return Places(offered=campaign.assignments, taken=campaign.assignments - left, ended=ended)
+
+
+def money_of(study: Study, tally: Tally | None = None) -> Money:
+    tally = tally or tally_of(study)
+    running = {pk: found for pk, found in tally.campaigns.items() if found.state != CampaignState.STOPPED}
+    quoted_running = sum(campaign.quoted_cents for campaign in running.values())
+    confirmed = [row for row in tally.payments if row.state == CONFIRMED]
+    waiting = [row for row in tally.payments if row.state != CONFIRMED]
+    oldest = min((row.oldest for row in waiting), default=None)
+
+    def approved(*, pays_out: bool) -> int:
+        rows = (row for row in confirmed if capabilities_of(row.environment).pays_out is pays_out)
+        return sum(row.amount_cents for row in rows)
+
+    return Money(
+        quoted_cents=sum(one.quoted_cents for one in tally.campaigns.values() if not one.is_compensation),
+        committed_cents=offered_cents(tally) + tally.extra_cents((PLANNED, SENDING, CONFIRMED)),
+        owed_cents=approved(pays_out=False),
+        paid_cents=approved(pays_out=True),
+        fee_cents=sum(row.fee_cents for row in confirmed),
+        spent_extra_cents=tally.extra_cents((CONFIRMED,)),
+        planned_cents=tally.cents((PLANNED,)),
+        sending_cents=tally.cents((SENDING,)),
+        refused_cents=tally.cents((WriteState.REFUSED,)),
+        promised_extra_cents=tally.extra_cents((PLANNED, SENDING)),
+        open_cents=max(0, quoted_running - places_cents(running, tally.places, TAKEN)),
+        under_way_cents=places_cents(tally.campaigns, tally.places, (AssignmentState.OPENED,)),
+        submitted_cents=places_cents(tally.campaigns, tally.places, (AssignmentState.SUBMITTED,)),
+        confirmed=_count(confirmed),
+        waiting=_count(waiting),
+        oldest_waiting=clock.now() - oldest if oldest else None,
+    )
+
+
+def payable_sum(study: Study) -> tuple[int, int]:
+    """How many people can be paid now, and what that costs with fees: as `settle` would plan it."""
+    groups = payable(study).select_related(None).order_by()
+    counted = list(groups.values_list("campaign", "hit__max_assignments").annotate(n=Count("pk")))
+    campaigns = Campaign.objects.in_bulk([pk for pk, _size, _n in counted])
+    # a submission whose HIT is not known costs what one place alone does, see `reward_fee_cents`
+    cents = sum(n * place_cents(campaigns[pk], size or 1) for pk, size, n in counted)
+    return sum(n for _pk, _size, n in counted), cents
+
+
+def payment_summary(study: Study) -> dict[str, int]:
+    """For exports and terminals: decisions, bonuses, and what was spent on them, in the words of `Money`."""
+    tally = tally_of(study)
+    money = money_of(study, tally)
+    bonuses = [row for row in tally.payments if row.state == CONFIRMED and row.kind != PaymentKind.REWARD]
+    return {
+        "approved": tally.people([AssignmentState.APPROVED]),
+        "rejected": tally.people([AssignmentState.REJECTED]),
+        "bonuses": _count(bonuses),
+        "owed_cents": money.owed_cents,
+        "paid_cents": money.paid_cents,
+        "fee_cents": money.fee_cents,
+        "total_cents": money.spent_cents,
+    }
+
+
+def is_recruiting(study: Study) -> bool:
+    """Whether anybody can begin or is under way; where nobody was ever recruited, the study's own state says it."""
+    campaigns = Campaign.objects.filter(study=study)
+    if not campaigns.exists() or campaigns.exclude(state=CampaignState.STOPPED).exists():
+        return True
+    return Assignment.objects.filter(campaign__study=study, state=AssignmentState.OPENED).exists()
+
+
+def _sum(places: Sequence[Places]) -> Places:
+    offered, taken, ended = (sum(getattr(one, name) for one in places) for name in ("offered", "taken", "ended"))
+    return Places(offered=offered, taken=taken, ended=ended)
+
+
+def _funnels(study: Study, campaigns: Sequence[Campaign]) -> tuple[Funnel, ...]:
+    # Who had themselves deleted is in no step: their session is gone.
+    rows = Assignment.objects.filter(campaign__study=study, campaign__compensates=None, person__isnull=False)
+    counts: dict[bool, Counter[tuple[str, str | None]]] = {}
+    for campaign in campaigns:
+        counts.setdefault(capabilities_of(campaign.environment).pays, Counter())
+    groups = rows.order_by().values_list("environment", "state", "session__state").annotate(n=Count("pk"))
+    for environment, state, session, n in groups:
+        counts[capabilities_of(environment).pays][state, session] += n
+    return tuple(_funnel(pays, counts[pays]) for pays in sorted(counts, reverse=True))
+
+
+def _funnel(pays: bool, counts: Mapping[tuple[str, str | None], int]) -> Funnel:
+    def people(*states: str, finished: bool | None = None) -> int:
+        return sum(
+            n
+            for (state, session), n in counts.items()
+            if state in (states or AssignmentState.values) and (finished is None or (session in FINISHED) is finished)
+        )
+
+    return Funnel(
+        pays=pays,
+        began=sum(n for (_state, session), n in counts.items() if session is not None),
+        finished=people(finished=True),
+        submitted=people(*LISTED, finished=True) if pays else 0,
+        approved=people(AssignmentState.APPROVED, finished=True) if pays else 0,
+        unmatched=people(*LISTED, finished=False) if pays else 0,
+        under_way=people(AssignmentState.OPENED),
+        returned=people(AssignmentState.RETURNED),
+        rejected=people(AssignmentState.REJECTED),
+    )
+
+
+def _count(rows: Sequence[Paid]) -> int:
+    return sum(row.count for row in rows)

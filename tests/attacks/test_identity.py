@@ -1,0 +1,213 @@
+"""Knowing a person's ids, and nothing else, gives nothing of theirs: no token, receipt, code or withdrawal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+import requests
+
+from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.recruitment import services
+from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruitment.states import AssignmentState
+from tests.recruitment.studies import LEASE, make_study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+MARKET = "http://localhost:8001"
+PERSON, STRANGER = "panel-7", "panel-8"
+
+
+class Caller:
+    """Somebody at the other end of a line: plain HTTP against the running server, nothing but what they know."""
+
+    def __init__(self, address: str, campaign: Campaign, **ids: str) -> None:
+        self.address, self.campaign = address, campaign
+        self.ids = {"turkSubmitTo": "" if campaign.is_link else MARKET, **ids}
+        self.token = ""
+        self.lease = LEASE
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> requests.Response:
+        headers = {"Authorization": f"Bearer {self.token}", "X-Lease": self.lease, "Content-Type": "application/json"}
+        return requests.request(method, self.address + path, data=json.dumps(body or {}), headers=headers, timeout=30)
+
+    def open(self, **more: Any) -> requests.Response:
+        reply = self.call("POST", f"/take/{self.campaign.entry}/open/", {"consent": True, **self.ids, **more})
+        if reply.status_code == 201:
+            self.token = reply.json()["token"]
+        return reply
+
+    def begins(self) -> Session:
+        assert self.open().status_code == 201
+        self.call("POST", "/api/v1/run/lease/", {"lease": self.lease})
+        return Session.objects.get(pk=Session.objects.latest("pk").pk)
+
+    def answers(self, positions: range | None = None) -> None:
+        total = self.call("GET", "/api/v1/run/session/").json()["total"]
+        for position in positions or range(total):
+            answer = {"position": position, "response": "cat", "rt_ms": 700.0, "clicks": [], "timing": {}}
+            assert self.call("POST", "/api/v1/run/responses/", answer).status_code == 201
+
+    def finishes(self) -> dict[str, Any]:
+        self.answers()
+        done: dict[str, Any] = self.call("POST", "/api/v1/run/complete/", {"environment": {}}).json()
+        return done
+
+
+@pytest.fixture(autouse=True)
+def market(settings: Any) -> None:
+    settings.MARKETPLACE_URL = MARKET
+    settings.RECRUITER_ORIGINS = [MARKET]
+
+
+@pytest.fixture
+def link() -> Campaign:
+    return services.publish(study=make_study(), to="link", assignments=6)
+
+
+@pytest.fixture
+def hits() -> Campaign:
+    return services.publish(study=make_study(), to="marketplace", assignments=6, reward_cents=120)
+
+
+@pytest.fixture
+def caller(live_server: Any) -> Callable[..., Caller]:
+    def make(campaign: Campaign, **ids: str) -> Caller:
+        known = {"workerId": PERSON} if campaign.is_link else {"workerId": "AWORKER1", "assignmentId": "ASSIGNMENT1"}
+        return Caller(live_server.url, campaign, **{**known, **ids})
+
+    return make
+
+
+#: What a stranger can add to the ids: nothing, everything that the old protocol believed, and made-up proofs.
+GUESSES: list[dict[str, Any]] = [
+    {},
+    {"continueHere": True},
+    {"simulated": False, "continueHere": True},
+    {"secret": "x", "opening": "x" * 32, "confirmed": "x"},
+    {"secret": "WzEsIm4iXQ:1:x", "continueHere": True},
+    {"opening": ""},
+]
+
+
+def gets_nothing(reply: requests.Response) -> bool:
+    """No credential of any kind stands in the reply, and nothing of the session but that something was begun."""
+    text = reply.text
+    secret = [word for word in ("token", "handoff", "receipt", "completion", "cursor", "state") if f'"{word}' in text]
+    return reply.status_code in (409, 422) and not secret
+
+
+class TestPlainLink:
+    def test_the_id_of_a_session_under_way_opens_nothing(self, link: Campaign, caller: Callable[..., Caller]) -> None:
+        owner = caller(link)
+        session = owner.begins()
+        owner.answers(range(1))
+        for guess in GUESSES:
+            thief = caller(link)
+            refused = thief.open(**guess)
+            assert gets_nothing(refused) and refused.json()["type"] == "already-begun", guess
+            assert [owner.call("GET", "/api/v1/run/session/").status_code, thief.token] == [200, ""]
+        owner.answers(range(1, session.total))
+        assert Response.objects.filter(session=session).count() == session.total
+
+    def test_nobody_is_withdrawn_or_put_out_by_a_stranger(self, link: Campaign, caller: Callable[..., Caller]) -> None:
+        owner, thief = caller(link), caller(link)
+        session = owner.begins()
+        owner.answers(range(1))
+        thief.open()
+        thief.lease = "fedcba9876543210"
+        tried = [
+            thief.call("POST", "/api/v1/run/lease/", {"lease": thief.lease}),
+            thief.call("POST", "/api/v1/run/withdraw/"),
+            thief.call("GET", "/api/v1/run/status/"),
+            thief.call("POST", f"/take/{link.entry}/handoff/"),
+            thief.call("POST", f"/take/{link.entry}/finish/"),
+        ]
+        assert [reply.status_code for reply in tried] == [401] * 5
+        session.refresh_from_db()
+        assert (session.state, session.lease) == (SessionState.OPEN, LEASE)
+        assert Response.objects.filter(session=session).count() == 1
+
+    @pytest.mark.parametrize("is_submitted", [False, True])
+    def test_of_a_finished_session_nobody_else_reads_the_code(
+        self, link: Campaign, caller: Callable[..., Caller], is_submitted: bool
+    ) -> None:
+        owner = caller(link)
+        session = owner.begins()
+        done = owner.finishes()
+        if is_submitted:
+            owner.call("POST", f"/take/{link.entry}/finish/")
+        for guess in GUESSES:
+            refused = caller(link).open(**guess)
+            assert gets_nothing(refused) and done["completion_code"] not in refused.text, guess
+        assert owner.call("GET", "/api/v1/run/status/").json()["completion_code"] == done["completion_code"]
+        assert Response.objects.filter(session=session).count() == session.total
+
+    def test_a_request_to_go_on_is_worth_nothing_without_the_browser_that_holds_the_secret(
+        self, link: Campaign, caller: Callable[..., Caller]
+    ) -> None:
+        owner, thief, other = caller(link), caller(link), caller(link, workerId=STRANGER)
+        owner.begins()
+        own_secret = self.secret_of(other)
+        resume = thief.open().json()["resume"]
+        for secret in ("x", own_secret, resume["ask"], resume["claim"]):
+            refused = thief.call("POST", "/api/v1/run/resume/", {"ask": resume["ask"], "secret": secret})
+            assert refused.status_code == 401, secret
+        swapped = thief.call("POST", "/api/v1/run/resume/", {"ask": resume["claim"], "secret": self.secret_of(owner)})
+        assert swapped.status_code == 401
+        waiting = thief.call("POST", f"/take/{link.entry}/resume/", {"claim": resume["claim"]})
+        assert waiting.json() == {"confirmed": False}
+        for proof in (resume["claim"], resume["ask"]):
+            assert gets_nothing(thief.open(confirmed=proof))
+
+    def secret_of(self, person: Caller) -> str:
+        if not person.token:
+            person.begins()
+        handoff = person.call("POST", f"/take/{person.campaign.entry}/handoff/").json()["handoff"]
+        reply = person.call("POST", "/api/v1/run/handoff/", {"code": handoff})
+        return str(reply.json()["resume"]["secret"])
+
+
+@pytest.mark.parametrize("assignment", ["ASSIGNMENT1", "INVENTED"])
+class TestMarketplace:
+    def test_worker_and_assignment_ids_give_no_part_of_a_session_under_way(
+        self, hits: Campaign, caller: Callable[..., Caller], assignment: str
+    ) -> None:
+        owner = caller(hits)
+        session = owner.begins()
+        owner.answers(range(1))
+        for guess in GUESSES:
+            thief = caller(hits, assignmentId=assignment)
+            thief.open(**guess)
+            self.is_untouched(owner, session, thief)
+        owner.answers(range(1, session.total))
+
+    @pytest.mark.parametrize("is_submitted", [False, True])
+    def test_a_finished_session_stays_where_it_is_with_its_receipt(
+        self, hits: Campaign, caller: Callable[..., Caller], assignment: str, is_submitted: bool
+    ) -> None:
+        owner = caller(hits)
+        session = owner.begins()
+        done = owner.finishes()
+        if is_submitted:
+            Assignment.objects.update(state=AssignmentState.SUBMITTED)
+        for guess in GUESSES:
+            thief = caller(hits, assignmentId=assignment)
+            refused = thief.open(**guess)
+            assert done["receipt"] not in refused.text and done["completion_code"] not in refused.text
+            self.is_untouched(owner, session, thief)
+        assert Response.objects.filter(session=session).count() == session.total
+
+    def is_untouched(self, owner: Caller, session: Session, thief: Caller) -> None:
+        """The thief may have been given a session of their own, never a part of this one."""
+        standing = Session.objects.get(pk=session.pk)
+        assert standing.state in (SessionState.OPEN, SessionState.COMPLETED)
+        assert standing.lease == LEASE
+        row = Assignment.objects.get(session=session)
+        assert row.assignment_id == "ASSIGNMENT1" and row.state != AssignmentState.RETURNED
+        seen = thief.call("GET", "/api/v1/run/status/")
+        assert seen.status_code == 401 or seen.json()["cursor"] == 0 != standing.cursor
+        thief.call("POST", "/api/v1/run/withdraw/")
+        assert owner.call("GET", "/api/v1/run/status/").json()["state"] == standing.state

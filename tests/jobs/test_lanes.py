@@ -1,0 +1,294 @@
+"""What keeps a runner from its work costs no job an attempt, and a runner that is told to stop gives its job back."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, transaction
+
+from analysis.errors import StorageFailed
+from humanexp.core import clock
+from humanexp.core.errors import Conflict
+from humanexp.jobs import lanes, runner, services
+from humanexp.jobs.heartbeat import Pulse
+from humanexp.jobs.models import PERIODIC, Job, JobState
+from humanexp.jobs.outages import Backoff, is_outage
+from humanexp.jobs.registry import HANDLERS, Registered
+from humanexp.jobs.runner import Patience
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def kind(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Register a handler for one test; no other kind is known meanwhile."""
+    for known in list(HANDLERS):
+        monkeypatch.delitem(HANDLERS, known)
+
+    def register(run: Any, *, name: str = "test.kind", every_s: float | None = None, is_prompt: bool = False) -> str:
+        monkeypatch.setitem(HANDLERS, name, Registered(name, run, every_s, "", is_prompt))
+        return name
+
+    return register
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Backoff, "FIRST_S", 0.02)
+    monkeypatch.setattr(Backoff, "MOST_S", 0.05)
+
+
+def database_error(statement: str) -> OperationalError:
+    """As SQLite raises it for a statement, in Django's clothes."""
+    try:
+        with sqlite3.connect(":memory:") as database:
+            database.execute(statement)
+    except sqlite3.OperationalError as error:
+        wrapped = OperationalError(*error.args)
+        wrapped.__cause__ = error
+        return wrapped
+    finally:
+        database.close()
+    raise AssertionError(statement)
+
+
+def locked() -> OperationalError:
+    cause = sqlite3.OperationalError("database is locked")
+    cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    error = OperationalError("database is locked")
+    error.__cause__ = cause
+    return error
+
+
+def ended_connection(sqlstate: str | None) -> OperationalError:
+    cause = Exception("terminating connection")
+    cause.sqlstate = sqlstate  # type: ignore[attr-defined]
+    error = OperationalError("terminating connection")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "is_one"),
+    [
+        (locked(), True),
+        (ended_connection("57P01"), True),
+        (ended_connection(None), True),
+        (ended_connection("53100"), True),
+        (InterfaceError("connection already closed"), True),
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (StorageFailed("the disk is full"), True),
+        (database_error("SELECT 1 FROM not_there"), False),
+        (OSError(errno.ENOENT, "No such file"), False),
+        (ValueError("wrong"), False),
+    ],
+)
+def test_outages_are_told_from_faults_of_the_work(error: Exception, is_one: bool) -> None:
+    assert is_outage(error) is is_one
+
+
+@pytest.mark.parametrize("outage", [locked(), OSError(errno.ENOSPC, "No space left on device")])
+@pytest.mark.usefixtures("quick")
+def test_an_outage_costs_no_attempt_however_often_it_comes(kind, outage: Exception) -> None:
+    times = iter(range(7))
+
+    def run(progress: Any) -> dict[str, int]:
+        if next(times) < 5:
+            raise outage
+        return {"answer": 42}
+
+    kind(run)
+    job = services.submit("test.kind")
+    patience = Patience(threading.Event())
+    while (claimed := services.claim(runner="a")) is not None or not Job.objects.get().is_finished:
+        if claimed is not None:
+            runner.run_one(claimed, "a", patience=patience)
+        time.sleep(0.01)
+    job.refresh_from_db()
+    assert (job.state, job.result, job.attempt) == (JobState.DONE, {"answer": 42}, 1)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_result_is_stored_once_the_database_takes_it(kind) -> None:
+    """The work is not done again because its end could not be stored at once."""
+    runs = []
+
+    def run(progress: Any) -> None:
+        runs.append(1)
+        refuse_changes()
+        threading.Timer(0.3, allow_changes).start()
+
+    kind(run)
+    job = services.submit("test.kind")
+    runner.run_one(services.claim(runner="a"), "a", patience=Patience(threading.Event()))
+    job.refresh_from_db()
+    assert (job.state, job.attempt, len(runs)) == (JobState.DONE, 1, 1)
+
+
+def refuse_changes() -> None:
+    connection.cursor().execute(
+        "CREATE TRIGGER refuse BEFORE UPDATE ON jobs_job BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+    )
+
+
+def allow_changes() -> None:
+    connection.cursor().execute("DROP TRIGGER IF EXISTS refuse")
+    connection.close()
+
+
+@pytest.fixture(autouse=True)
+def full_by_trigger(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A trigger's refusal is an IntegrityError: here it stands for an outage."""
+    monkeypatch.setattr(runner, "is_outage", lambda error: is_outage(error) or isinstance(error, IntegrityError))
+    yield
+    connection.cursor().execute("DROP TRIGGER IF EXISTS refuse")
+
+
+def test_a_lane_told_to_stop_hands_its_job_back_at_its_next_report(kind) -> None:
+    begun = threading.Event()
+
+    def run(progress: Any) -> None:
+        for step in range(1000):
+            begun.set()
+            progress(step, 1000)
+            time.sleep(0.01)
+
+    kind(run)
+    job = services.submit("test.kind")
+    lane = lanes.Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
+    lane.thread.start()
+    assert begun.wait(10)
+    assert lane.end(time.monotonic() + 10)
+    job.refresh_from_db()
+    assert (job.state, job.attempt, job.run_after, job.error) == (JobState.QUEUED, 0, None, "")
+
+
+def test_the_job_of_a_lane_that_does_not_hear_is_taken_from_it(kind) -> None:
+    begun, hears = threading.Event(), threading.Event()
+
+    def run(progress: Any) -> dict[str, str]:
+        begun.set()
+        hears.wait(20)
+        return {"from": "the deaf one"}
+
+    kind(run)
+    job = services.submit("test.kind")
+    lane = lanes.Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
+    lane.thread.start()
+    assert begun.wait(10)
+    assert not lane.end(time.monotonic() + 0.1)
+    lane.fence()
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == (JobState.QUEUED, 0)
+    hears.set()
+    lane.thread.join(10)
+    job.refresh_from_db()
+    assert (job.state, job.result) == (JobState.QUEUED, {}), "what it stores afterwards does not count"
+
+
+def test_payments_go_on_until_long_work_has_ended(kind) -> None:
+    stop, begun, paid = threading.Event(), threading.Event(), []
+
+    def work(progress: Any) -> None:
+        begun.set()
+        assert stop.wait(10)
+        services.submit("test.pay")
+        deadline = time.monotonic() + 10
+        while not paid and time.monotonic() < deadline:
+            time.sleep(0.01)
+        progress(1, 2)
+
+    kind(work)
+    kind(lambda progress: paid.append(1), name="test.pay", is_prompt=True)
+    job = services.submit("test.kind")
+    threading.Thread(target=lambda: begun.wait(10) and stop.set()).start()
+    assert lanes.run_forever(stop, poll_s=0.01)
+    job.refresh_from_db()
+    assert paid == [1] and job.state == JobState.QUEUED
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_lane_outlasts_what_its_loop_meets(kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind(lambda progress: None)
+    job = services.submit("test.kind")
+    refuse_changes()
+    lane = lanes.Lane("lab", Pulse(), is_prompt=False, poll_s=0.01)
+    lane.thread.start()
+    lane.thread.join(0.3)
+    assert lane.thread.is_alive()
+    allow_changes()
+    deadline = time.monotonic() + 10
+    while not Job.objects.get().is_finished and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert lane.end(time.monotonic() + 10)
+    job.refresh_from_db()
+    assert (job.state, job.attempt) == (JobState.DONE, 1)
+
+
+def test_two_runners_never_own_one_job(kind) -> None:
+    """The second comes between the first one's look and its update."""
+    kind(lambda progress: None)
+    services.submit("test.kind")
+    second: list[Job | None] = []
+
+    def come_between(execute: Any, sql: str, *arguments: Any) -> Any:
+        if sql.startswith("UPDATE") and not second:
+            second.append(None)
+            second[0] = services.claim(runner="second")
+        return execute(sql, *arguments)
+
+    with connection.execute_wrapper(come_between):
+        first = services.claim(runner="first")
+    assert first is None
+    assert second[0] is not None and Job.objects.get().runner == "second"
+
+
+def test_a_kind_that_repeats_waits_once_by_constraint(kind) -> None:
+    kind(lambda progress: None, every_s=60)
+    services.schedule_periodic()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Job.objects.create(kind="test.kind", subject=PERIODIC)
+    Job.objects.create(kind="test.kind", subject="on demand")
+
+
+def test_two_runners_that_schedule_at_one_moment_make_one_job(kind) -> None:
+    kind(lambda progress: None, every_s=60)
+    between: list[int] = []
+
+    def come_between(execute: Any, sql: str, *arguments: Any) -> Any:
+        if "MAX(" in sql and not between:
+            between.append(1)
+            services.schedule_periodic()
+        return execute(sql, *arguments)
+
+    with connection.execute_wrapper(come_between):
+        services.schedule_periodic()
+    assert between and Job.objects.filter(kind="test.kind").count() == 1
+
+
+def test_a_repeating_job_is_not_taken_up_beside_the_next(kind) -> None:
+    kind(lambda progress: None, every_s=60)
+    ended = Job.objects.create(kind="test.kind", subject=PERIODIC, state=JobState.FAILED)
+    services.submit("test.kind", subject=PERIODIC)
+    with pytest.raises(Conflict, match="the next one waits already"):
+        services.resume(job=ended)
+
+
+def test_nothing_waits_an_hour_because_the_clock_was_set_back(kind) -> None:
+    kind(lambda progress: None, every_s=60)
+    far = clock.now() + timedelta(hours=1)
+    Job.objects.create(kind="test.kind", subject=PERIODIC, run_after=far)
+    Job.objects.create(kind="test.kind", subject="tried again", run_after=far)
+    services.schedule_periodic()
+    assert not Job.objects.filter(run_after__gt=clock.now() + timedelta(seconds=61)).exists()
+    Job.objects.all().delete()
+    Job.objects.create(kind="test.kind", subject=PERIODIC, state=JobState.DONE, finished_at=far)
+    services.schedule_periodic()
+    assert Job.objects.get(state=JobState.QUEUED).run_after <= clock.now() + timedelta(seconds=60)
