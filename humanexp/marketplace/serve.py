@@ -53,6 +53,8 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
         asyncore_use_poll=True,  # select() knows no file above 1,023
         max_request_body_size=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
         ident="marketplace",
+        # Whether a proxy's headers are believed, the settings decide; thrown away here, nobody could believe them.
+        clear_untrusted_proxy_headers=False,
     )
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _stop)

@@ -28,8 +28,11 @@ def took_part(mturk: Any, request: pytest.FixtureRequest) -> str:
     return type_id
 
 
-def test_the_way_of_a_qualification(marketplace: MarketplaceServer, mturk: Any, took_part: str) -> None:
+def test_the_way_of_a_qualification(
+    marketplace: MarketplaceServer, mturk: Any, make_hit: MakeHit, took_part: str
+) -> None:
     worker = marketplace.worker()
+    mturk.approve_assignment(AssignmentId=worker.do(make_hit(mturk)["HITId"]))
     score = {"QualificationTypeId": took_part, "WorkerId": worker.worker_id}
     assert code(refused(mturk.get_qualification_score, **score)) == "QualificationDoesNotExist"
     assert code(refused(mturk.disassociate_qualification_from_worker, **score)) == "InvalidQualificationState"
@@ -51,6 +54,19 @@ def test_the_way_of_a_qualification(marketplace: MarketplaceServer, mturk: Any, 
     assert revoked["NumResults"] == 1
     mturk.associate_qualification_with_worker(**score)
     assert worker.get("/messages/")["messages"][0]["subject"] == "A new qualification"
+
+
+def test_nobody_is_written_to_by_a_requester_they_never_worked_for(
+    marketplace: MarketplaceServer, mturk: Any, took_part: str
+) -> None:
+    """Whoever knows a worker id could send any text as a description or a reason."""
+    stranger = marketplace.worker()
+    score = {"QualificationTypeId": took_part, "WorkerId": stranger.worker_id}
+    mturk.associate_qualification_with_worker(**score)
+    mturk.disassociate_qualification_from_worker(**score, Reason="Buy this at once.")
+    failures = mturk.notify_workers(Subject="Hello", MessageText="Buy this.", WorkerIds=[stranger.worker_id])
+    assert len(failures["NotifyWorkersFailureStatuses"]) == 1
+    assert stranger.get("/messages/")["messages"] == []
 
 
 def test_names_are_unique_and_types_are_found(mturk: Any, fresh_mturk: Any, took_part: str) -> None:

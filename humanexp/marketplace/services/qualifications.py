@@ -141,7 +141,7 @@ def dispose_type(*, owned: QualificationType, now: datetime) -> QualificationTyp
 
 @transaction.atomic
 def grant(*, owned: QualificationType, worker_id: str, value: int, notify: bool, now: datetime) -> Qualification:
-    """Twice equals once; another value replaces the first."""
+    """Twice equals once; another value replaces the first. Who never worked for the requester gets no message."""
     if owned.status != QualificationType.Status.ACTIVE:
         raise InvalidQualificationTypeState
     worker = worker_by_id(worker_id)
@@ -155,7 +155,7 @@ def grant(*, owned: QualificationType, worker_id: str, value: int, notify: bool,
         qualification.granted_at = qualification.granted_at if was_granted else now
         qualification.value, qualification.status = value, Qualification.Status.GRANTED
         qualification.save(update_fields=["value", "status", "granted_at"])
-    if notify and not was_granted:
+    if notify and not was_granted and is_known_to(owned.requester, worker, now):
         text = f"You now have the qualification “{owned.name}”. {owned.description}"
         send_message(sender=owned.requester, worker=worker, subject="A new qualification", text=text, now=now)
     return qualification
@@ -163,15 +163,16 @@ def grant(*, owned: QualificationType, worker_id: str, value: int, notify: bool,
 
 @transaction.atomic
 def revoke(*, owned: QualificationType, worker_id: str, reason: str, now: datetime) -> Qualification:
-    """The row stays, as revoked; the worker reads the reason."""
+    """The row stays, as revoked; a worker who has worked for this requester reads the reason."""
     worker = worker_by_id(worker_id)
     qualification = owned.qualifications.filter(worker=worker, status=Qualification.Status.GRANTED).first()
     if qualification is None:
         raise InvalidQualificationState("This worker does not have this qualification, so it cannot be taken away.")
     qualification.status = Qualification.Status.REVOKED
     qualification.save(update_fields=["status"])
-    text = f"You no longer have the qualification “{owned.name}”. {reason}".strip()
-    send_message(sender=owned.requester, worker=worker, subject="A qualification has ended", text=text, now=now)
+    if is_known_to(owned.requester, worker, now):
+        text = f"You no longer have the qualification “{owned.name}”. {reason}".strip()
+        send_message(sender=owned.requester, worker=worker, subject="A qualification has ended", text=text, now=now)
     return qualification
 
 

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import SignUpRefused, TooManyGuesses
 from humanexp.marketplace.forms import LogInForm, SignUpForm
-from humanexp.marketplace.guesses import GUESSES
+from humanexp.marketplace.guesses import GUESSES, address_of
 from humanexp.marketplace.models import Worker
 from humanexp.marketplace.services.accounts import sign_up
 from humanexp.marketplace.views.answers import problem, wants_json
@@ -50,7 +50,7 @@ def signup(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def log_in(request: HttpRequest) -> HttpResponse:
     form = LogInForm(request, request.POST or None)
-    name, address = request.POST.get("username", ""), request.META.get("REMOTE_ADDR", "")
+    name, address = request.POST.get("username", ""), address_of(request)
     if request.method == "POST" and GUESSES.too_many(name, address):
         raise TooManyGuesses
     if request.method == "POST" and form.is_valid():
