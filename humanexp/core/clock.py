@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Protocol
 
@@ -11,6 +12,8 @@ from django.utils import timezone
 class Clock(Protocol):
     def now(self) -> datetime: ...
 
+    def monotonic_s(self) -> float: ...
+
 
 class SystemClock:
     """The machine's clock, in UTC."""
@@ -18,9 +21,17 @@ class SystemClock:
     def now(self) -> datetime:
         return timezone.now()
 
+    def monotonic_s(self) -> float:
+        return time.monotonic()
+
 
 system_clock: Clock = SystemClock()
 
 
 def now() -> datetime:
     return system_clock.now()
+
+
+def monotonic_s() -> float:
+    """Seconds that only grow, whoever sets the machine's clock; they mean something within one process alone."""
+    return system_clock.monotonic_s()

@@ -8,7 +8,8 @@ ApplicationError
 ├── NotAllowed                403
 ├── NotFound                  404
 ├── TooManyCalls              429
-│   └── TooFast               faster than the pictures of the trials are shown
+│   ├── TooFast               faster than the pictures of the trials are shown
+│   └── TooManyOpenings       more sessions begun from one place than people sit there
 ├── Conflict                  409
 │   ├── SessionClosed
 │   ├── LeaseLost
@@ -116,6 +117,12 @@ class TooFast(TooManyCalls):
     """This answer comes before its pictures can have been shown."""
 
     problem = "too-fast"
+
+
+class TooManyOpenings(TooManyCalls):
+    """Many people are beginning from your network at this moment: wait a minute, then try again. Nothing is lost."""
+
+    problem = "too-many-openings"
 
 
 class Conflict(ApplicationError):

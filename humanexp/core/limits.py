@@ -20,10 +20,10 @@ class Allowance:
 
     def spend(self, key: Hashable) -> float:
         """Take one call; 0.0 if there was one, else the seconds until there is."""
-        now = clock.now().timestamp()
+        now = clock.monotonic_s()
         with self._lock:
             left, then = self._buckets.pop(key, (float(self.burst), now))
-            left = min(float(self.burst), left + max(0.0, now - then) * self.per_s)
+            left = min(float(self.burst), left + (now - then) * self.per_s)
             granted = left >= 1
             self._buckets[key] = (left - 1 if granted else left, now)
             while len(self._buckets) > self._keys:

@@ -7,23 +7,28 @@ from django.views import defaults
 
 from humanexp.core.problems import problem_body
 
-API = "/api/"
+API, ENTRY = "/api/", "/take/"
+
+
+def is_call(request: HttpRequest) -> bool:
+    """Whether a script reads the reply: the API, and whatever an entry page posts."""
+    return request.path.startswith(API) or (request.method == "POST" and request.path.startswith(ENTRY))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API):
+    if is_call(request):
         return _problem("invalid", "This call cannot be read.", 400)
     return defaults.bad_request(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    if request.path.startswith(API):
+    if is_call(request):
         return _problem("not-found", "There is nothing here.", 404)
     return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    if request.path.startswith(API):
+    if is_call(request):
         return _problem("fault", "Something went wrong on our side. What was stored is safe: try again.", 500)
     return defaults.server_error(request)
 

@@ -28,6 +28,9 @@ class HandClock:
     def now(self):
         return self.time
 
+    def monotonic_s(self):
+        return self.time.timestamp()
+
     def pass_s(self, seconds):
         self.time += datetime.timedelta(seconds=seconds)
 
