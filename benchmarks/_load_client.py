@@ -135,24 +135,44 @@ class Participant:
 
     def __init__(self, number: int, entry: str, browser: Browser, measured: Measured, rng: random.Random) -> None:
         self.number, self._entry, self._browser, self._measured, self._rng = number, entry, browser, measured, rng
-        self._code = ""
         self.session = ""
+        # Everybody calls from home: behind one address they would be a class.
+        home = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+        browser.headers = {"X-Forwarded-For": home}
 
     async def open(self) -> None:
+        """A refusal is counted, and this participant stays at home."""
         body = {"consent": True, "workerId": f"load-{self.number}"}
-        _, reply = await self._browser.call("open", "POST", f"{self._entry}open/", body)
-        opened = json.loads(reply)
-        self._code = opened["handoff"]
-        self.session = opened["token"].split(":")[0]
+        status, reply = await self._browser.call("open", "POST", f"{self._entry}open/", body)
+        if status == 201:
+            token = json.loads(reply)["token"]
+            self.session = token.split(":")[0]
+            self._browser.headers["Authorization"] = f"Bearer {token}"
+
+    async def _enter(self) -> bool:
+        """Into the study's window. The first code is older than a minute by then: the frame asks for a fresh one."""
+        browser, api = self._browser, "/api/v1/run/"
+        if not self.session:
+            return False
+        status, reply = await browser.call("fresh code", "POST", f"{self._entry}handoff/")
+        if status != 200:
+            return False
+        status, reply = await browser.call("handoff", "POST", f"{api}handoff/", {"code": json.loads(reply)["handoff"]})
+        if status != 200:
+            return False
+        browser.headers["Authorization"] = f"Bearer {json.loads(reply)['token']}"
+        browser.headers["X-Lease"] = f"tab-{self.number:08d}"
+        return True
 
     async def take_part(self, plan: Plan) -> None:
         browser, api = self._browser, "/api/v1/run/"
         await asyncio.sleep(self._rng.uniform(0, max(0.0, plan.ramp_ends - time.perf_counter())))
-        # The frame asks for a fresh code when the window is opened: the first one may be older than a minute.
-        _, reply = await browser.call("handoff", "POST", f"{api}handoff/", {"code": self._code})
-        browser.headers = {"Authorization": f"Bearer {json.loads(reply)['token']}", "X-Lease": f"tab-{self.number:08d}"}
+        if not await self._enter():
+            return
         await browser.call("lease", "POST", f"{api}lease/", {"lease": browser.headers["X-Lease"]})
-        _, reply = await browser.call("session", "GET", f"{api}session/")
+        status, reply = await browser.call("session", "GET", f"{api}session/")
+        if status != 200:
+            return
         for block in json.loads(reply)["blocks"]:
             positions = range(block["first"], block["last"] + 1)
             await self._prefetch(positions)

@@ -76,7 +76,8 @@ def run(options: argparse.Namespace, cluster: Any) -> int:
     call_command("migrate", verbosity=0)
     entry = prepare(options)
     addresses = supervisor.Addresses.free()
-    extra = {"PUBLIC_URL": addresses.web}
+    # Each participant has an address of their own, as a proxy would tell it.
+    extra = {"PUBLIC_URL": addresses.web, "TRUST_PROXY_HEADER": "1"}
     with supervisor.started("web", addresses, extra) as server:
         supervisor.wait_until_ready("web", server, addresses.web)
         processes = [server.pid, *([postmaster(cluster)] if cluster else [])]
