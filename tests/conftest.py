@@ -15,6 +15,7 @@ from django.db import connection
 
 from humanexp.experiments import pace
 from humanexp.experiments.services import auditing
+from humanexp.recruitment.services import openings
 from tests.once import folder_of_run, made_once
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,8 +62,8 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None, request: py
 def unhurried(monkeypatch):
     """Tests answer at once and begin with full buckets of calls; those of the pace set the share back."""
     monkeypatch.setattr(pace, "SHARE", 0.0)
-    for allowance in (auditing.CALLS, auditing.REFUSALS, auditing.ENTRIES):
-        allowance.clear()
+    for counted in (auditing.CALLS, auditing.REFUSALS, auditing.ENTRIES, openings.OPENINGS, openings.BEGUN):
+        counted.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -23,10 +23,11 @@ REFUSALS = (
     "humanexp/recruitment/services/people.py",
     "humanexp/recruitment/services/ways_back.py",
     "humanexp/recruitment/selectors/campaigns.py",
+    "humanexp/experiments/services/places.py",
     "humanexp/experiments/services/sessions.py",
 )
 #: Errors whose default message, their docstring, is shown there.
-DEFAULT_MESSAGES = ("AlreadyBegun", "AlreadyTookPart", "TokenRefused", "SessionClosed")
+DEFAULT_MESSAGES = ("AlreadyBegun", "AlreadyTookPart", "TokenRefused", "TooManyOpenings", "SessionClosed")
 #: On the design page, for researchers.
 _NOT_SHOWN = re.compile(r"^(label|sentinels)$")
 _TEXT = r"""u?(?P<{}>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

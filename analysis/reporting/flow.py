@@ -17,14 +17,14 @@ BY_HAND = "excluded by hand"
 
 @dataclass(frozen=True)
 class Flow:
-    """Sessions at each step; every session that was opened is in exactly one of the last six numbers.
+    """Sessions at each step; each that was opened is withdrawn, unfinished, unverified, unjudged, accepted or excluded.
 
     Parameters
     ----------
     opened : int
         Sessions that were ever opened.
     finished : int
-        Sessions in which every trial was answered.
+        Sessions in which every trial was answered, and that can count.
     submitted : int
         Finished sessions that were handed in.
     withdrawn : int
@@ -41,6 +41,8 @@ class Flow:
         Verdicts in which a person decided otherwise than the rules; they are among the accepted and the excluded.
     not_submitted : int
         Finished sessions that were not handed in; they are judged, too.
+    unverified : int
+        Every trial was answered, and whoever recruits the person has not listed the session: it cannot count.
     """
 
     opened: int
@@ -54,6 +56,7 @@ class Flow:
     accepted_by_hand: int
     excluded_by_hand: int
     not_submitted: int
+    unverified: int = 0
 
     @property
     def excluded_total(self) -> int:
@@ -75,13 +78,18 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
     """
     reasons: Counter[str] = Counter()
     counts: Counter[str] = Counter()
-    for state, accepted, told, by_hand in zip(
+    verified = sessions["verified"] if "verified" in sessions else sessions["state"].notna()
+    for state, is_verified, accepted, told, by_hand in zip(
         sessions["state"].astype(str).tolist(),
+        verified.astype("boolean").fillna(True).tolist(),
         sessions["accepted"].astype("boolean").tolist(),
         sessions["reasons"].astype("string").fillna("").tolist(),
         sessions["by_hand"].astype("boolean").fillna(False).tolist(),
         strict=True,
     ):
+        if state in ("completed", "submitted") and not is_verified:
+            counts["unverified"] += 1
+            continue
         counts[state] += 1
         if state not in ("completed", "submitted"):
             continue
@@ -106,4 +114,5 @@ def inclusion_flow(sessions: pd.DataFrame) -> Flow:
         accepted_by_hand=counts["accepted by hand"],
         excluded_by_hand=counts["excluded by hand"],
         not_submitted=counts["completed"],
+        unverified=counts["unverified"],
     )

@@ -155,6 +155,8 @@ def _participants(findings: Entry, rules: Entry, *, scripted: bool) -> Iterable[
             f"Sessions opened: {flow['opened']:,}; finished: {flow['finished']:,}; submitted: {flow['submitted']:,}; "
             f"withdrawn: {flow['withdrawn']:,}; left unfinished: {flow['unfinished']:,}."
         )
+        if flow.get("unverified"):
+            yield f"Finished, and listed by no recruiter: {flow['unverified']:,}; they cannot count."
         if flow["excluded"]:
             reasons = listed(f"{one['n']} for {one['reason']}" for one in flow["excluded"])
             yield f"Excluded: {sum(one['n'] for one in flow['excluded']):,} ({reasons})."

@@ -28,6 +28,23 @@ SESSIONS = TableSchema(
         Column(name="answered", kind="integer", description="answers given", minimum=0),
         Column(name="trials", kind="integer", description="trials of the session", minimum=0),
         Column(
+            name="unfetched",
+            kind="integer",
+            description="answers whose pictures the server had never given out: nobody can have seen them; empty where "
+            "that was not kept",
+            minimum=0,
+            nullable=True,
+            optional=True,
+        ),
+        Column(
+            name="verified",
+            kind="boolean",
+            description="whether whoever recruits the person has listed the session; others never count, and their "
+            "answers are in no table",
+            nullable=True,
+            optional=True,
+        ),
+        Column(
             name="qualified",
             kind="boolean",
             description="whether the qualification was passed; empty where there was none, or it is not over",

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from humanexp.experiments.models import Response, SessionState, Study
+from humanexp.experiments.counting import counting
+from humanexp.experiments.models import Response, Study
 from humanexp.experiments.plans import plan_head
 from humanexp.stimuli.models import Stimulus
 
@@ -46,8 +47,8 @@ class AnswerCounts:
 
 
 def answer_counts(study: Study) -> AnswerCounts:
-    """Answers of withdrawn sessions are left out: those people took them back."""
-    stored = Response.objects.filter(_COUNTED, session__study=study).exclude(session__state=SessionState.WITHDRAWN)
+    """Of the sessions that count; what others answered, nobody can analyse."""
+    stored = Response.objects.filter(_COUNTED, counting("session"), session__study=study)
     by_picture = dict(stored.order_by().values_list("trial__stimulus").annotate(n=Count("pk")))
     answered: Counter[tuple[str, int]] = Counter()
     pictures = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id)

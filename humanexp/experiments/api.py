@@ -167,6 +167,7 @@ class PicturesView(RunView):
             raise InvalidRequest(f"Ask for 1 to {TRIALS_AT_ONCE} trials at once, the first one first.")
         course, trials = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=positions)
         pictures = [picture for trial in trials for picture in _pictures(course, trial)]
+        self.sittings.note_fetched(claim=self.claim, positions=positions)
         response = HttpResponse(b"".join(pictures), content_type="application/octet-stream")
         response["Picture-Lengths"] = ",".join(str(len(picture)) for picture in pictures)
         return response
@@ -179,7 +180,10 @@ class StimulusView(RunView):
         _, trial = self.sittings.picture_trial(claim=self.claim, lease=self.lease, position=position)
         if showing >= len(trial.files):
             raise NotFound
-        return HttpResponse(stimulus_png(trial.files[showing]), content_type="image/png")
+        picture = stimulus_png(trial.files[showing])
+        if showing == len(trial.files) - 1:
+            self.sittings.note_fetched(claim=self.claim, positions=[position])
+        return HttpResponse(picture, content_type="image/png")
 
 
 class MaskView(RunView):

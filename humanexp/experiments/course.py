@@ -17,6 +17,8 @@ from humanexp.experiments.tasks import TASKS, Task
 
 #: Sessions in memory; one of a hundred trials takes about 30 kB.
 KEPT = 1000
+#: Kinds of blocks that come before what is measured.
+PREPARING = ("practice", "qualification")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ class Course:
     trials: tuple[PlannedTrial, ...]
     protocol: ProtocolConfig | None
     wording: Mapping[str, Mapping[str, str]]
+
+    @property
+    def counts_from(self) -> int:
+        """The first position after practice and qualification; a plan that has nothing else counts from its first."""
+        return next((block["first"] for block in self.blocks if block["kind"] not in PREPARING), 0)
 
     def trial(self, position: int) -> PlannedTrial:
         if position >= len(self.trials):

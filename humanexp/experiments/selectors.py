@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, F, Max, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet
 
 from analysis.tables import TIMING_COLUMNS
+from humanexp.core import clock
 from humanexp.core.errors import NotFound, TokenRefused
 from humanexp.core.models import User
 from humanexp.experiments import credentials
 from humanexp.experiments.configuration import StudyConfiguration
+from humanexp.experiments.counting import counting
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import RefusalReason, RefusedCall, Response, Session, SessionState, Study, Trial
 from humanexp.stimuli.models import Stimulus, StimulusSet
@@ -73,9 +75,37 @@ def standing_of(claim: SessionClaim) -> Standing:
     raise TokenRefused(reason="revoked")
 
 
+#: Without an answer that counts, who was not heard of for longer gives their slot up to somebody who needs it.
+SILENT_AFTER = timedelta(minutes=10)
+
+
 def holding_slots(study: Study) -> QuerySet[Session]:
-    """Sessions whose slots are taken: all but those that were withdrawn, or ended unqualified."""
-    return Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN).exclude(qualified=False)
+    """Sessions whose slots are taken: those that were withdrawn, ended unqualified, or gave theirs up hold none."""
+    held = Session.objects.filter(study=study, holds_slot=True)
+    return held.exclude(state=SessionState.WITHDRAWN).exclude(qualified=False)
+
+
+def is_at_work(session: str = "") -> Q:
+    """Of sessions, or of rows that have one under this name: it has answers that count, or was heard of just now."""
+    place = f"{session}__" if session else ""
+    has_answers = ~Q(**{f"{place}state": SessionState.OPEN}) | Q(**{f"{place}confirmed_at__isnull": False})
+    return has_answers | Q(**{f"{place}last_seen_at__gte": clock.now() - SILENT_AFTER})
+
+
+def kept_slots(study: Study) -> int:
+    """Slots that nobody gives up any more, or not now: of sessions that may count and are at work."""
+    return holding_slots(study).filter(is_at_work(), is_verified=True).count()
+
+
+def holding_provisionally(sessions: Collection[int]) -> QuerySet[Session]:
+    """Of these sessions, by primary key, those that hold a slot for now: heard of just now, and without an answer."""
+    begun = Session.objects.filter(pk__in=sessions, state=SessionState.OPEN, confirmed_at=None, holds_slot=True)
+    return begun.filter(is_at_work())
+
+
+def counted_sessions(participant: int) -> QuerySet[Session]:
+    """The participant's sessions that count, of every study of the family."""
+    return Session.objects.filter(counting(), participant_id=participant)
 
 
 def stimulus_pks(study: Study, keys: Collection[str]) -> dict[str, int]:
@@ -159,15 +189,14 @@ _ROWS_AT_ONCE = 2000
 def trial_rows(study: Study) -> list[dict[str, Any]]:
     """Every stored answer with the columns of `analysis.tables.TRIALS`; `accepted` is left to whoever knows verdicts.
 
-    Answers of withdrawn sessions are left out: those people took them back.
+    Answers of sessions that cannot count are left out: of people who took them back, or whom no recruiter lists.
     """
     return list(iter_trial_rows(study))
 
 
 def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
     """The same one after the other: a study of any size is never held as a whole."""
-    stored = Response.objects.filter(session__study=study).exclude(session__state=SessionState.WITHDRAWN)
-    return _iter_rows(stored, study.slug)
+    return _iter_rows(Response.objects.filter(counting("session"), session__study=study), study.slug)
 
 
 def session_rows(session: Session) -> list[dict[str, Any]]:
@@ -261,17 +290,37 @@ def _iter_rows(stored: QuerySet[Response], slug: str) -> Iterator[dict[str, Any]
 
 
 def session_counts(study: Study) -> dict[str, int]:
-    """How many sessions were ever opened, how many are in which state, and how many slots the plan has."""
-    by_state = dict(Session.objects.filter(study=study).order_by().values_list("state").annotate(count=Count("pk")))
-    counts = {state: by_state.get(state, 0) for state in SessionState.values}
+    """How many sessions were ever opened, how many are in which state, and how many slots the plan has.
+
+    Completed and submitted are those that may count; what is finished and listed by no recruiter stands apart.
+    """
+    groups = Session.objects.filter(study=study).order_by().values_list("state", "is_verified")
+    by_state = {(state, verified): count for state, verified, count in groups.annotate(count=Count("pk"))}
+    in_all = {state: by_state.get((state, True), 0) + by_state.get((state, False), 0) for state in SessionState.values}
+    finished = (SessionState.COMPLETED, SessionState.SUBMITTED)
     return {
-        "opened": sum(counts.values()),
-        "under_way": counts[SessionState.OPEN],
-        "completed": counts[SessionState.COMPLETED] + counts[SessionState.SUBMITTED],
-        "submitted": counts[SessionState.SUBMITTED],
-        "withdrawn": counts[SessionState.WITHDRAWN],
+        "opened": sum(in_all.values()),
+        "under_way": in_all[SessionState.OPEN],
+        "completed": sum(by_state.get((state, True), 0) for state in finished),
+        "submitted": by_state.get((SessionState.SUBMITTED, True), 0),
+        "unverified": sum(by_state.get((state, False), 0) for state in finished),
+        "withdrawn": in_all[SessionState.WITHDRAWN],
         "planned": study.planned_sessions,
     }
+
+
+def unfetched_answers(sessions: QuerySet[Session]) -> dict[int, int]:
+    """Answers whose pictures were never given out, by the session's primary key; without those for which nobody kept
+    that. Hardly any session has one, and the answers of the others are not read."""
+    kept = sessions.exclude(pictures_fetched=None).order_by().only("pk", "cursor", "pictures_fetched")
+    fetched = {one.pk: (one.fetched or frozenset(), one.cursor) for one in kept.iterator()}
+    counts = dict.fromkeys(fetched, 0)
+    # A qualification that was passed leaves out the tries that would have followed: no answers are there.
+    open_to_doubt = [pk for pk, (known, cursor) in fetched.items() if not known.issuperset(range(cursor))]
+    answered = Response.objects.filter(session__in=open_to_doubt).order_by()
+    for pk, position in answered.values_list("session_id", "position").iterator():
+        counts[pk] += position not in fetched[pk][0]
+    return counts
 
 
 def configuration_of(study: Study) -> StudyConfiguration:
@@ -293,9 +342,7 @@ def has_stimuli() -> bool:
 
 def gold_answers(study: Study) -> list[tuple[int, str, str, bool]]:
     """(session, original, category, right?) of every answered gold trial."""
-    answered = Response.objects.filter(session__study=study, trial__role="gold").exclude(
-        session__state=SessionState.WITHDRAWN
-    )
+    answered = Response.objects.filter(counting("session"), session__study=study, trial__role="gold")
     columns = ("session_id", "trial__stimulus__source_image__key", "trial__stimulus__source_image__category", "correct")
     return [
         (session, original, category, bool(right))

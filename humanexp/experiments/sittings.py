@@ -11,6 +11,7 @@ from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.models import Session, SessionState
 from humanexp.experiments.services import previewing
 from humanexp.experiments.services.answering import StoredAnswer, picture_trial, picture_trials
+from humanexp.experiments.services.fetching import note_fetched
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,8 @@ class Sittings:
     take_lease: Callable[..., str]
     picture_trial: Callable[..., tuple[Course, PlannedTrial]]
     picture_trials: Callable[..., tuple[Course, list[PlannedTrial]]]
+    #: says that the pictures of some trials go out now
+    note_fetched: Callable[..., None]
     store_response: Callable[..., StoredAnswer]
     complete: Callable[..., Session]
     leave_session: Callable[..., Session]
@@ -47,6 +50,7 @@ STORED = Sittings(
     take_lease=services.take_lease,
     picture_trial=picture_trial,
     picture_trials=picture_trials,
+    note_fetched=note_fetched,
     store_response=services.store_response,
     complete=services.complete,
     leave_session=services.leave_session,
@@ -61,6 +65,7 @@ PREVIEWED = Sittings(
     take_lease=previewing.take_lease,
     picture_trial=previewing.picture_trial,
     picture_trials=previewing.picture_trials,
+    note_fetched=lambda **_: None,
     store_response=previewing.store_response,
     complete=previewing.complete,
     leave_session=previewing.leave_session,

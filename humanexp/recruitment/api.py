@@ -9,11 +9,12 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from humanexp.core.callers import caller_of
 from humanexp.core.errors import TokenRefused
 from humanexp.core.problems import problem_body
 from humanexp.experiments import services as experiments
@@ -41,6 +42,8 @@ class OpenRequest(serializers.Serializer[Any]):
     sharedComputer = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: the other HIT was returned: go on with its session here
     continueHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
+    #: somebody else began in this person's name, or their browser forgot: a session of its own for this HIT
+    beginHere = serializers.BooleanField(required=False, default=False)  # noqa: N815
     #: in which the person has read what they agree to
     language = serializers.ChoiceField(required=False, default="en", choices=[code for code, _ in settings.LANGUAGES])
 
@@ -62,6 +65,7 @@ class BegunReply(ProblemOut):
     """Something was begun before, and this page has shown nothing that makes it its own."""
 
     resume = RequestReply(required=False, help_text="missing where no browser keeps a secret")
+    begin_here = serializers.BooleanField(help_text="whether a session of its own can be begun here instead")
 
 
 class ClaimRequest(serializers.Serializer[Any]):
@@ -114,7 +118,14 @@ class EntryView(AuditedView):
 
 
 class Open(EntryView):
-    @extend_schema(request=OpenRequest, responses={201: OpenReply, 409: BegunReply})
+    @extend_schema(
+        request=OpenRequest,
+        responses={
+            201: OpenReply,
+            409: BegunReply,
+            429: OpenApiResponse(ProblemOut, description="too many people begin here at once; Retry-After says when"),
+        },
+    )
     def post(self, request: Request, entry: str) -> Response:
         """Open a session after consent, or go on with one that this page proves to be its own."""
         given = OpenRequest(data=request.data)
@@ -134,6 +145,8 @@ class Open(EntryView):
                 language=wanted["language"],
                 proof=Proof(opening=wanted["opening"], secret=wanted["secret"], confirmed=wanted["confirmed"]),
                 shared_computer=wanted["sharedComputer"],
+                begin_here=wanted["beginHere"],
+                caller=caller_of(request),
             )
         except GoOnRefused as error:
             return _begun(error)
@@ -149,6 +162,7 @@ class Open(EntryView):
 def _begun(error: GoOnRefused) -> Response:
     """The refusal, with what the right browser can confirm."""
     body = problem_body(error.problem, gettext(error.message))
+    body["begin_here"] = error.may_begin_here
     if error.request is not None:
         body["resume"] = dataclasses.asdict(error.request)
     return Response(body, status=error.status_code, content_type="application/problem+json")

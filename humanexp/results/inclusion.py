@@ -52,7 +52,11 @@ def flow_of(findings: Findings, *, all_count: bool = False) -> list[Step]:
             _("finished"),
             flow["finished"],
             sessions,
-            _some(Leaving(_("under way or left"), flow["unfinished"]), Leaving(_("withdrawn"), flow["withdrawn"])),
+            _some(
+                Leaving(_("under way or left"), flow["unfinished"]),
+                Leaving(_("withdrawn"), flow["withdrawn"]),
+                Leaving(_("not listed by the recruiter"), flow.get("unverified", 0)),
+            ),
         ),
         Step(
             _("count"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors as evaluations
 from humanexp.experiments import selectors as experiments
+from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Origin, Session, SessionState, Study
 from humanexp.results.models import TrialImport
 from humanexp.screening import selectors as screening
@@ -88,7 +89,7 @@ def participant_codes(study: Study) -> list[str]:
     """Everybody who has answers in the tables."""
     if study.origin == Origin.IMPORTED:
         return sorted(set(_imported(study, "human")["participant"]))
-    sessions = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
+    sessions = Session.objects.filter(counting(), study=study)
     return sorted(set(sessions.values_list("participant__code", flat=True)))
 
 
@@ -131,6 +132,7 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
     if study.origin == Origin.IMPORTED:
         return None
     verdicts = screening.current_verdicts(study)
+    unfetched = experiments.unfetched_answers(Session.objects.filter(study=study))
     rows = []
     for session in Session.objects.filter(study=study).select_related("participant").order_by("pk").iterator():
         verdict = verdicts.get(session.pk)
@@ -142,6 +144,8 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
                 "state": session.state,
                 "answered": session.cursor,
                 "trials": session.total,
+                "unfetched": unfetched.get(session.pk),
+                "verified": session.is_verified,
                 "qualified": session.qualified,
                 "accepted": None if verdict is None else verdict.accepted,
                 "reasons": None if verdict is None else REASON_SEPARATOR.join(verdict.reasons) or None,

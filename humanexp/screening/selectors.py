@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
 from humanexp.experiments import selectors as experiments
+from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Session, SessionState, Study, Trial
 from humanexp.screening.models import Verdict, WithdrawnGold
 
@@ -22,7 +23,7 @@ BY_HAND = "excluded by hand"
 def latest_verdicts(study: Study) -> QuerySet[Verdict]:
     """Of every session that has verdicts the one that holds; counted and narrowed in the database."""
     later = Verdict.objects.filter(session=OuterRef("session"), pk__gt=OuterRef("pk"))
-    given = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES)
+    given = Verdict.objects.filter(counting("session"), session__study=study, session__state__in=JUDGED_STATES)
     return given.filter(~Exists(later)).order_by("pk")
 
 
@@ -68,7 +69,7 @@ _FLAGGED = ~Q(flags=[]) & Q(decided_by=None)
 def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:
     """In the order of their beginning: all, or those that are "accepted", "excluded", "flagged", "unjudged", or
     excluded for a reason."""
-    sessions = Session.objects.filter(study=study, state__in=JUDGED_STATES).order_by("pk")
+    sessions = Session.objects.filter(counting(), study=study, state__in=JUDGED_STATES).order_by("pk")
     if not shown:
         return sessions
     verdicts = latest_verdicts(study).order_by()
@@ -105,16 +106,16 @@ def excluded_counts(study: Study) -> dict[str, int]:
 def unjudged(study: Study) -> list[Session]:
     """Complete sessions without a verdict."""
     judged = Verdict.objects.filter(session__study=study).values("session_id")
-    return list(Session.objects.filter(study=study, state__in=JUDGED_STATES).exclude(pk__in=judged))
+    return list(Session.objects.filter(counting(), study=study, state__in=JUDGED_STATES).exclude(pk__in=judged))
 
 
 def finished_count(study: Study) -> int:
-    return Session.objects.filter(study=study, state__in=JUDGED_STATES).count()
+    return Session.objects.filter(counting(), study=study, state__in=JUDGED_STATES).count()
 
 
 def other_sessions(session: Session) -> list[Session]:
     """The same person's other finished sessions of the study family."""
-    mine = Session.objects.filter(participant_id=session.participant_id, state__in=JUDGED_STATES)
+    mine = experiments.counted_sessions(session.participant_id).filter(state__in=JUDGED_STATES)
     return list(mine.exclude(pk=session.pk).select_related("study").order_by("pk"))
 
 
@@ -126,7 +127,8 @@ def withdrawn_golds(study: Study) -> dict[str, WithdrawnGold]:
 def gold_performance(study: Study, rules: RuleSet | None = None) -> list[Gold]:
     """Every gold picture with how many of the otherwise accepted people answered it rightly; the hardest first."""
     rules = rules or RuleSet.from_dict(study.rule_set)
-    judged = Verdict.objects.filter(session__study=study, session__state__in=JUDGED_STATES).order_by("pk")
+    counted = Verdict.objects.filter(counting("session"), session__study=study)
+    judged = counted.filter(session__state__in=JUDGED_STATES).order_by("pk")
     latest = {session: found for session, *found in judged.values_list("session_id", "reasons", "evidence")}
     slack = {session: gold_slack(reasons, evidence, rules) for session, (reasons, evidence) in latest.items()}
     answers = experiments.gold_answers(study)

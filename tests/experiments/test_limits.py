@@ -24,15 +24,18 @@ RUN = "/api/v1/run/"
 class HandClock:
     def __init__(self) -> None:
         self.time = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.UTC)
+        self.passed_s = 0.0
 
     def now(self):
         return self.time
 
     def monotonic_s(self):
-        return self.time.timestamp()
+        return self.passed_s
 
     def pass_s(self, seconds):
+        """Less than none: somebody sets the clock back."""
         self.time += datetime.timedelta(seconds=seconds)
+        self.passed_s += max(0.0, seconds)
 
 
 @pytest.fixture

@@ -223,6 +223,7 @@ def test_a_withdrawn_session_frees_its_slot(study):
         "under_way": 2,
         "completed": 0,
         "submitted": 0,
+        "unverified": 0,
         "withdrawn": 1,
         "planned": 6,
     }

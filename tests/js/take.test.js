@@ -158,6 +158,7 @@ test("start opens the window inside the click, then sends it to the study with t
     turkSubmitTo: "https://market.example",
     simulated: false,
     continueHere: false,
+    beginHere: false,
     secret: "",
     confirmed: "",
     sharedComputer: false,
@@ -271,6 +272,29 @@ test("a server that is away is worth another try", async () => {
   assert.deepEqual([panels.revealed["continue-here"], panels.revealed.retry], [false, true]);
 });
 
+test("where too many begin at once, the server's own sentence is shown, with another try", async () => {
+  const { entry, panels } = make({ replies: { open: new NoReply(429, "Wait a minute.") } });
+  await entry.start({ consents: true });
+  assert.deepEqual([panels.shown, panels.values.refusal, panels.revealed.retry], ["refused", "Wait a minute.", true]);
+});
+
+test("somebody in whose name another began is offered to begin here", async () => {
+  const opens = [];
+  const open = (person) => {
+    opens.push(person);
+    if (!person.beginHere) throw new Refusal({ status: 409, type: "already-begun", detail: "Begun.", begin_here: true });
+    return OPENED;
+  };
+  const { entry, panels } = make({ replies: { open } });
+  await entry.start({ consents: true });
+  assert.deepEqual([panels.shown, panels.revealed["begin-here"]], ["begun", true]);
+  await entry.start({ consents: true, beginHere: true });
+  assert.deepEqual([opens.at(-1).beginHere, panels.shown], [true, "under-way"]);
+  const other = make({ replies: { open: begun() } });
+  await other.entry.start({ consents: true });
+  assert.equal(other.panels.revealed["begin-here"], false);
+});
+
 test("a finished session fills the recruiter's form", async () => {
   const status = { state: "completed", cursor: 3, total: 3, receipt: "proof", completion_code: "C-1" };
   const { entry, form, panels } = make({ replies: { open: OPENED, status } });
@@ -374,4 +398,6 @@ test("the api sends the bearer, keeps cookies out, and tells refusals from lost 
   assert.equal(seen[1][1].headers.Authorization, "Bearer bearer");
   await assert.rejects(api.status("/status/", "bearer"), NoReply);
   await assert.rejects(api.status("/status/", "bearer"), NoReply);
+  replies.push(answer(429, { type: "too-many-openings", detail: "Wait a minute." }));
+  await assert.rejects(api.open({ consent: true }), (error) => error instanceof NoReply && error.detail === "Wait a minute.");
 });

@@ -63,13 +63,13 @@ def _copy(made: Study) -> Study:
     return Study.objects.get(pk=study.pk)
 
 
-def _plan_study(slug: str, *, population: str = "people", **settings: Any) -> Study:
+def _plan_study(slug: str, *, population: str = "people", design: DesignConfig = DESIGN, **settings: Any) -> Study:
     configuration = StudyConfiguration(
         title=f"Pictures in noise ({slug})",
         slug=slug,
         stimuli=_stimulus_set(slug).name,
         population=population,
-        design=DESIGN,
+        design=design,
         rules="none",
         **settings,
     )

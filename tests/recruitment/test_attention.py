@@ -194,7 +194,7 @@ class TestReturnedAndAcceptedAgainUnderTheSameId:
 
 
 class TestOneWorkerWithSeveralHits:
-    def test_the_second_one_is_refused_or_takes_over_and_one_is_paid(
+    def test_the_second_one_takes_over_once_asked_and_one_is_paid(
         self, launch: Launch, new_worker: NewWorker, ada: User
     ) -> None:
         campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
@@ -211,6 +211,23 @@ class TestOneWorkerWithSeveralHits:
         paid = Assignment.objects.get(session__isnull=False)
         assert Payment.objects.get().assignment_id == paid.pk
         assert found.subject_pk == Assignment.objects.exclude(pk=paid.pk).get().pk
+
+    def test_work_done_twice_counts_once_and_a_person_decides_about_the_second(
+        self, launch: Launch, new_worker: NewWorker, ada: User
+    ) -> None:
+        campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
+        for number in (1, 2):  # before the recruiter has listed the first
+            worker.do(campaign, number)
+        report = services.sync(study=campaign.study)
+        assert (report.submitted, report.unmatched) == (2, 1)
+        assert Session.objects.filter(is_verified=True).count() == 1
+        assert services.settle(study=campaign.study).planned == 1
+        found = told(campaign.study, "extra")
+        extra = Assignment.objects.get(evidence="extra")
+        assert found.subject_pk == extra.pk and not extra.session.is_verified
+        services.clear(assignment=extra, by=ada)
+        assert Payment.objects.count() == 2
+        assert Session.objects.filter(is_verified=True).count() == 1
 
 
 class TestKeys:

@@ -24,6 +24,7 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.quiz import Quiz, QuizQuestion
 from humanexp.recruitment.requirements import WorkerRequirements
+from humanexp.recruitment.services.qualifying import plan_grant
 from humanexp.screening.models import Verdict
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
@@ -47,24 +48,25 @@ def ada(transactional_db: None) -> User:
 
 
 class TestTookPart:
-    def test_from_consent_on_nobody_sees_the_study_twice(self, launch: Launch, new_worker: NewWorker) -> None:
+    def test_once_listed_nobody_sees_the_study_twice(self, launch: Launch, new_worker: NewWorker) -> None:
         campaign, worker, other = launch(assignments=4, assignments_per_hit=2), new_worker(), new_worker()
         visitor = worker.accept(campaign)
-        assert sees(worker, campaign)  # the second HIT
         visitor.open()
+        assert send().told == 0  # until the recruiter names them, anybody can have typed that id
+        assert sees(worker, campaign)  # the second HIT
+        worker.submit(visitor, visitor.answer_all()["receipt"])
+        assert services.sync(study=campaign.study).submitted == 1
         assert send().told == 1
         assert not sees(worker, campaign)
         assert sees(other, campaign)
-        # the work in hand goes on and is paid
-        worker.submit(visitor, visitor.answer_all()["receipt"])
-        assert services.sync(study=campaign.study).submitted == 1
 
     @pytest.mark.parametrize("fault", ["drop_after_commit", "drop_before"])
     def test_a_lost_reply_marks_them_all_the_same(
         self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, fault: str
     ) -> None:
         campaign, worker = launch(), new_worker()
-        worker.accept(campaign).open()
+        worker.do(campaign)
+        services.sync(study=campaign.study)
         marketplace.arm("AssociateQualificationWithWorker", fault)
         assert send().told == 0
         assert send().told == 1
@@ -75,6 +77,7 @@ class TestTookPart:
     ) -> None:
         campaign, worker = launch(), new_worker()
         worker.do(campaign)
+        services.sync(study=campaign.study)
         send()
         sister = make_study("noise-2", family="noise")
         later = services.publish(study=sister, to="marketplace", assignments=1, reward_cents=10, title="Later")
@@ -100,30 +103,43 @@ class TestTookPart:
         services.sync(study=twice)
         assert not QualificationWrite.objects.exists()
         worker.do(campaign, 2)
+        services.sync(study=twice)
         assert send().told == 1
 
-    def test_a_session_that_was_given_up_opens_the_study_again(self, launch: Launch, new_worker: NewWorker) -> None:
+    def test_a_session_that_was_given_up_leaves_the_study_open(self, launch: Launch, new_worker: NewWorker) -> None:
         campaign, worker = launch(), new_worker()
         visitor = worker.accept(campaign)
         visitor.open()
-        send()
         worker.client.give_back(visitor.person["assignmentId"])
         Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
         assert services.sync(study=campaign.study).returned == 1
+        assert send().told == 0
+        assert sees(worker, campaign)
+        assert not QualificationWrite.objects.exists()
+
+    def test_a_mark_from_before_is_taken_back_with_the_session(self, launch: Launch, new_worker: NewWorker) -> None:
+        """Earlier versions marked people at consent."""
+        campaign, worker = launch(), new_worker()
+        visitor = worker.accept(campaign)
+        visitor.open()
+        person = RecruitedPerson.objects.get()
+        plan_grant(person=person, qualification=QualificationType.objects.get(purpose="took-part"))
+        assert send().told == 1
         assert not sees(worker, campaign)
+        worker.client.give_back(visitor.person["assignmentId"])
+        Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+        services.sync(study=campaign.study)
         assert send().told == 1
         assert sees(worker, campaign)
-        assert list(QualificationWrite.objects.values_list("kind", flat=True)) == ["grant", "revoke"]
 
-    def test_an_id_that_nobody_has_troubles_nobody(self, marketplace: MarketplaceServer, launch: Launch) -> None:
+    def test_an_id_that_nobody_has_costs_no_call(self, marketplace: MarketplaceServer, launch: Launch) -> None:
         campaign = launch()
         forger = Visitor(campaign, worker_id="AFORGED", assignment_id="A1", submit_to=marketplace.url)
         assert forger.open().status_code == 201
-        report = send()
-        assert (report.refused, report.waiting, report.told) == (0, 0, 1)
-        said = QualificationWrite.objects.get().last_error
-        assert "does not exist" in said
-        assert "AFORGED" not in said
+        forger.answer_all()
+        services.sync(study=campaign.study)
+        assert send().told == 0
+        assert not QualificationWrite.objects.exists()
 
 
 class TestRequirements:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.experiments.models import Participant, RefusedCall, Session, SessionState, Study
+from humanexp.experiments.services import verify_session
 from humanexp.recruitment import services
 from humanexp.recruitment.frames import origin
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
@@ -50,6 +51,13 @@ def visitor(campaign: Campaign) -> Callable[..., Visitor]:
         return Visitor(campaign, worker_id=worker_id, assignment_id=assignment_id, submit_to=submit_to)
 
     return make
+
+
+def list_all() -> None:
+    """As if the recruiter listed whoever has begun."""
+    Assignment.objects.update(state=AssignmentState.SUBMITTED)
+    for session in Session.objects.all():
+        assert verify_session(session=session)
 
 
 def nothing_is_written() -> bool:
@@ -185,6 +193,14 @@ class TestOpening:
         # the session has moved: the first HIT cannot be submitted with it as well
         assert Assignment.objects.get(assignment_id="ASSIGNMENT1").session is None
 
+    def test_somebody_in_whose_name_another_began_begins_all_the_same(self, visitor: Callable[..., Visitor]) -> None:
+        stranger, worker = visitor(assignment_id="INVENTED"), visitor()
+        stranger.open()
+        assert worker.open().json()["type"] == "already-begun"
+        assert worker.open(beginHere=True).status_code == 201
+        assert worker.session != stranger.session
+        assert Assignment.objects.filter(session__isnull=False).count() == 2
+
     def test_a_finished_session_that_could_not_be_submitted_moves_too(self, visitor: Callable[..., Visitor]) -> None:
         first, second = visitor(), visitor(assignment_id="ASSIGNMENT2")
         first.open()
@@ -197,7 +213,7 @@ class TestOpening:
         first = visitor()
         first.open()
         first.answer_all()
-        Assignment.objects.update(state=AssignmentState.SUBMITTED)
+        list_all()
         for asked in (False, True):
             refused = visitor(assignment_id="ASSIGNMENT2").open(continueHere=asked)
             assert (refused.status_code, refused.json()["type"]) == (409, "already-took-part")
@@ -207,7 +223,7 @@ class TestOpening:
         first = visitor()
         first.open()
         first.answer_all()
-        Assignment.objects.update(state=AssignmentState.SUBMITTED)
+        list_all()
         sister = make_study("noise-2", family="noise")
         campaign = services.publish(study=sister, to="marketplace", assignments=1, reward_cents=100)
         refused = Visitor(campaign, worker_id="AWORKER1", assignment_id="OTHER", submit_to=MARKET).open()

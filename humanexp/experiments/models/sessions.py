@@ -48,6 +48,12 @@ class Session(models.Model):
     code = models.CharField(max_length=20, unique=True)
     #: which session of the study's plan this is; free again when the session is withdrawn or ends unqualified
     slot = models.PositiveIntegerField()
+    #: whether the slot is this session's alone; who fell silent gives it up where it is needed, and may still go on
+    holds_slot = models.BooleanField(default=True)
+    #: whether the session may count: whoever recruits people by name has listed this one; else from the beginning
+    is_verified = models.BooleanField(default=True)
+    #: when the first answer after practice and qualification came; until then the slot is held provisionally
+    confirmed_at = models.DateTimeField(null=True, blank=True)
     #: the participant's first, second, ... session of the study family
     number = models.PositiveSmallIntegerField(default=1)
     state = models.CharField(max_length=12, choices=SessionState.choices, default=SessionState.OPEN)
@@ -57,6 +63,8 @@ class Session(models.Model):
     total = models.PositiveSmallIntegerField()
     #: since when the pictures of the present block may be fetched: its answers are paced from here
     block_began_at = models.DateTimeField(null=True, blank=True)
+    #: the positions whose pictures were given out, as bits of a hexadecimal number; None where nobody kept that
+    pictures_fetched = models.TextField(null=True, blank=True)
     #: what a participant may know about the blocks: index, kind, task, first, last, feedback
     blocks = models.JSONField(default=list)
     #: categories in the order of this participant's grid, row by row; empty = the published order
@@ -82,17 +90,28 @@ class Session(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "slot"],
-                condition=~Q(state="withdrawn") & (Q(qualified=None) | Q(qualified=True)),
+                condition=Q(holds_slot=True) & ~Q(state="withdrawn") & (Q(qualified=None) | Q(qualified=True)),
                 name="session_slot_held_once",
             ),
+            # Who knows a worker id can begin in that name: only sessions that may count are numbered once.
             models.UniqueConstraint(
-                fields=["participant", "number"], condition=~Q(state="withdrawn"), name="session_number_once"
+                fields=["participant", "number"],
+                condition=Q(is_verified=True) & ~Q(state="withdrawn"),
+                name="session_number_once",
             ),
             models.CheckConstraint(condition=Q(cursor__lte=models.F("total")), name="session_cursor_within_total"),
         ]
 
     def __str__(self) -> str:
         return self.code
+
+    @property
+    def fetched(self) -> frozenset[int] | None:
+        """Positions whose pictures were given out before their answers; None where nobody kept that."""
+        if self.pictures_fetched is None:
+            return None
+        bits = int(self.pictures_fetched or "0", 16)
+        return frozenset(position for position in range(bits.bit_length()) if bits >> position & 1)
 
 
 class Trial(models.Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from humanexp.experiments.services.answering import StoredAnswer, complete, store_response, take_lease
 from humanexp.experiments.services.leaving import leave_session
 from humanexp.experiments.services.members import account_called, change_role, invite, remove
+from humanexp.experiments.services.places import release_slot, verify_session
 from humanexp.experiments.services.power import request_power, simulate_power
 from humanexp.experiments.services.sessions import (
     Exchanged,
@@ -51,6 +52,7 @@ __all__ = [
     "pause",
     "receipt_for",
     "receipt_is_valid",
+    "release_slot",
     "remove",
     "request_power",
     "resume_secret_of",
@@ -62,5 +64,6 @@ __all__ = [
     "stop",
     "store_response",
     "take_lease",
+    "verify_session",
     "withdraw_session",
 ]

@@ -114,6 +114,8 @@ def _advance(claim: SessionClaim, lease: str, course: Course, trial: PlannedTria
     changes: dict[str, Any] = {"cursor": trial.position + 1, "last_seen_at": now}
     if course.begins_block(trial.position + 1):
         changes["block_began_at"] = now
+    if trial.position == course.counts_from:
+        changes["confirmed_at"] = now
     return bool(due.order_by().update(**changes))
 
 

@@ -8,13 +8,12 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from analysis.design import SessionPlan, without_seen
-from analysis.errors import DesignRefused
+from analysis.design import SessionPlan
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.keys import pseudonym, random_code
-from humanexp.experiments import credentials, plans, selectors
+from humanexp.experiments import credentials, selectors
 from humanexp.experiments.grid import grid_order_for
 from humanexp.experiments.models import (
     SESSION_TRANSITIONS,
@@ -27,6 +26,7 @@ from humanexp.experiments.models import (
     StudyState,
     Trial,
 )
+from humanexp.experiments.services import places
 
 #: Two people who start at the same moment may reach for one slot; the constraint lets one have it.
 ATTEMPTS = 20
@@ -54,9 +54,17 @@ def scripted_participant(*, family: StudyFamily) -> Participant:
 
 
 def open_session(
-    *, study: Study, participant: Participant, scripted: bool = False, consent_version: str = ""
+    *,
+    study: Study,
+    participant: Participant,
+    scripted: bool = False,
+    consent_version: str = "",
+    is_verified: bool = True,
 ) -> Session:
     """Give the participant the lowest free slot of the plan; a session of theirs that is under way is given back.
+
+    Not `is_verified`: somebody says that they are this participant, and whoever recruits will list who was. They get a
+    session of their own, which counts once it is listed.
 
     Raises StudyRefused when the study is not collecting, is full, or this person has had all their sessions.
     """
@@ -64,7 +72,7 @@ def open_session(
     for _ in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _open(study.pk, participant, consent_version)
+                return _open(study.pk, participant, consent_version, is_verified)
         except IntegrityError:
             continue
     raise StudyRefused("Many people are starting at this moment: try again in a few seconds.")
@@ -83,32 +91,33 @@ def _check_population(study: Study, participant: Participant, scripted: bool) ->
         )
 
 
-def _open(study_pk: int, participant: Participant, consent_version: str) -> Session:
+def _open(study_pk: int, participant: Participant, consent_version: str, is_verified: bool) -> Session:
     # On PostgreSQL this queues those who start at once; on SQLite the transaction itself does.
     study = Study.objects.select_for_update(of=("self",)).select_related("stimulus_set").get(pk=study_pk)
     earlier = list(Session.objects.filter(participant=participant))
-    under_way = [session for session in earlier if session.study_id == study.pk and session.state == SessionState.OPEN]
-    if under_way:
+    mine = [session for session in earlier if session.is_verified]
+    under_way = [session for session in mine if session.study_id == study.pk and session.state == SessionState.OPEN]
+    if under_way and is_verified:
         return under_way[0]
     if study.state != StudyState.COLLECTING:
         raise StudyRefused("The study takes no participants at the moment.")
-    held = {session.number for session in earlier if session.state != SessionState.WITHDRAWN}
-    allowed = int(study.configuration.get("max_sessions_per_worker", 1))
-    if len(held) >= allowed:
+    held = {session.number for session in mine if session.state != SessionState.WITHDRAWN}
+    if len(held) >= places.sessions_allowed(study):
         raise StudyRefused("You have taken part in this study already. Thank you; nobody can take part again.")
-    slot, plan = _place(study, earlier)
-    number = _lowest_free({number - 1 for number in held}, allowed) + 1
+    slot, plan = places.place_for(study, earlier, is_verified=is_verified)
     now = clock.now()
     session = Session.objects.create(
         study=study,
         participant=participant,
         code=_session_code(study, participant, len(earlier)),
         slot=slot,
-        number=number,
+        number=places.lowest_free_number(held),
+        is_verified=is_verified,
         total=len(plan.trials),
         blocks=[dataclasses.asdict(block) for block in plan.blocks()],
         grid_order=grid_order_for(study, person=participant.code),
         is_scripted=participant.is_scripted,
+        pictures_fetched="0",
         token_nonce=secrets.token_urlsafe(12),
         consent_version=consent_version,
         consented_at=now if consent_version else None,
@@ -128,54 +137,6 @@ def _session_code(study: Study, participant: Participant, earlier: int) -> str:
     if not participant.is_scripted:
         return random_code("S")
     return pseudonym("scripted", study.slug, participant.code, str(earlier), prefix="S")
-
-
-def _held_slots(study: Study) -> list[int]:
-    return list(selectors.holding_slots(study).values_list("slot", flat=True))
-
-
-def _lowest_free(held: set[int], count: int) -> int:
-    for number in range(count):
-        if number not in held:
-            return number
-    raise StudyRefused("The study has all the participants it needs. Thank you for your interest.")
-
-
-def _place(study: Study, earlier: list[Session]) -> tuple[int, SessionPlan]:
-    """The slot that this person gets, and its plan without anything that they have seen."""
-    held = set(_held_slots(study))
-    slot = _lowest_free(held, study.planned_sessions)
-    seen = selectors.seen_originals(earlier, study) if earlier else set()
-    if not seen:
-        return slot, plans.session_plan(study, slot)[1]
-    if study.is_validation:
-        # Every picture has its planned number of answers: none is replaced, the person gets other pictures.
-        slot = _first_unseen(study, held, selectors.stimuli_of(study, seen))
-    return slot, _without_seen(study, slot, seen)
-
-
-def _first_unseen(study: Study, held: set[int], seen: set[str]) -> int:
-    """The lowest free slot whose new pictures this person has not seen."""
-    for slot in range(study.planned_sessions):
-        if slot not in held and not plans.new_pictures(study, slot) & seen:
-            return slot
-    raise StudyRefused("You have seen all pictures that are left to judge. Thank you for your help.")
-
-
-def _without_seen(study: Study, slot: int, seen: set[str]) -> SessionPlan:
-    pools, plan = plans.session_plan(study, slot)
-    if study.stimulus_set is None:
-        raise StudyRefused("The study has no stimuli.")
-    try:
-        return without_seen(
-            plan,
-            plans.catalogue_of(study.stimulus_set),
-            pools,
-            seen=seen,
-            taken=selectors.given_out(study) | plans.planned_stimuli(study),
-        )
-    except DesignRefused as error:
-        raise StudyRefused(str(error)) from error
 
 
 def _create_trials(session: Session, plan: SessionPlan) -> None:

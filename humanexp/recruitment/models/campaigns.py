@@ -159,12 +159,14 @@ class Evidence(models.TextChoices):
     INVITED = "invited", _("the person it is for")
     OTHER_WORKER = "other-worker", _("the session was opened under another worker id")
     UNKNOWN = "unknown", _("no session of ours")
+    #: the person did it in several HITs at once; the first that was listed counts
+    EXTRA = "extra", _("more sessions than one person may do")
 
 
 #: Days from submission in which a rejection can be taken back.
 OVERRIDE_DAYS = 30
 #: A person looks at these before anything is paid; time approves them if nobody does.
-UNMATCHED = (Evidence.UNFINISHED, Evidence.OTHER_WORKER, Evidence.UNKNOWN)
+UNMATCHED = (Evidence.UNFINISHED, Evidence.OTHER_WORKER, Evidence.UNKNOWN, Evidence.EXTRA)
 
 
 class Assignment(models.Model):

@@ -16,11 +16,9 @@ from humanexp.recruitment.selectors.campaigns import (
     campaign_by_entry,
     campaigns_of,
     campaigns_with_hits,
-    free_sessions,
     hits_by_state,
     hits_to_ask_about,
     live_entries,
-    places_left,
     sessions_allowed,
     suggested_terms,
     unfinished_campaigns,
@@ -57,6 +55,7 @@ from humanexp.recruitment.selectors.people import (
     participant_hashes,
     took_part,
 )
+from humanexp.recruitment.selectors.places import free_sessions, places_left
 from humanexp.recruitment.selectors.rejections import (
     RejectedWork,
     proposal_on,

@@ -47,7 +47,7 @@ class Attention:
 
     text: str
     tone: str = "warn"
-    #: keys, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal, other-worker, unmatched,
+    #: keys, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal, other-worker, extra, unmatched,
     #: not-submitted, taken-over, notice
     kind: str = ""
     resolution: str = ""
@@ -243,7 +243,23 @@ def _submissions(study: Study) -> Iterator[Attention]:
             resolution=_("Look at both and decide whom to pay; if nobody looks, time approves it."),
             subject_pk=pk,
         )
-    unknown = [pk for pk, evidence in waiting if evidence != Evidence.OTHER_WORKER]
+    extra = [pk for pk, evidence in waiting if evidence == Evidence.EXTRA]
+    if extra:
+        yield Attention(
+            text=ngettext(
+                "%(count)d submission is of a person who had done it in another HIT at the same time.",
+                "%(count)d submissions are of people who had done it in another HIT at the same time.",
+                len(extra),
+            )
+            % {"count": len(extra)},
+            kind="extra",
+            resolution=_(
+                "One session of each person counts. Decide whether to pay; if nobody looks, time approves it."
+            ),
+            subject_pk=extra[0],
+            count=len(extra),
+        )
+    unknown = [pk for pk, evidence in waiting if evidence not in (Evidence.OTHER_WORKER, Evidence.EXTRA)]
     count = len(unknown)
     if count:
         yield Attention(

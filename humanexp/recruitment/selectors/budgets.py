@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -89,13 +90,16 @@ def _taken_cents(campaigns: list[Campaign], states: Collection[str]) -> int:
 
 
 def places_cents(campaigns: Mapping[int, Campaign], places: Iterable[PlaceCount], states: Collection[str]) -> int:
-    """Cost of the places in these states; where the HIT is not known yet, in the campaign's usual size."""
-    cents = 0
+    """Cost of the places in these states; where the HIT is not known yet, in the campaign's usual size.
+
+    Of each campaign at most what all its places cost: what is begun under made-up ids takes none.
+    """
+    cents: Counter[int] = Counter()
     for row in places:
         campaign = campaigns.get(row.campaign)
         if campaign is not None and campaign.reward_cents and row.state in states:
-            cents += row.count * place_cents(campaign, row.hit_size or campaign.assignments_per_hit)
-    return cents
+            cents[row.campaign] += row.count * place_cents(campaign, row.hit_size or campaign.assignments_per_hit)
+    return sum(min(cost, campaigns[pk].quoted_cents) for pk, cost in cents.items())
 
 
 def _extras() -> QuerySet[Payment]:

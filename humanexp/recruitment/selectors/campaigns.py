@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import SessionState, Study
+from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
+from humanexp.recruitment.selectors.places import free_sessions
 from humanexp.recruitment.selectors.working_time import estimated_minutes
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
 
@@ -84,21 +84,6 @@ def live_entries(study: Study) -> list[str]:
     open_now = Campaign.objects.filter(study=study, state=CampaignState.LIVE, compensates=None)
     entries = open_now.values_list("entry", flat=True)
     return [f"{settings.PUBLIC_URL}{reverse('recruitment:take', args=[entry])}" for entry in entries]
-
-
-def free_sessions(study: Study) -> int:
-    """Sessions of the plan that nobody holds and no live campaign has promised."""
-    held = experiments.holding_slots(study).count()
-    promising = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
-    promised = sum(places_left(campaign) for campaign in promising)
-    return max(0, study.planned_sessions - held - promised)
-
-
-def places_left(campaign: Campaign) -> int:
-    taken = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
-    if campaign.is_link:  # elsewhere the recruiter says when a place is free again
-        taken = taken.exclude(session__state=SessionState.WITHDRAWN)
-    return max(0, campaign.assignments - taken.count())
 
 
 def sessions_allowed(person: RecruitedPerson) -> int:

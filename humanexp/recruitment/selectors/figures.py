@@ -14,8 +14,8 @@ from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Campaign, PaymentKind
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
-from humanexp.recruitment.selectors.campaigns import places_left
 from humanexp.recruitment.selectors.payments import payable
+from humanexp.recruitment.selectors.places import places_left
 from humanexp.recruitment.selectors.tally import Paid, Tally, tally_of
 from humanexp.recruitment.selectors.working_time import FINISHED
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState

@@ -6,7 +6,8 @@ from django.db.models import Q, QuerySet
 
 from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.experiments.models import Session, SessionState, StudyFamily
+from humanexp.experiments.counting import counting
+from humanexp.experiments.models import Session, StudyFamily
 from humanexp.recruitment.models import (
     WORKER_NAMESPACE,
     Campaign,
@@ -57,8 +58,8 @@ def is_excluded(family: StudyFamily, *, environment: str, worker_id: str) -> boo
 
 
 def took_part(family: StudyFamily) -> QuerySet[RecruitedPerson]:
-    """People with a session of the family that they did not withdraw."""
-    held = Session.objects.filter(participant__family=family).exclude(state=SessionState.WITHDRAWN)
+    """People with a session of the family that counts: not those in whose name somebody has begun."""
+    held = Session.objects.filter(counting(), participant__family=family)
     return RecruitedPerson.objects.filter(family=family, participant__in=held.values("participant"))
 
 

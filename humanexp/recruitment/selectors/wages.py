@@ -8,6 +8,7 @@ from typing import Literal
 
 from django.conf import settings
 
+from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Population, Session, Study
 from humanexp.recruitment import pricing
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
@@ -202,7 +203,8 @@ def quantile(ordered: list[float], share: float) -> float:
 
 def _minutes_of(study: Study, newest: int) -> dict[int, float]:
     """Scripted participants are no measure of it."""
-    people = Session.objects.filter(study=study, study__population=Population.PEOPLE, state__in=FINISHED)
+    people = Session.objects.filter(counting(), study=study, study__population=Population.PEOPLE)
+    people = people.filter(state__in=FINISHED)
     return active_minutes(people.order_by("-pk").values_list("pk", flat=True)[:newest])
 
 

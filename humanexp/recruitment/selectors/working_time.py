@@ -9,6 +9,7 @@ from operator import itemgetter
 from statistics import median
 
 from analysis.protocols import ProtocolConfig
+from humanexp.experiments.counting import counting
 from humanexp.experiments.duration import session_minutes, work_ms
 from humanexp.experiments.models import Population, Protocol, Response, Session, SessionState, Study
 from humanexp.experiments.tasks import TASKS
@@ -57,7 +58,9 @@ def _active_s(opened_s: float, answers: Sequence[tuple[float, float]]) -> float:
 
 def sitting_minutes(study: Study, newest: int | None = None) -> dict[int, float]:
     """Minutes from opening to the end, breaks included, by primary key; nobody worked for longer."""
-    finished = Session.objects.filter(study=study, state__in=FINISHED, completed_at__isnull=False).order_by("-pk")
+    finished = Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False).order_by(
+        "-pk"
+    )
     rows = finished.values_list("pk", Epoch("opened_at"), Epoch("completed_at"))
     return {pk: (completed - opened) / 60 for pk, opened, completed in rows[:newest]}
 

@@ -10,6 +10,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.experiments import services as experiments
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, Purpose
 from humanexp.recruitment.models.campaigns import DAY_S
@@ -51,6 +52,8 @@ def compensate(
     paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=person, cause=_cause(assignment))
     if known or paid.exists():
         return known or paid[0]
+    if assignment.session is not None:  # who decides to pay vouches for the work
+        experiments.verify_session(session=assignment.session)
     listed = Assignment.objects.filter(person=person, state__in=LISTED, campaign__compensates=None).order_by("-pk")
     payable = listed.select_related("campaign").first()
     if payable is not None:

@@ -15,8 +15,8 @@ from humanexp.experiments.models import Population, Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
+from humanexp.recruitment.services.openings import check_opening, note_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
-from humanexp.recruitment.services.qualifying import mark_as_taken_part
 from humanexp.recruitment.services.resuming import (
     Proof,
     admit,
@@ -60,11 +60,14 @@ def enter(
     language: str = "en",
     proof: Proof = NO_PROOF,
     shared_computer: bool = False,
+    begin_here: bool = False,
+    caller: str = "",
 ) -> Entered:
     """Open a session, or give back the one that this page proves to be its own.
 
     `language` is the one in which the person has read what they agree to. On a shared computer nothing is kept with
-    which the next person could go on.
+    which the next person could go on. `begin_here`: what was begun under this worker id elsewhere, and is listed by
+    nobody, is left aside. `caller`: who calls, as far as it may be known (`core.callers`), held to limits of openings.
 
     The ids come from the page's address and prove nothing: they open a session, they lead back into none, and they
     never pay anybody.
@@ -94,9 +97,8 @@ def enter(
                 scripted=scripted,
             )
         )
-        assignment = _assignment_for(campaign, person, assignment_id, continue_here, proof)
-        session = _session_for(campaign, person, assignment, scripted, language)
-        mark_as_taken_part(person=person)
+        assignment = _assignment_for(campaign, person, assignment_id, continue_here, proof, begin_here)
+        session = _session_for(campaign, person, assignment, scripted, language, caller)
         remember_opening(assignment=assignment, proof=proof, resume_name=resume_name)
         token, handoff = experiments.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
@@ -127,7 +129,12 @@ def _lock(person: RecruitedPerson) -> RecruitedPerson:
 
 
 def _assignment_for(
-    campaign: Campaign, person: RecruitedPerson, assignment_id: str, continue_here: bool, proof: Proof
+    campaign: Campaign,
+    person: RecruitedPerson,
+    assignment_id: str,
+    continue_here: bool,
+    proof: Proof,
+    begin_here: bool,
 ) -> Assignment:
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
     if campaign.is_link:
@@ -142,9 +149,11 @@ def _assignment_for(
         return known
     _check_open(campaign)
     _check_welcome(campaign, person)
-    begun = _begun_elsewhere(person, assignment_id)
+    begun = _begun_elsewhere(person, assignment_id, begin_here)
     if begun is not None:
-        admit(assignment=begun, proof=proof if continue_here else NO_PROOF)
+        is_surely_theirs = begun.session is not None and begun.session.is_verified
+        shown = proof if continue_here else NO_PROOF
+        admit(assignment=begun, proof=shown, may_begin_here=not is_surely_theirs)
     if known is None:
         known = Assignment.objects.create(
             environment=campaign.environment,
@@ -182,13 +191,19 @@ def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
         raise AlreadyTookPart(NOT_QUALIFIED)
 
 
-def _begun_elsewhere(person: RecruitedPerson, assignment_id: str) -> Assignment | None:
-    """The person's unfinished business from another assignment; refuses who has no session left in the family."""
+def _begun_elsewhere(person: RecruitedPerson, assignment_id: str, begin_here: bool) -> Assignment | None:
+    """The person's unfinished business from another assignment; refuses who has no session left in the family.
+
+    A session that does not count yet may be somebody else's, begun in this person's name: they are asked about it, and
+    it keeps nobody from a session of their own.
+    """
     held = Assignment.objects.filter(person__participant=person.participant, session__isnull=False).exclude(
         assignment_id=assignment_id, environment=person.environment
     )
     held = held.exclude(session__state=SessionState.WITHDRAWN).select_related("session", "campaign")
     taken = list(held)
+    allowed = selectors.sessions_allowed(person)
+    has_none_left = sum(1 for other in taken if other.session and other.session.is_verified) >= allowed
     movable = [
         other
         for other in taken
@@ -196,16 +211,17 @@ def _begun_elsewhere(person: RecruitedPerson, assignment_id: str) -> Assignment 
         and other.environment == person.environment
         and other.session
         and other.session.state in (SessionState.OPEN, SessionState.COMPLETED)
+        and (other.session.is_verified or not (begin_here or has_none_left))
     ]
     # One session at a time, however many are allowed.
     under_way = [other for other in movable if other.session and other.session.state == SessionState.OPEN]
     if under_way:
         return under_way[0]
-    if len(taken) < selectors.sessions_allowed(person):
-        return None
-    if movable:
+    if movable and len(taken) >= allowed:
         return movable[0]
-    raise AlreadyTookPart
+    if has_none_left:
+        raise AlreadyTookPart
+    return None
 
 
 def move_session(old: Assignment, new: Assignment) -> None:
@@ -222,17 +238,24 @@ def move_session(old: Assignment, new: Assignment) -> None:
 
 
 def _session_for(
-    campaign: Campaign, person: RecruitedPerson, assignment: Assignment, scripted: bool, language: str
+    campaign: Campaign, person: RecruitedPerson, assignment: Assignment, scripted: bool, language: str, caller: str
 ) -> Session:
     session = assignment.session
     if session is not None and session.state != SessionState.WITHDRAWN:
         return session
+    is_limited = bool(caller) and not scripted
+    if is_limited:
+        check_opening(campaign=campaign, caller=caller)
     session = experiments.open_session(
         study=campaign.study,
         participant=person.participant,
         scripted=scripted,
         consent_version=consent_of(campaign.study, language).version,
+        # A link has nobody who lists people; elsewhere an id in an address proves nothing.
+        is_verified=campaign.is_link,
     )
     assignment.session = session
     assignment.save(update_fields=["session"])
+    if is_limited:
+        note_opening(campaign=campaign, caller=caller, session=session)
     return session

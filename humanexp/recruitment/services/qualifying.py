@@ -8,7 +8,8 @@ from django.db import transaction
 
 from humanexp.core.audit import record
 from humanexp.core.models import User
-from humanexp.experiments.models import Session, SessionState, StudyFamily
+from humanexp.experiments import selectors as experiment_selectors
+from humanexp.experiments.models import StudyFamily
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import (
     Assignment,
@@ -106,13 +107,13 @@ def plan_revocation(
 
 @transaction.atomic
 def mark_as_taken_part(*, person: RecruitedPerson) -> None:
-    """At consent: whoever has no session left in the family does not see its HITs any more.
+    """Once listed: whoever has no session left in the family does not see its HITs any more.
 
-    The recruiter hears of it a moment later; until then the check at the entry stands alone.
+    No call before: a worker id that somebody typed would cost the recruiter a call, and its owner the HIT.
     """
     if person.environment == Environment.LINK:
         return
-    held = Session.objects.filter(participant=person.participant_id).exclude(state=SessionState.WITHDRAWN).count()
+    held = experiment_selectors.counted_sessions(person.participant_id).count()
     qualification = type_for(environment=person.environment, family=person.family, purpose=Purpose.TOOK_PART)
     if held >= selectors.sessions_allowed(person):
         plan_grant(person=person, qualification=qualification)

@@ -57,9 +57,11 @@ class Request:
 class GoOnRefused(AlreadyBegun):
     __doc__ = AlreadyBegun.__doc__
 
-    def __init__(self, request: Request | None) -> None:
+    def __init__(self, request: Request | None, *, may_begin_here: bool = False) -> None:
         super().__init__()
         self.request = request
+        #: nobody knows whether it was this person who began: they may have a session of their own
+        self.may_begin_here = may_begin_here
 
 
 def name_of(campaign: Campaign, worker_id: str) -> str:
@@ -80,7 +82,7 @@ def session_behind(secret: str) -> Session | None:
         return None
 
 
-def admit(*, assignment: Assignment, proof: Proof) -> None:
+def admit(*, assignment: Assignment, proof: Proof, may_begin_here: bool = False) -> None:
     """Let a page go on with the assignment's session, or refuse it with a request that the right browser can confirm.
 
     Call it inside the transaction that gives the token: a confirmation and a release are used up here.
@@ -92,7 +94,7 @@ def admit(*, assignment: Assignment, proof: Proof) -> None:
         return
     if _was_confirmed(session, proof.confirmed) or use_release(assignment=assignment):
         return
-    raise GoOnRefused(_request_for(assignment, session))
+    raise GoOnRefused(_request_for(assignment, session), may_begin_here=may_begin_here)
 
 
 def remember_opening(*, assignment: Assignment, proof: Proof, resume_name: str) -> None:

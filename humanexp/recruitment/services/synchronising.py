@@ -147,7 +147,7 @@ def _store_assignment(campaign: Campaign, hit: Hit, found: AssignmentReport, rep
     row = _row_of(campaign, hit, found)
     if not row.is_listed:
         _bring_back_session(row, found)
-        evidence = weigh(row, found)
+        evidence = _verified(row, weigh(row, found))
         advance(
             row,
             AssignmentState.SUBMITTED,
@@ -171,6 +171,19 @@ def _store_assignment(campaign: Campaign, hit: Hit, found: AssignmentReport, rep
         advance(row, AssignmentState.REJECTED, decided_at=found.decided_at or clock.now())
         record(action="rejected-elsewhere", subject=f"assignment:{row.pk}", study=row.campaign.study.slug)
         report.rejected += 1
+
+
+def _verified(row: Assignment, evidence: Evidence) -> Evidence:
+    """The recruiter has named this person: the session counts, and the person sees the family's HITs no more.
+
+    Whoever did the work in several HITs at once has more sessions than count: a person decides about their pay.
+    """
+    counts = row.session is None or experiments.verify_session(session=row.session)
+    if row.person is not None:
+        mark_as_taken_part(person=row.person)
+    finished = (Evidence.RECEIPT, Evidence.SESSION)
+    was_left = row.session is not None and row.session.state == SessionState.WITHDRAWN
+    return Evidence.EXTRA if not counts and not was_left and evidence in finished else evidence
 
 
 def _row_of(campaign: Campaign, hit: Hit, found: AssignmentReport) -> Assignment:
@@ -257,6 +270,8 @@ def _give_up(assignment: Assignment) -> bool:
         experiments.withdraw_session(session=session)
         if assignment.person is not None:
             mark_as_taken_part(person=assignment.person)
+    elif session is not None:
+        experiments.release_slot(session=session)
     advance(locked, AssignmentState.RETURNED)
     return True
 

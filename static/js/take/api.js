@@ -4,21 +4,25 @@ const TIMEOUT_MS = 20_000;
 
 /** A refusal by the server, from its problem JSON {type, title, detail}. */
 export class Refusal extends Error {
-  constructor({ status, type = "", detail = "", title = "", resume = null }) {
+  constructor({ status, type = "", detail = "", title = "", resume = null, begin_here = false }) {
     super(detail || title || `HTTP ${status}`);
     this.name = "Refusal";
     this.status = status;
     this.type = String(type).split(/[/#:]/).pop();
     /** How the browser in which it was begun can let this page go on: {ask, claim, name}, or null. */
     this.resume = resume;
+    /** Whether a session of its own can be begun here instead. */
+    this.mayBeginHere = begin_here;
   }
 }
 
 /** No reply, or a server that is away: worth another try. */
 export class NoReply extends Error {
-  constructor(cause) {
+  /** @param {string} [detail] the server's own sentence, where it said why it cannot answer now */
+  constructor(cause, detail = "") {
     super("no reply", { cause });
     this.name = "NoReply";
+    this.detail = detail;
   }
 }
 
@@ -79,7 +83,8 @@ export class TakeApi {
         signal: abort.signal,
       });
       if (reply.ok) return reply.status === 204 ? null : await reply.json();
-      if (reply.status >= 500 || reply.status === 429) throw new NoReply(reply.status);
+      if (reply.status === 429) throw new NoReply(reply.status, (await problemOf(reply)).detail);
+      if (reply.status >= 500) throw new NoReply(reply.status);
       throw new Refusal({ ...(await problemOf(reply)), status: reply.status });
     } catch (error) {
       throw error instanceof Refusal || error instanceof NoReply ? error : new NoReply(error);

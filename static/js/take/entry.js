@@ -50,7 +50,7 @@ export class Entry {
   }
 
   /** The start button. The window is opened inside the click: later it would be taken for an advertisement. */
-  async start({ consents, continueHere = false, isShared = false }) {
+  async start({ consents, continueHere = false, beginHere = false, isShared = false }) {
     Object.assign(this, { isShared });
     this.panels.reveal("consent-error", !consents);
     if (!consents) {
@@ -59,8 +59,9 @@ export class Entry {
     }
     const opened = this.openWindow();
     try {
-      this.goTo(opened, await this.open({ continueHere }));
+      this.goTo(opened, await this.open({ continueHere, beginHere }));
     } catch (error) {
+      this.panels.reveal("begin-here", Boolean(error.mayBeginHere));
       if (this.mayAsk(error, continueHere)) {
         this.askElsewhere(opened, error.resume);
         return;
@@ -258,18 +259,18 @@ export class Entry {
 
   refuse(error, continueHere = false) {
     const isRefusal = error instanceof Refusal;
-    this.panels.fill({ refusal: isRefusal ? error.message : this.panels.message("unreachable") });
+    this.panels.fill({ refusal: isRefusal ? error.message : error.detail || this.panels.message("unreachable") });
     const mayContinue = !continueHere && this.holds(error);
     this.panels.reveal("continue-here", mayContinue);
     this.panels.reveal("retry", !isRefusal);
     this.panels.show(isBegun(error) && !mayContinue ? "begun" : "refused");
   }
 
-  person({ continueHere = false, confirmed = "" }) {
+  person({ continueHere = false, beginHere = false, confirmed = "" }) {
     const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language } = this.page;
     const secret = this.memory.secret(this.page.resumeName);
     const proof = { opening: this.opening, secret, confirmed, sharedComputer: Boolean(this.isShared) };
-    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, language, ...proof };
+    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, language, ...proof };
   }
 }
 

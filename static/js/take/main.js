@@ -45,10 +45,12 @@ if (page && document.querySelector("[data-panel=start]")) {
     busy(form.querySelector("[data-action=start]"), () => entry.start({ consents: consents(), isShared: isShared() }));
   });
   const on = (action, work) => {
-    const button = document.querySelector(`[data-action=${action}]`);
-    button?.addEventListener("click", () => busy(button, work));
+    for (const button of document.querySelectorAll(`[data-action=${action}]`)) {
+      button.addEventListener("click", () => busy(button, work));
+    }
   };
   on("continue-here", () => entry.start({ consents: true, continueHere: true, isShared: isShared() }));
+  on("begin", () => entry.start({ consents: true, beginHere: true, isShared: isShared() }));
   on("inside", () => entry.inside());
   on("retry", () => entry.start({ consents: true, isShared: isShared() }));
   on("ask-again", () => entry.start({ consents: true, isShared: isShared() }));

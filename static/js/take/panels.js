@@ -29,8 +29,10 @@ export class Panels {
   }
 
   reveal(name, isShown) {
-    const element = this.find(`[data-value="${name}"]`) ?? this.find(`[data-action="${name}"]`);
-    if (element) element.hidden = !isShown;
+    const values = this.#root.querySelectorAll(`[data-value="${name}"]`);
+    for (const element of values.length ? values : this.#root.querySelectorAll(`[data-action="${name}"]`)) {
+      element.hidden = !isShown;
+    }
   }
 
   /** A translated sentence from the page, its {names} replaced. */

@@ -1,0 +1,33 @@
+"""Places of campaigns: whoever recruits by name counts the submissions, a plain link its own people.
+
+Anybody can begin under a made-up id: at a recruiter that takes no place, at a link it holds one for a few minutes.
+"""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from humanexp.experiments import selectors as experiments
+from humanexp.experiments.models import SessionState, Study
+from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState
+
+
+def taken_places(campaign: Campaign) -> QuerySet[Assignment]:
+    """Assignments that take a place of the campaign for good, or for now."""
+    if not campaign.is_link:
+        return campaign.assignments_taken.filter(state__in=LISTED)
+    begun = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
+    begun = begun.exclude(session__state=SessionState.WITHDRAWN)
+    return begun.filter(experiments.is_at_work("session"))
+
+
+def places_left(campaign: Campaign) -> int:
+    return max(0, campaign.assignments - taken_places(campaign).count())
+
+
+def free_sessions(study: Study) -> int:
+    """Sessions of the plan that nobody keeps and no live campaign has promised."""
+    promising = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
+    promised = sum(places_left(campaign) for campaign in promising)
+    return max(0, study.planned_sessions - experiments.kept_slots(study) - promised)
