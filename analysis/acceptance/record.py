@@ -51,10 +51,13 @@ class SessionRecord:
     trials : tuple of AnsweredTrial
     others : tuple of SessionRecord
         The same person's other sessions, for rules that count sentinels over all of them.
+    fetched : frozenset of int or None
+        Positions whose pictures were given out before they were answered; None where nobody kept that.
     """
 
     trials: tuple[AnsweredTrial, ...]
     others: tuple[SessionRecord, ...] = ()
+    fetched: frozenset[int] | None = None
 
     def __post_init__(self) -> None:
         ordered = sorted(self.trials, key=lambda trial: trial.position)
@@ -66,10 +69,12 @@ class SessionRecord:
         rows: Iterable[Mapping[str, Any]],
         *,
         withdrawn: Collection[str] = (),
+        fetched: frozenset[int] | None = None,
     ) -> SessionRecord:
         """From rows with the columns of ``analysis.tables.TRIALS``; golds of withdrawn originals are none any more."""
         return cls(
-            tuple(
+            fetched=fetched,
+            trials=tuple(
                 AnsweredTrial(
                     position=int(row["position"]),
                     task=str(row["task"]),
@@ -85,7 +90,7 @@ class SessionRecord:
                     block=int(row.get("block") or 0),
                 )
                 for row in rows
-            )
+            ),
         )
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from analysis.acceptance.rules import check_settings
+from analysis.acceptance.rules import FLAGS_ONLY, check_settings
 from analysis.errors import InvalidInput, UnknownName
 
 #: gate = a session that fails it does not count; flag = a person looks.
@@ -93,6 +93,10 @@ def _rule(entry: Mapping[str, Any], number: int) -> Rule:
     if entry["severity"] not in get_args(Severity):
         raise InvalidInput(f"Rule {number}: severity is gate or flag, not {entry['severity']!r}.")
     check_settings(entry["kind"], entry["settings"])
+    if entry["kind"] in FLAGS_ONLY and entry["severity"] != "flag":
+        raise InvalidInput(
+            f"Rule {number}: a rule of kind {entry['kind']!r} is a flag: a person looks at its sessions."
+        )
     return Rule(**{**entry, "settings": dict(entry["settings"])})
 
 

@@ -46,6 +46,8 @@ class Measured:
 RuleKind = Callable[[SessionRecord, Settings], Measured]
 #: Settings that a rule may leave out.
 OPTIONAL = frozenset({"task", "pool_under", "withdraw_under", "withdraw_after"})
+#: Kinds that are evidence for a person, and never exclude anybody by themselves.
+FLAGS_ONLY = frozenset({"unfetched"})
 #: Kind by name, with the settings it takes.
 KINDS: dict[str, tuple[RuleKind, frozenset[str]]] = {}
 
@@ -145,6 +147,16 @@ def timing_unknown(record: SessionRecord, settings: Settings) -> Measured:
     """At most this share of the trials after practice came without a timing record."""
     trials = [trial for trial in record.trials if trial.role != "practice"]
     return _share([trial for trial in trials if trial.timing_ok is None], trials, settings)
+
+
+@kind("unfetched", "most", "minimum")
+def unfetched(record: SessionRecord, settings: Settings) -> Measured:
+    """At most this share of the trials was answered without their pictures ever having been given out.
+
+    A page cannot show what it did not fetch: no reload, prefetch, dropped line or second tab makes such an answer.
+    """
+    trials = list(record.trials) if record.fetched is not None else []
+    return _share([trial for trial in trials if trial.position not in (record.fetched or ())], trials, settings)
 
 
 @kind("one_key", "most", "minimum")

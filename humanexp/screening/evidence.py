@@ -148,7 +148,7 @@ def _dots(record: SessionRecord) -> list[Dot]:
 
 
 #: Rules that measure a share; the others count, or measure bits.
-_SHARES = frozenset({"timing", "timing_unknown", "one_key", "fast", "misses"})
+_SHARES = frozenset({"timing", "timing_unknown", "unfetched", "one_key", "fast", "misses"})
 
 
 def _rule(outcome: Mapping[str, Any]) -> RuleRow:

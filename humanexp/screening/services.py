@@ -231,4 +231,5 @@ def _record(
     return SessionRecord.from_rows(
         experiments.session_rows(session) if rows is None else rows,
         withdrawn=selectors.withdrawn_golds(session.study).keys() if withdrawn is None else withdrawn,
+        fetched=session.fetched,
     )

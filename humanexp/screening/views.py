@@ -74,6 +74,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         "history": history,
         "evidence": evidence_of(rows, history[0].evidence if history else [], withdrawn=withdrawn),
         "portrait": portrait_of(rows, withdrawn=withdrawn),
+        "unfetched": experiments.unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
         "place": place_of(found, _shown(request)),
         "form": form,
     }
