@@ -160,6 +160,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 # Kept open from request to request. For SQLite that is no less needed: whoever closes the last connection waits for the
 # disk twice.
 DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
+# One that the database has closed meanwhile is found at the next request, not by it.
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 STORAGES = {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.db import connection
+from django.db.utils import Error as DatabaseProblem
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
@@ -38,8 +39,12 @@ class Health:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path != "/healthz":
             return self.get_response(request)
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
+        except DatabaseProblem:
+            connection.close()
+            return JsonResponse({"status": "no database", "version": settings.VERSION}, status=503)
         return JsonResponse({"status": "ok", "version": settings.VERSION})
 
 

@@ -11,6 +11,7 @@ import traceback
 import uuid
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from django.db import connection, connections
 from django.db.utils import Error as AnyDatabaseError
@@ -111,10 +112,10 @@ def run_one(
 
 def _ending(job: Job, runner: str, patience: Patience | None) -> Callable[[], object]:
     """Do the work; returns what stores its outcome."""
-    owned = {"job": job, "runner": runner}
+    owned: dict[str, Any] = {"job": job, "runner": runner}
     try:
         result = registered(job.kind).run(StoredProgress(job, runner, patience), **job.parameters)
-        ending = partial(services.finish, **owned, result=result or {})
+        ending: Callable[[], object] = partial(services.finish, **owned, result=result or {})
     except JobHandedBack:
         return partial(services.hand_back, **owned)
     except JobCancelled:

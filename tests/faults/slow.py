@@ -1,0 +1,78 @@
+"""Clients that send next to nothing and stay."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import requests
+
+IDLE = b""
+UNFINISHED_HEAD = b"GET /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+POST = b"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+SHORT_BODY = POST + b"Content-Length: 5000\r\n\r\nusername="
+LONG_BODY = SHORT_BODY.replace(b"5000", b"500000000")
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n5\r\nuse"
+KINDS = {
+    "idle": IDLE,
+    "unfinished head": UNFINISHED_HEAD,
+    "short body": SHORT_BODY,
+    "long body": LONG_BODY,
+    "chunked body": CHUNKED,
+}
+
+
+@contextlib.contextmanager
+def clients(url: str, count: int, beginning: bytes, *, drip_s: float = 2.0) -> Iterator[None]:
+    """So many connections that begin a request and then send a byte now and then; who is hung up on comes again."""
+    place = urlsplit(url)
+    stop = threading.Event()
+    open_ones: list[socket.socket] = []
+
+    def connect() -> socket.socket:
+        made = socket.create_connection((place.hostname, place.port), timeout=5)
+        if beginning:
+            made.sendall(beginning)
+        return made
+
+    def keep() -> None:
+        while not stop.wait(drip_s):
+            for place_in_list, one in enumerate(open_ones):
+                try:
+                    one.sendall(b"a" if beginning else b"")
+                except OSError:
+                    one.close()
+                    with contextlib.suppress(OSError):
+                        open_ones[place_in_list] = connect()
+
+    open_ones += [connect() for _ in range(count)]
+    keeper = threading.Thread(target=keep, daemon=True)
+    keeper.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        keeper.join(30)
+        for one in open_ones:
+            one.close()
+
+
+def answered_s(url: str, *, times: int = 10, pause_s: float = 0.15, verify: bool | str = True) -> list[float]:
+    """How long others wait for /healthz, each on a connection of its own."""
+    found = []
+    for _ in range(times):
+        began_at = time.monotonic()
+        reply = requests.get(f"{url}/healthz", timeout=30, headers={"Connection": "close"}, verify=verify)
+        assert reply.status_code == 200, reply.text
+        found.append(time.monotonic() - began_at)
+        time.sleep(pause_s)
+    return found
+
+
+def summary(found: list[float]) -> str:
+    return f"median {1000 * statistics.median(found):.0f} ms, most {1000 * max(found):.0f} ms"

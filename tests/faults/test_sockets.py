@@ -1,0 +1,148 @@
+"""Clients that are slow, silent or greedy hold up nobody else, at the built-in server without a proxy."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+from tests.faults import slow
+from tests.journeys.site import ROOT
+
+#: Measured well under a tenth of it; the machine that tests may be busy.
+PROMPT_S = 2.0
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Iterator[str]:
+    with web_server(tmp_path_factory.mktemp("web"), migrated_database) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def web_server(folder: Path, database: Path, **changes: str) -> Iterator[str]:
+    """gunicorn as the README starts it, over an empty database."""
+    (folder / "humanexp.sqlite3").write_bytes(database.read_bytes())
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    environment = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "humanexp.settings",
+        "MEDIA_ROOT": str(folder),
+        "PUBLIC_URL": url,
+        **changes,
+    }
+    with (folder / "web.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", f"--bind=127.0.0.1:{port}", "--access-logfile=-", "humanexp.wsgi"],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            with contextlib.suppress(requests.RequestException):
+                if requests.get(f"{url}/healthz", timeout=2).ok:
+                    break
+            assert process.poll() is None and time.monotonic() < deadline, (folder / "web.log").read_text()
+            time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.mark.parametrize("count", [8, 50, 200])
+@pytest.mark.parametrize("kind", list(slow.KINDS))
+def test_others_are_answered_at_once(web: str, kind: str, count: int, record_property) -> None:
+    with slow.clients(web, count, slow.KINDS[kind]):
+        time.sleep(0.5)
+        found = slow.answered_s(web)
+    record_property("answered", slow.summary(found))
+    sys.stdout.write(f"{count} x {kind}: {slow.summary(found)}\n")
+    assert max(found) < PROMPT_S, slow.summary(found)
+
+
+def test_clients_that_do_not_read_are_hung_up_on(web: str) -> None:
+    """Eight ask for something larger than any buffer, and leave it there."""
+    asking = b"GET /static/vendor/%s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    largest = max((ROOT / "static" / "vendor").rglob("*.js"), key=lambda path: path.stat().st_size)
+    name = str(largest.relative_to(ROOT / "static" / "vendor")).encode()
+    place = urlsplit(web)
+    readers = []
+    for _ in range(8):
+        reader = socket.socket()
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.connect((place.hostname, place.port))
+        reader.sendall(asking % name)
+        readers.append(reader)
+    time.sleep(1)
+    began_at = time.monotonic()
+    slow.answered_s(web, times=1)
+    waited_s = time.monotonic() - began_at
+    for reader in readers:
+        reader.close()
+    assert waited_s < 20, f"{waited_s:.1f} s"
+
+
+def test_a_request_in_pieces_and_two_at_once_are_answered(web: str) -> None:
+    """What proxies and browsers do: keep a connection, send a head in pieces, send the next request at once."""
+    place = urlsplit(web)
+    with socket.create_connection((place.hostname, place.port), timeout=10) as made:
+        for piece in (b"GET /healthz HT", b"TP/1.1\r\nHost: 127.0.0.1\r", b"\n\r", b"\n"):
+            made.sendall(piece)
+            time.sleep(0.05)
+        assert made.recv(4096).startswith(b"HTTP/1.1 200")
+        made.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 2)
+        time.sleep(0.5)
+        assert made.recv(8192).count(b"HTTP/1.1 200") == 2
+
+
+@pytest.mark.parametrize("length", [0, 10, 900_000, 3_000_000])
+def test_bodies_of_every_length_arrive_whole(web: str, length: int) -> None:
+    """A form without its token is refused, and the connection still knows where the next request begins."""
+    with requests.Session() as session:
+        for _ in range(3):
+            assert session.post(f"{web}/login/", data=b"x" * length, timeout=30).status_code in {403, 413}
+            assert session.get(f"{web}/healthz", timeout=30).status_code == 200
+
+
+def test_whoever_is_slow_but_steady_is_served(web: str) -> None:
+    place = urlsplit(web)
+    with socket.create_connection((place.hostname, place.port), timeout=30) as made:
+        made.sendall(
+            slow.POST + b"Content-Type: application/x-www-form-urlencoded\r\n"
+            b"Connection: close\r\nContent-Length: 1200000\r\n\r\n"
+        )
+        for _ in range(12):
+            made.sendall(b"x" * 100_000)
+            time.sleep(0.2)
+        assert made.recv(4096).startswith(b"HTTP/1.1 403")
+
+
+def test_no_log_of_the_server_holds_an_id(web: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    requests.get(
+        f"{web}/take/nowhere/?workerId=A1SECRETID&p=ID-OF-THE-PANEL",
+        headers={"Referer": f"{web}/take/nowhere/?workerId=A1SECRETID", "Connection": "close"},
+        timeout=30,
+    )
+    log = next(tmp_path_factory.getbasetemp().glob("web*/web.log"))
+    deadline = time.monotonic() + 5
+    while "/take/nowhere/" not in log.read_text() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert "/take/nowhere/" in log.read_text()
+    assert "SECRETID" not in log.read_text() and "PANEL" not in log.read_text()
