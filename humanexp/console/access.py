@@ -48,6 +48,8 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:sync": (Action.SEE, Action.EVIDENCE),
     "recruitment:try-again": (Action.PAY, Action.PAY),
     "recruitment:assignment": (Action.EVIDENCE, Action.EVIDENCE),
+    "recruitment:find-person": (Action.REVIEW, Action.REVIEW),
+    "recruitment:let-in": (Action.REVIEW, Action.REVIEW),
     "recruitment:extend": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:change": (Action.LAUNCH, Action.LAUNCH),
     "recruitment:limits": (Action.LAUNCH, Action.LAUNCH),

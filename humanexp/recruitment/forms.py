@@ -106,6 +106,11 @@ class LaunchForm(TermsForm):
     contact = forms.CharField(
         label=_("Contact"), max_length=200, required=False, help_text=_("An address that participants can write to.")
     )
+    shared_computers = forms.BooleanField(
+        label=_("Several people use one computer: a class, or a lab"),
+        required=False,
+        help_text=_("Their browsers then keep nothing with which the next person could go on with a session."),
+    )
     approval_days = forms.IntegerField(
         label=_("Days until everyone is paid automatically"),
         min_value=1,
@@ -191,6 +196,7 @@ class LaunchForm(TermsForm):
             "estimated_minutes": given["estimated_minutes"],
             "auto_approval_s": given["approval_days"] * DAY_S,
             "contact": given["contact"],
+            "shared_computers": given["shared_computers"],
             "cap_cents": None if is_link else given["cap"],
             "requirements": NO_REQUIREMENTS if is_link else self.requirements,
             "needs_qualification": not is_link and given["needs_qualification"],

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.views import campaigns, exclusions, ledger, monitor, recruit, review, take
+from humanexp.recruitment.views import campaigns, exclusions, ledger, monitor, recruit, review, take, ways_back
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -39,4 +39,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/payments/<int:pk>/again/", monitor.try_again, name="try-again"),
     path("studies/<slug:slug>/review/<slug:code>/decide/", review.decide, name="decide"),
     path("studies/<slug:slug>/assignments/<int:pk>/", review.assignment, name="assignment"),
+    path("studies/<slug:slug>/assignments/<int:pk>/let-in/", ways_back.let_in, name="let-in"),
+    path("studies/<slug:slug>/let-in/", ways_back.find_person, name="find-person"),
 ]

@@ -67,9 +67,13 @@ from humanexp.recruitment.selectors.rejections import (
 from humanexp.recruitment.selectors.tally import Tally, tally_of
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
+from humanexp.recruitment.selectors.ways_back import assignment_of_person, may_be_let_in, open_ways_back
 from humanexp.recruitment.selectors.working_time import estimated_minutes, minutes_told
 
 __all__ = [
+    "assignment_of_person",
+    "may_be_let_in",
+    "open_ways_back",
     "Attention",
     "Books",
     "Budget",

@@ -27,11 +27,12 @@ from humanexp.recruitment.services.settling import (
 from humanexp.recruitment.services.stopping import stop, stop_campaign
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
 from humanexp.recruitment.services.topping_up import top_up
-from humanexp.recruitment.services.ways_back import follow, make_personal_link, release, revoke
+from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [
     "ExclusionReport",
     "Extension",
+    "address_of",
     "agree_to_rejection",
     "clear",
     "compare_sizes",

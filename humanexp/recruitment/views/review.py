@@ -17,9 +17,9 @@ from humanexp.experiments.models import Session, Study
 from humanexp.experiments.roles import Action
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.forms import ExclusionForm, RejectionForm
-from humanexp.recruitment.models import Assignment, RejectionProposal
+from humanexp.recruitment.models import Assignment, RejectionProposal, WayBackKind
 from humanexp.recruitment.services.reviewing import exclude_but_pay
-from humanexp.recruitment.views.studies import study_of
+from humanexp.recruitment.views.studies import study_of, user_of
 from humanexp.screening import services as screening
 from humanexp.screening.review import place_of
 
@@ -47,7 +47,7 @@ def decide(request: HttpRequest, slug: str, code: str) -> HttpResponse:
 
 
 def _pay(request: HttpRequest, session: Session) -> str:
-    study, user = session.study, _user(request)
+    study, user = session.study, user_of(request)
     if request.POST.get("decision") == "exclude":
         _check(user, Action.REVIEW, study)
         form = ExclusionForm(request.POST)
@@ -93,6 +93,11 @@ def assignment(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "can_compensate": selectors.finished_not_submitted(study).filter(pk=row.pk).exists(),
         "can_override": row.override_until is not None and clock.now() < row.override_until,
         "payments": row.payments.all(),
+        "can_be_let_in": selectors.may_be_let_in(row),
+        "ways_back": [
+            (way, services.address_of(way) if way.kind == WayBackKind.LINK else "")
+            for way in selectors.open_ways_back(row)
+        ],
         "cost_cents": row.campaign.reward_cents + services.reward_fee_cents(row),
     }
     return render(request, "recruitment/assignment.html", context, status=status)
@@ -100,7 +105,7 @@ def assignment(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _decide(request: HttpRequest, row: Assignment, form: RejectionForm) -> str | None:
     """Carry out what the button says; None when the form needs correction, or another look."""
-    user, study = _user(request), row.campaign.study
+    user, study = user_of(request), row.campaign.study
     match request.POST.get("decision"):
         case "pay":
             _check(user, Action.PAY, study)
@@ -140,9 +145,3 @@ def _check(user: User, action: Action, study: Study) -> None:
     """One form holds the decisions of several roles."""
     if not may(user, action, study):
         raise NotAllowed(_("Your role in this study does not allow this: ask one of its owners."))
-
-
-def _user(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise NotAllowed
-    return request.user

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest
 
+from humanexp.core.errors import NotAllowed
+from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study
 
@@ -12,3 +14,10 @@ def study_of(request: HttpRequest, slug: str) -> Study:
     if study is None:
         raise Http404
     return study
+
+
+def user_of(request: HttpRequest) -> User:
+    """Who decides; anonymous callers decide nothing."""
+    if not isinstance(request.user, User):
+        raise NotAllowed
+    return request.user

@@ -32,6 +32,9 @@ class Command(RecruitmentCommand):
         parser.add_argument("--qualifies", metavar="FAMILY", help="a paid qualification: who passes may do that family")
         parser.add_argument("--needs-qualification", action="store_true", help="for who has passed the family's one")
         parser.add_argument(
+            "--shared-computers", action="store_true", help="a class or a lab: browsers keep nothing to go on with"
+        )
+        parser.add_argument(
             "--skip-preflight", action="store_true", help="launch unchecked; on a link or the own marketplace alone"
         )
         parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")
@@ -75,6 +78,7 @@ class Command(RecruitmentCommand):
             qualifies=self.family(options["qualifies"]) if options["qualifies"] else None,
             needs_qualification=options["needs_qualification"],
             skip_preflight=options["skip_preflight"],
+            shared_computers=options["shared_computers"],
         )
         self.stdout.write(f"entry: {entry_url(campaign)}")
         self.report_sending(services.send(environment=to, wait_s=60))
