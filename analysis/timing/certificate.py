@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -79,6 +80,11 @@ class TimingSummary:
     engines: dict[str, int]
     fullscreen: float | None
 
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> TimingSummary:
+        """As `dataclasses.asdict` wrote it, also through JSON."""
+        return cls(**{**kept, "histogram": tuple(kept["histogram"])})
+
     @property
     def ok_share(self) -> float | None:
         """Share of the trials with known timing that the rule finds in order."""
@@ -123,51 +129,87 @@ def certify(records: Iterable[Record], *, rule: str = TIMING_RULE) -> TimingCert
     -------
     TimingCertificate
     """
-    rows = list(records)
-    by_participant: dict[str, list[Record]] = {}
-    for row in rows:
+    everybody, by_participant = _Sum(), {}
+    for row in records:
+        verdict = timing_ok(row, rule)
+        everybody.add(row, verdict)
         if row.get("participant"):
-            by_participant.setdefault(str(row["participant"]), []).append(row)
+            by_participant.setdefault(str(row["participant"]), _Sum()).add(row, verdict)
     return TimingCertificate(
         rule=rule,
-        all=summarise(rows, rule=rule),
-        participants={code: summarise(mine, rule=rule) for code, mine in sorted(by_participant.items())},
+        all=everybody.summary(rule),
+        participants={code: mine.summary(rule) for code, mine in sorted(by_participant.items())},
     )
 
 
 def summarise(rows: Iterable[Record], *, rule: str = TIMING_RULE) -> TimingSummary:
     """Summary of some trials; see `TimingSummary`."""
-    rows = list(rows)
-    timed = [row for row in rows if _duration(row) is not None]
-    refresh = np.array([row["t_refresh_median_ms"] for row in timed], dtype=np.float64)
-    planned = np.array([row["frames_target"] for row in timed], dtype=np.float64) * refresh
-    departure_ms = np.array([_duration(row) for row in timed], dtype=np.float64) - planned
-    by_timestamps = np.array([_number(row, "dur_stim_ms") for row in timed], dtype=np.float64) - planned
-    frames = departure_ms / refresh if timed else departure_ms
-    lags = np.array([_lag(row) for row in timed], dtype=np.float64)
-    verdicts = Counter(timing_ok(row, rule) for row in rows)
-    counts, _ = np.histogram(np.clip(frames, EDGES[0], EDGES[-1]), bins=EDGES)
-    return TimingSummary(
-        rule=rule,
-        trials=len(rows),
-        recorded=len(timed),
-        within_half_frame=_share(np.abs(frames) <= 0.5),
-        within_half_frame_by_timestamps=_share(np.abs(by_timestamps / refresh) <= 0.5) if timed else None,
-        ok=verdicts[True],
-        not_ok=verdicts[False],
-        unknown=verdicts[None],
-        departure_frames=_percentiles(frames),
-        departure_ms=_percentiles(departure_ms),
-        histogram=tuple(int(count) for count in counts),
-        trials_with_long_frames=sum(bool(row.get("n_long_frames")) for row in timed),
-        long_frames=sum(int(row.get("n_long_frames") or 0) for row in timed),
-        lag_ms=_percentiles(lags[~np.isnan(lags)]),
-        onset_waits=sum(int(row.get("n_onset_waits") or 0) for row in timed),
-        refresh_hz=_counted(_rate(row) for row in timed),
-        pixel_ratios=_counted(UNKNOWN if row.get("dpr") is None else f"{row['dpr']:g}" for row in timed),
-        engines=_counted(str(row.get("engine_version") or UNKNOWN) for row in timed),
-        fullscreen=_share(np.array([bool(row.get("fullscreen")) for row in timed], dtype=np.bool_)),
-    )
+    found = _Sum()
+    for row in rows:
+        found.add(row, timing_ok(row, rule))
+    return found.summary(rule)
+
+
+class _Sum:
+    """What a summary needs of each trial: a few numbers, so that millions of trials fit."""
+
+    def __init__(self) -> None:
+        self.refresh_ms, self.planned_frames, self.duration_ms = array("d"), array("d"), array("d")
+        self.by_timestamps_ms, self.lag_ms = array("d"), array("d")
+        self.verdicts: Counter[bool | None] = Counter()
+        self.rates: Counter[str] = Counter()
+        self.pixel_ratios: Counter[str] = Counter()
+        self.engines: Counter[str] = Counter()
+        self.trials_with_long_frames = self.long_frames = self.onset_waits = self.fullscreen = 0
+
+    def add(self, row: Record, verdict: bool | None) -> None:
+        self.verdicts[verdict] += 1
+        duration_ms = _duration(row)
+        if duration_ms is None:
+            return
+        self.refresh_ms.append(row["t_refresh_median_ms"])
+        self.planned_frames.append(row["frames_target"])
+        self.duration_ms.append(duration_ms)
+        self.by_timestamps_ms.append(_number(row, "dur_stim_ms"))
+        self.lag_ms.append(_lag(row))
+        self.rates[_rate(row)] += 1
+        self.pixel_ratios[UNKNOWN if row.get("dpr") is None else f"{row['dpr']:g}"] += 1
+        self.engines[str(row.get("engine_version") or UNKNOWN)] += 1
+        self.trials_with_long_frames += bool(row.get("n_long_frames"))
+        self.long_frames += int(row.get("n_long_frames") or 0)
+        self.onset_waits += int(row.get("n_onset_waits") or 0)
+        self.fullscreen += bool(row.get("fullscreen"))
+
+    def summary(self, rule: str) -> TimingSummary:
+        refresh = np.array(self.refresh_ms, dtype=np.float64)
+        planned = np.array(self.planned_frames, dtype=np.float64) * refresh
+        departure_ms = np.array(self.duration_ms, dtype=np.float64) - planned
+        by_timestamps = np.array(self.by_timestamps_ms, dtype=np.float64) - planned
+        recorded = len(refresh)
+        frames = departure_ms / refresh if recorded else departure_ms
+        lags = np.array(self.lag_ms, dtype=np.float64)
+        counts, _ = np.histogram(np.clip(frames, EDGES[0], EDGES[-1]), bins=EDGES)
+        return TimingSummary(
+            rule=rule,
+            trials=self.verdicts.total(),
+            recorded=recorded,
+            within_half_frame=_share(np.abs(frames) <= 0.5),
+            within_half_frame_by_timestamps=_share(np.abs(by_timestamps / refresh) <= 0.5) if recorded else None,
+            ok=self.verdicts[True],
+            not_ok=self.verdicts[False],
+            unknown=self.verdicts[None],
+            departure_frames=_percentiles(frames),
+            departure_ms=_percentiles(departure_ms),
+            histogram=tuple(int(count) for count in counts),
+            trials_with_long_frames=self.trials_with_long_frames,
+            long_frames=self.long_frames,
+            lag_ms=_percentiles(lags[~np.isnan(lags)]),
+            onset_waits=self.onset_waits,
+            refresh_hz=dict(self.rates.most_common()),
+            pixel_ratios=dict(self.pixel_ratios.most_common()),
+            engines=dict(self.engines.most_common()),
+            fullscreen=self.fullscreen / recorded if recorded else None,
+        )
 
 
 def _duration(row: Record) -> float | None:
@@ -192,10 +234,6 @@ def _rate(row: Record) -> str:
     measured = 1000 / row["t_refresh_median_ms"]
     nearest = min(RATES_HZ, key=lambda rate: abs(rate - measured))
     return str(nearest) if abs(nearest - measured) <= 0.03 * nearest else f"{measured:.0f}"
-
-
-def _counted(names: Iterable[str]) -> dict[str, int]:
-    return dict(Counter(names).most_common())
 
 
 def _share(holds: NDArray[np.bool_]) -> float | None:

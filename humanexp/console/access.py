@@ -39,6 +39,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "experiments:power": (Action.SEE, Action.DESIGN),
     "experiments:study-file": (Action.SEE, Action.SEE),
     "experiments:live": (Action.SEE, Action.SEE),
+    "experiments:count-again": (Action.SEE, Action.SEE),
     "recruitment:recruit": (Action.SEE, Action.LAUNCH),
     "recruitment:price": (Action.SEE, Action.SEE),
     "recruitment:stop": (Action.SEE, Action.STOP),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from humanexp.console.steps import Step, analysis_step, steps
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.answer_bars import Bar, bars
-from humanexp.experiments.answer_counts import answer_counts
+from humanexp.experiments.answer_counts import kept_counts
 from humanexp.experiments.models import Origin, Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
@@ -74,6 +74,7 @@ def overview_of(study: Study) -> Overview:
             jobs=open_jobs,
             steps=[analysis_step(study, run)],
         )
+    _tally, counted = kept_counts(study)
     verdicts = screening.verdict_counts(study)
     sessions = experiments.session_counts(study)
     return Overview(
@@ -84,7 +85,7 @@ def overview_of(study: Study) -> Overview:
         flagged=verdicts.flagged,
         figures=recruitment.figures_of(study),
         wage=recruitment.wage_of(study),
-        bars=bars(answer_counts(study).bins),
+        bars=bars(counted.bins) if counted is not None else [],
         run=run,
         headline=headline,
         trial_import=None,

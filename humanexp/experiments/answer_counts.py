@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from django.db.models import Count, Q
 
 from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Response, Study
 from humanexp.experiments.plans import plan_head
+from humanexp.experiments.tallies import Counted, Kind, Report, Tally, tally_of
 from humanexp.stimuli.models import Stimulus
 
 #: Bins of visual change in which progress is shown.
@@ -36,6 +38,13 @@ class AnswerCounts:
     bins: tuple[BinCount, ...]
     #: how many pictures have so many answers: (answers, pictures), the fewest answers first; none is not in it
     spread: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def from_dict(cls, kept: dict[str, Any]) -> AnswerCounts:
+        return cls(
+            bins=tuple(BinCount(**found) for found in kept["bins"]),
+            spread=tuple((number, pictures) for number, pictures in kept["spread"]),
+        )
 
     @property
     def answers(self) -> int:
@@ -70,3 +79,18 @@ def answer_counts(study: Study) -> AnswerCounts:
         ),
         spread=tuple(sorted(Counter(by_picture.values()).items())),
     )
+
+
+def _counted(study: Study, report: Report) -> Counted:
+    counts = asdict(answer_counts(study))
+    report(1, 1)
+    return Counted(content=counts)
+
+
+ANSWERS = Kind(name="answers", count=_counted, url_name="recruitment:answers")
+
+
+def kept_counts(study: Study) -> tuple[Tally, AnswerCounts | None]:
+    """As they were last counted."""
+    tally = tally_of(study, ANSWERS.name)
+    return tally, AnswerCounts.from_dict(tally.content) if tally.content is not None else None

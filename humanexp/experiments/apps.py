@@ -12,6 +12,9 @@ class ExperimentsConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.experiments import handlers  # noqa: F401  (registers)
+        from humanexp.experiments.answer_counts import ANSWERS
+        from humanexp.experiments.tallies import register_tally
 
         register_study_tab(StudyTab(key="design", label=_("Design"), url_name="experiments:design", order=20))
         register_study_tab(StudyTab(key="live", label=_("Sessions"), url_name="experiments:live", order=42))
+        register_tally(ANSWERS)

@@ -5,10 +5,11 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from humanexp.core.errors import NotFound
-from humanexp.experiments.models import PowerEstimate
+from humanexp.experiments.models import PowerEstimate, Study
 from humanexp.experiments.power.reading import POWER
 from humanexp.experiments.services import simulate_power
 from humanexp.experiments.services.previewing import sweep_previews
+from humanexp.experiments.tallies import TALLY, due_tallies, make_tally
 from humanexp.jobs.registry import Progress, handler
 
 
@@ -26,3 +27,19 @@ def power(progress: Progress, *, estimate_id: int) -> dict[str, Any]:
         raise NotFound("The study was deleted before its power was simulated.")
     simulate_power(estimate=estimate, report=progress)
     return {"power": estimate.report["planned"]["different"]}
+
+
+@handler(TALLY, title=gettext_noop("Answers are counted"))
+def tally(progress: Progress, *, study_id: int, name: str) -> dict[str, Any]:
+    """Somebody asked for it."""
+    study = Study.objects.filter(pk=study_id).first()
+    if study is None:
+        raise NotFound("The study was deleted before its answers were counted.")
+    return {"answers": make_tally(study=study, name=name, report=progress).answers}
+
+
+@handler("experiments.tallies", title=gettext_noop("Answers of large studies are counted"), every_s=60)
+def tallies(progress: Progress) -> dict[str, Any]:
+    """What has changed since it was last counted."""
+    counted = [make_tally(study=study, name=name, report=progress) for study, name in due_tallies()]
+    return {"counted": len(counted)}

@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/design/change/", new_study.change_study, name="change"),
     path("studies/<slug:slug>/design/power/", views.power, name="power"),
     path("studies/<slug:slug>/design/study.toml", views.study_file, name="study-file"),
+    path("studies/<slug:slug>/count/<slug:key>/", views.count_again, name="count-again"),
     path("studies/<slug:slug>/sessions/", views.live, name="live"),
     path("api/v1/run/handoff/", api.HandoffView.as_view(), name="run-handoff"),
     path("api/v1/run/handoff/look/", api.LookView.as_view(), name="run-look"),

@@ -5,13 +5,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.models import User
-from humanexp.experiments import plans, selectors, services
+from humanexp.experiments import plans, selectors, services, tallies
 from humanexp.experiments.design_page import design_page
 from humanexp.experiments.drafting.drawing import strip_of
 from humanexp.experiments.live import live_page
@@ -34,6 +34,15 @@ def run_shell(request: HttpRequest) -> HttpResponse:
     """The page that a participant works on."""
     api = reverse("experiments:run-session").removesuffix("session/")
     return render(request, "run/run.html", {"run_config": {"api": api}})
+
+
+@login_required
+@require_POST
+def count_again(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Have something counted over all answers, and go back to where it is shown."""
+    study = _study(request, slug)
+    tallies.request_tally(study=study, name=key, by=request.user if isinstance(request.user, User) else None)
+    return redirect(tallies.kind_called(key).url_name, slug=study.slug)
 
 
 @login_required

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from humanexp.experiments import selectors as experiment_selectors
 from humanexp.experiments.answer_bars import bars
-from humanexp.experiments.answer_counts import AnswerCounts, BinCount, answer_counts
+from humanexp.experiments.answer_counts import BinCount, kept_counts
 from humanexp.experiments.models import Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
@@ -112,8 +112,9 @@ def _jobs(study: Study) -> QuerySet[Job]:
 
 
 def answers(study: Study) -> dict[str, Any]:
-    counts: AnswerCounts = answer_counts(study)
-    return {"study": study, "counts": counts, "bars": bars(counts.bins), "thin": thinnest(counts.bins)}
+    tally, counts = kept_counts(study)
+    bins = counts.bins if counts is not None else ()
+    return {"study": study, "tally": tally, "counts": counts, "bars": bars(bins), "thin": thinnest(bins)}
 
 
 def thinnest(bins: Sequence[BinCount], *, shown: int = 5) -> list[BinCount]:

@@ -11,7 +11,12 @@ class ScreeningConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from humanexp.experiments.tallies import register_tally
         from humanexp.screening import handlers  # noqa: F401  (registers)
+        from humanexp.screening.review import GOLDS
+        from humanexp.screening.timing import TIMING
 
         register_study_tab(StudyTab(key="review", label=_("Review"), url_name="screening:review", order=50))
         register_study_tab(StudyTab(key="timing", label=_("Timing"), url_name="screening:timing", order=45))
+        register_tally(TIMING)
+        register_tally(GOLDS)

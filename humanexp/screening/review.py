@@ -5,14 +5,14 @@ Everything about all sessions is counted in the database; answers are read of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
-from django.core.cache import cache
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, Withdrawal, withdrawal_of
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
+from humanexp.experiments.tallies import Counted, Kind, Report, Tally, tally_of
 from humanexp.screening import panels, selectors
 from humanexp.screening.evidence import Evidence, evidence_of
 from humanexp.screening.models import Verdict
@@ -24,8 +24,6 @@ PAGE_SIZE = 25
 #: From so many answers on, a gold that under this share of careful people name is marked; whether and when it is
 #: withdrawn, the rule set says.
 GOLD_NOTICED, GOLD_FLOOR = 8, 0.9
-#: Golds are counted anew when verdicts were added; a place in the cache is kept so long.
-GOLDS_KEPT_S = 3600
 
 
 @dataclass(frozen=True)
@@ -126,6 +124,7 @@ class GoldRow:
 class Golds:
     """How the gold pictures of a study do."""
 
+    tally: Tally
     in_use: list[GoldRow]
     #: those that count for nobody any more
     withdrawn: list[GoldRow]
@@ -138,18 +137,29 @@ class Golds:
 
 
 def golds_of(study: Study) -> Golds:
-    """Reads the golds of every session: kept until another verdict is given."""
+    """As they were last counted; what is withdrawn, as it is now."""
     rules = RuleSet.from_dict(study.rule_set)
     withdrawn = selectors.withdrawn_golds(study)
-    newest = Verdict.objects.filter(session__study=study).order_by("-pk").values_list("pk", flat=True).first()
-    key = f"screening.golds:{study.pk}:{newest}"
-    performance = cache.get(key)
-    if performance is None:
-        performance = selectors.gold_performance(study, rules)
-        cache.set(key, performance, GOLDS_KEPT_S)
-    rows = [GoldRow(gold, gold.original in withdrawn) for gold in performance]
+    tally = tally_of(study, GOLDS.name)
+    kept = (tally.content or {"golds": []})["golds"]
+    rows = [GoldRow(Gold(**gold), gold["original"] in withdrawn) for gold in kept]
     return Golds(
+        tally=tally,
         in_use=[row for row in rows if not row.is_withdrawn],
         withdrawn=[row for row in rows if row.is_withdrawn],
         withdrawal=withdrawal_of(rules),
     )
+
+
+def _counted(study: Study, report: Report) -> Counted:
+    performance = selectors.gold_performance(study)
+    report(1, 1)
+    return Counted(content={"golds": [asdict(gold) for gold in performance]})
+
+
+def _newest_verdict(study: Study) -> str:
+    newest = Verdict.objects.filter(session__study=study).aggregate(newest=Max("pk"))["newest"]
+    return str(newest or 0)
+
+
+GOLDS = Kind(name="golds", count=_counted, beside=_newest_verdict, url_name="screening:golds")

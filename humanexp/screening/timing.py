@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from analysis.timing import TimingCertificate, certify
+from analysis.timing import TIMING_RULE, TimingCertificate, certify
 from analysis.timing.certificate import EDGES, TimingSummary
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study
+from humanexp.experiments.tallies import Counted, Kind, Report, Tally, tally_of
 from humanexp.experiments.tasks import TASKS
 
 WIDTH, HEIGHT, GAP = 640.0, 120.0, 3.0
 #: A column with any presentation at all can be seen.
 LEAST = 3.0
+#: Participants in the page's table; all of them are in the file.
+SHOWN = 100
+#: Trials after which a job says how far it is.
+REPORTED_EVERY = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,30 +39,71 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class TimingPage:
-    certificate: TimingCertificate
-    columns: tuple[Column, ...]
-    most: int
+    tally: Tally
+    rule: str
+    #: None: a large study that was not counted yet
+    all: TimingSummary | None = None
+    columns: tuple[Column, ...] = ()
+    most: int = 0
     #: worst first
-    participants: list[tuple[str, TimingSummary]]
+    participants: list[tuple[str, TimingSummary]] = field(default_factory=list)
+    #: those in the file alone
+    others: int = 0
     view_box: str = f"0 0 {WIDTH:g} {HEIGHT:g}"
 
 
 def certificate_of(study: Study) -> TimingCertificate:
     """Every timed answer of a study that was not taken back, practice included: the screen knows no practice."""
+    return _certificate(study, None)
+
+
+def _certificate(study: Study, report: Report | None) -> TimingCertificate:
     timed = {name for name, task in TASKS.items() if task.is_timed}
-    return certify(row for row in experiments.trial_rows(study) if row["task"] in timed)
+    return certify(_reported(experiments.iter_timing_rows(study, timed), report))
+
+
+def _reported(rows: Iterator[dict[str, Any]], report: Report | None) -> Iterator[dict[str, Any]]:
+    for number, row in enumerate(rows, start=1):
+        if report is not None and number % REPORTED_EVERY == 0:
+            report(number, 0)
+        yield row
+
+
+def _counted(study: Study, report: Report) -> Counted:
+    certificate = _certificate(study, report)
+    people = sorted(
+        certificate.participants.items(),
+        key=lambda entry: (1.0 if entry[1].ok_share is None else entry[1].ok_share, entry[0]),
+    )
+    whole = {"study": study.slug, **certificate.to_dict()}
+    return Counted(
+        content={
+            "rule": certificate.rule,
+            "all": asdict(certificate.all),
+            "participants": [[code, asdict(summary)] for code, summary in people[:SHOWN]],
+            "people": len(people),
+        },
+        whole=json.dumps(whole, indent=2, allow_nan=False).encode(),
+    )
+
+
+TIMING = Kind(name="timing", count=_counted, url_name="screening:timing")
 
 
 def timing_page(study: Study) -> TimingPage:
-    certificate = certificate_of(study)
+    tally = tally_of(study, TIMING.name)
+    if tally.content is None:
+        return TimingPage(tally=tally, rule=TIMING_RULE)
+    everybody = TimingSummary.from_dict(tally.content["all"])
+    people = [(code, TimingSummary.from_dict(summary)) for code, summary in tally.content["participants"]]
     return TimingPage(
-        certificate=certificate,
-        columns=_columns(certificate.all.histogram),
-        most=max(certificate.all.histogram),
-        participants=sorted(
-            certificate.participants.items(),
-            key=lambda entry: (1.0 if entry[1].ok_share is None else entry[1].ok_share, entry[0]),
-        ),
+        tally=tally,
+        rule=tally.content["rule"],
+        all=everybody,
+        columns=_columns(everybody.histogram),
+        most=max(everybody.histogram),
+        participants=people,
+        others=tally.content["people"] - len(people),
     )
 
 

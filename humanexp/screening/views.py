@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -14,12 +14,13 @@ from humanexp.core.errors import NotAllowed, NotFound
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Origin, Session, Study
+from humanexp.experiments.tallies import whole_tally
 from humanexp.screening import panels, selectors, services
 from humanexp.screening.evidence import evidence_of
 from humanexp.screening.forms import DecisionForm
 from humanexp.screening.pictures import portrait_of
 from humanexp.screening.review import golds_of, place_of, review_of
-from humanexp.screening.timing import certificate_of, timing_page
+from humanexp.screening.timing import TIMING, timing_page
 
 
 @login_required
@@ -105,8 +106,7 @@ def timing(request: HttpRequest, slug: str) -> HttpResponse:
 def timing_certificate(request: HttpRequest, slug: str) -> HttpResponse:
     """The certificate as a file."""
     study = _study(request, slug)
-    content = {"study": study.slug, **certificate_of(study).to_dict()}
-    response = JsonResponse(content, json_dumps_params={"indent": 2, "allow_nan": False})
+    response = HttpResponse(whole_tally(study, TIMING.name), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-timing-certificate.json"'
     return response
 

@@ -24,6 +24,7 @@ from humanexp.experiments.models.studies import (
     StudyMembership,
     StudyState,
 )
+from humanexp.experiments.models.tallies import StudyTally
 
 __all__ = [
     "Origin",
@@ -43,5 +44,6 @@ __all__ = [
     "StudyFamily",
     "StudyMembership",
     "StudyState",
+    "StudyTally",
     "Trial",
 ]

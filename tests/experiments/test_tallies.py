@@ -1,0 +1,107 @@
+"""Counts over all answers are made by jobs and kept; a page of a large study reads none of its answers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from humanexp.core import clock
+from humanexp.core.models import User
+from humanexp.experiments import tallies
+from humanexp.experiments.models import Response, Session, SessionState, Study, StudyTally
+from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.runner import run_waiting
+from tests.results.collected import SESSIONS, make_study
+
+pytestmark = pytest.mark.django_db
+PAGES = {"timing": "timing/", "golds": "review/golds/", "answers": "monitor/answers/"}
+
+
+@pytest.fixture
+def study(monkeypatch: pytest.MonkeyPatch) -> Study:
+    """Large, as far as pages are concerned."""
+    monkeypatch.setattr(tallies, "AT_ONCE", 100)
+    study = make_study(by=None)
+    Response.objects.update(
+        timing={"t_refresh_median_ms": 16.67, "frames_target": 12, "dur_stim_taken_ms": 200.0, "dur_stim_ms": 200.0}
+    )
+    return study
+
+
+@pytest.fixture
+def console(client: Client) -> Client:
+    client.force_login(User.objects.create_user("root", is_staff=True))
+    return client
+
+
+def count_all(study: Study) -> None:
+    for name in PAGES:
+        tallies.make_tally(study=study, name=name, report=lambda done, total: None)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shows_what_was_counted_and_reads_no_answers(console: Client, study: Study, name: str) -> None:
+    address = f"/studies/{study.slug}/{PAGES[name]}"
+    before = console.get(address).content.decode()
+    assert "were not counted yet" in before and "Count now" in before
+    count_all(study)
+    with CaptureQueriesContext(connection) as asked:
+        after = console.get(address).content.decode()
+    assert "Counted now, over" in " ".join(after.split()) or "Counted" in after
+    assert "Count now" not in after, "nothing has come since"
+    assert not [query["sql"] for query in asked if "experiments_response" in query["sql"]]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_count_now_makes_one_job_and_says_that_it_is_under_way(console: Client, study: Study, name: str) -> None:
+    page = f"/studies/{study.slug}/{PAGES[name]}"
+    for _ in range(2):
+        answer = console.post(f"/studies/{study.slug}/count/{name}/")
+        assert answer.status_code == 302 and answer["Location"] == page
+    assert Job.objects.filter(kind=tallies.TALLY).count() == 1
+    assert "being counted" in console.get(page).content.decode()
+    run_waiting(kinds=[tallies.TALLY])
+    assert Job.objects.get(kind=tallies.TALLY).state == JobState.DONE
+    text = console.get(page).content.decode()
+    assert "being counted" not in text and "Counted" in text
+    assert console.post(f"/studies/{study.slug}/count/nothing/").status_code == 404
+
+
+def test_answers_that_came_since_are_told_and_counted_when_the_count_has_rested(console: Client, study: Study) -> None:
+    assert {name for _study, name in tallies.due_tallies()} == set(PAGES)
+    count_all(study)
+    assert list(tallies.due_tallies()) == []
+    Session.objects.filter(study=study, slot=0).update(cursor=1)
+    assert "Count now" in console.get(f"/studies/{study.slug}/timing/").content.decode()
+    for age_s, due in ((tallies.REST * 10 - 5, set()), (tallies.REST * 10 + 1, set(PAGES))):
+        StudyTally.objects.update(seconds=10, made_at=clock.now() - timedelta(seconds=age_s))
+        assert {name for _study, name in tallies.due_tallies()} == due
+
+
+def test_a_withdrawal_makes_another_count_due(study: Study) -> None:
+    count_all(study)
+    StudyTally.objects.update(made_at=clock.now() - timedelta(hours=1))
+    Session.objects.filter(study=study, slot=0).update(state=SessionState.WITHDRAWN)
+    assert {name for _study, name in tallies.due_tallies()} == set(PAGES)
+
+
+def test_the_certificate_as_a_file_holds_everybody(console: Client, study: Study, monkeypatch: Any) -> None:
+    monkeypatch.setattr("humanexp.screening.timing.SHOWN", 3)
+    address = f"/studies/{study.slug}/timing/certificate.json"
+    assert console.get(address).status_code == 404
+    count_all(study)
+    assert len(console.get(address).json()["participants"]) == SESSIONS
+    text = " ".join(console.get(f"/studies/{study.slug}/timing/").content.decode().split())
+    assert text.count('<th scope="row">P-TEST') == 3 and f"{SESSIONS - 3} more people are in the JSON file" in text
+
+
+def test_a_small_study_is_counted_on_its_page(console: Client, study: Study, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tallies, "AT_ONCE", 100_000)
+    text = console.get(f"/studies/{study.slug}/timing/").content.decode()
+    assert "Count now" not in text and "Timing certificate" in text
+    assert list(tallies.due_tallies()) == [] and not StudyTally.objects.exists()
