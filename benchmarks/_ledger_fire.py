@@ -132,6 +132,7 @@ class Fire(PlatformSide):
             is_gap = self.random.random() < 0.1
             self.outcome.gaps += is_gap
             self.advance(GAP_S if is_gap else LEASE_RUNS_OUT_S)
+            self._process(self._leases_run_out)  # they go by the machine's uptime, which is not moved
             after = self._process(left)
             if not after:
                 return

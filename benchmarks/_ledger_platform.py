@@ -48,6 +48,12 @@ class PlatformSide:
             if not self._waiting():
                 return
 
+    def _leases_run_out(self) -> int:
+        """Of senders that were killed."""
+        from humanexp.recruitment.models import SenderLease
+
+        return SenderLease.objects.update(holder="")
+
     def _keep_books(self) -> None:
         """Poll, settle, clear, plan bonuses, send: all of it again in every life, and each of it once in the end."""
         from humanexp.core.models import User

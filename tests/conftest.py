@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -72,3 +73,9 @@ def open_gates(monkeypatch):
     from humanexp.recruitment import gates
 
     monkeypatch.setattr(gates, "GATES", [])
+
+
+@pytest.fixture(autouse=True)
+def uncounted(settings):
+    """Tests begin with an empty database, and none of it is a restored one."""
+    shutil.rmtree(settings.MEDIA_ROOT / "sends", ignore_errors=True)

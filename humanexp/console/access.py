@@ -45,6 +45,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:stop": (Action.SEE, Action.STOP),
     "recruitment:monitor": (Action.SEE, Action.SEE),
     "recruitment:ledger": (Action.SEE, Action.SEE),
+    "recruitment:difference": (Action.SEE, Action.PAY),
     "recruitment:settle": (Action.SEE, Action.PAY),
     "recruitment:sync": (Action.SEE, Action.EVIDENCE),
     "recruitment:try-again": (Action.PAY, Action.PAY),

@@ -49,9 +49,9 @@ def run_send(progress: Progress, *, environment: str) -> dict[str, Any]:
 
 @handler("recruitment.reconcile", title=gettext_noop("Books are compared"), every_s=3600, is_prompt=True)
 def run_reconcile(progress: Progress) -> dict[str, Any]:
-    """Compare the books; a difference pauses the sender and shows on the monitor page."""
+    """Compare the books; a difference holds back the bonuses that it concerns, and waits for a person."""
     services.sync()
     services.send()
     books = services.reconcile()
-    progress(1, 1, "; ".join(difference for book in books for difference in book.differences)[:300])
+    progress(1, 1, "; ".join(each for book in books for each in [*book.differences, *book.remarks])[:300])
     return {"books": [asdict(book) for book in books]}

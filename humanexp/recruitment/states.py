@@ -77,8 +77,10 @@ class WriteState(models.TextChoices):
 WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
     # straight to confirmed: the other side had done it already (automatic approval)
     WriteState.PLANNED: frozenset({WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED}),
-    WriteState.SENDING: frozenset({WriteState.CONFIRMED, WriteState.REFUSED}),
-    WriteState.CONFIRMED: frozenset(),
+    # back to planned: certainly not carried out, for want of money
+    WriteState.SENDING: frozenset({WriteState.PLANNED, WriteState.CONFIRMED, WriteState.REFUSED}),
+    # a person has found in the books that the other side never did it
+    WriteState.CONFIRMED: frozenset({WriteState.PLANNED}),
     # a person has removed the cause and asks for another try
     WriteState.REFUSED: frozenset({WriteState.PLANNED, WriteState.CONFIRMED}),
 }
@@ -94,6 +96,28 @@ PROPOSAL_TRANSITIONS: Mapping[str, frozenset[str]] = {
     ProposalState.WAITING: frozenset({ProposalState.AGREED, ProposalState.DECLINED}),
     ProposalState.AGREED: frozenset(),
     ProposalState.DECLINED: frozenset(),
+}
+
+
+class DifferenceState(models.TextChoices):
+    OPEN = "open", _("open")
+    #: the sides have come to agree by themselves
+    EQUAL = "equal", _("gone")
+    #: the ledger has taken over what the recruiter says
+    ADOPTED = "adopted", _("adopted")
+    #: a person knows why, and nothing has to change
+    EXPLAINED = "explained", _("explained")
+    #: paid there by somebody else who uses the account
+    NOT_OURS = "not-ours", _("not ours")
+
+
+#: What a person can make of a difference.
+RESOLUTIONS = (DifferenceState.ADOPTED, DifferenceState.EXPLAINED, DifferenceState.NOT_OURS)
+# Whatever was said about it: other figures open it again.
+DIFFERENCE_TRANSITIONS: Mapping[str, frozenset[str]] = {
+    DifferenceState.OPEN: frozenset({DifferenceState.EQUAL, *RESOLUTIONS}),
+    DifferenceState.EQUAL: frozenset({DifferenceState.OPEN}),
+    **{resolution: frozenset({DifferenceState.OPEN}) for resolution in RESOLUTIONS},
 }
 
 

@@ -3,7 +3,17 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.views import campaigns, exclusions, ledger, monitor, recruit, review, take, ways_back
+from humanexp.recruitment.views import (
+    campaigns,
+    differences,
+    exclusions,
+    ledger,
+    monitor,
+    recruit,
+    review,
+    take,
+    ways_back,
+)
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -33,6 +43,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/monitor/compensate/<int:pk>/", monitor.compensate, name="compensate"),
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
     path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
+    path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", differences.difference, name="difference"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
     path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
     path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),

@@ -13,9 +13,8 @@ from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.experiments.models import Session, Study
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.models import Assignment, Campaign, Message, Pause, Payment
+from humanexp.recruitment.models import Assignment, Campaign, Message, Payment
 from humanexp.recruitment.selectors import Attention
-from humanexp.recruitment.services.lease import pause
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor
@@ -261,22 +260,6 @@ class TestKeys:
         marketplace.clear_faults()
         services.sync(study=campaign.study)
         assert nothing_waits(campaign.study)
-
-    def test_books_that_differ_outlast_keys_that_were_refused_meanwhile(
-        self, marketplace: MarketplaceServer, launch: Launch
-    ) -> None:
-        campaign = launch()
-        pause("marketplace", Pause.LEDGER, "They differ.")
-        marketplace.arm("*", "expired_key", times=1_000)
-        services.sync(study=campaign.study)
-        marketplace.clear_faults()
-        services.sync(study=campaign.study)
-        assert told(campaign.study, "ledger").text.endswith("They differ.")
-        services.reconcile(environment="marketplace")
-        assert nothing_waits(campaign.study)
-        [book] = selectors.books(campaign.study)
-        assert (book.adds_up, book.differences, book.payments) == (True, 0, 0)
-        assert book.at is not None
 
 
 class TestHitThatFilledWhilePublishingWasCut:

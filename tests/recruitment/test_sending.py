@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from humanexp.core.errors import CapExceeded
+from humanexp.core import clock
+from humanexp.core.errors import CapExceeded, IllegalTransition
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Pause, Payment, SenderLease
-from humanexp.recruitment.services import sending
+from humanexp.recruitment.recruiters import recruiter_for
+from humanexp.recruitment.services import counting, sending
+from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import HitState, WriteState
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
@@ -232,7 +236,7 @@ class TestPaying:
 
 
 class TestRefusals:
-    def test_without_money_rows_wait_oldest_first_and_are_paid_later(
+    def test_what_cannot_be_paid_steps_aside_and_is_paid_later(
         self,
         marketplace: MarketplaceServer,
         launch: Launch,
@@ -245,12 +249,15 @@ class TestRefusals:
         [row] = submitted(campaign, new_worker)
         services.plan_bonus(assignment=row, amount_cents=3_000, cause="large", reason="Very well done.")
         services.plan_bonus(assignment=row, amount_cents=10, cause="small", reason="Well done.")
+        services.settle(study=campaign.study)
         report = send()
-        assert (report.confirmed, report.waiting) == (0, 2)
+        assert (report.confirmed, report.waiting) == (2, 1)
         assert "money" in report.remarks[0]
-        assert Payment.objects.get(cause="small").state == WriteState.PLANNED  # nobody overtakes
+        large = Payment.objects.get(cause="large")
+        assert (large.state, large.attempts, large.first_sent_at) == (WriteState.PLANNED, 0, None)
+        assert "money" in large.last_error
         marketplace._run("create_requester", "--name", "A lab in need", "--deposit", "96.00").communicate(timeout=60)
-        assert send().confirmed == 2
+        assert send().confirmed == 1
 
     def test_wrong_keys_pause_the_sender_and_right_ones_end_the_pause(
         self, launch: Launch, new_worker: NewWorker, settings: Any, other_side: Any
@@ -371,6 +378,148 @@ class TestLease:
         assert not dead.renew()
         dead.give_back()  # not its own any more
         assert SenderLease.objects.get().holder == alive.holder
+
+    @pytest.mark.parametrize("hours", [-30, 30])
+    def test_a_clock_that_is_set_hands_the_lease_to_nobody_else(
+        self, launch: Launch, monkeypatch: pytest.MonkeyPatch, hours: int
+    ) -> None:
+        launch()
+        sender = Lease("marketplace")
+        assert sender.renew()
+        monkeypatch.setattr(clock, "system_clock", Stepped(timedelta(hours=hours)))
+        assert not Lease("marketplace").renew()
+        assert sender.renew()
+
+    @pytest.mark.parametrize("hours", [-30, 30])
+    def test_a_clock_that_is_set_keeps_no_dead_senders_lease_alive(
+        self, launch: Launch, monkeypatch: pytest.MonkeyPatch, hours: int
+    ) -> None:
+        launch()
+        assert Lease("marketplace", length=timedelta(seconds=-1)).renew()
+        monkeypatch.setattr(clock, "system_clock", Stepped(timedelta(hours=hours)))
+        assert Lease("marketplace").renew()
+
+    @pytest.mark.parametrize(("hours", "is_free"), [(-30, True), (0, False), (30, True)])
+    def test_a_holder_on_another_machine_is_judged_by_the_wall_clock(
+        self, launch: Launch, hours: int, is_free: bool
+    ) -> None:
+        launch()
+        assert Lease("marketplace").renew()
+        SenderLease.objects.update(boot="another", until=timezone.now() - timedelta(hours=hours, seconds=-60))
+        assert Lease("marketplace").renew() is is_free
+
+    def test_who_has_lost_the_lease_while_it_asked_does_not_send(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        campaign = launch(cap_cents=1_000)
+        [row] = submitted(campaign, new_worker)
+        bonus = services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        marketplace.arm("SendBonus", "drop_before")
+        send()
+        bonus.refresh_from_db()
+        said = sending.deliver(delivery_of(recruiter_for("marketplace"), bonus), bonus, is_ours=lambda: False)
+        assert "taken over" in said
+        assert (bonuses(other_side, row), Payment.objects.get().attempts) == ([], 1)
+
+    def test_of_two_who_believe_that_they_hold_the_lease_one_sends(
+        self, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        """Both have read the row as it was."""
+        campaign = launch(cap_cents=1_000)
+        [row] = submitted(campaign, new_worker)
+        bonus = services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        stale = Payment.objects.get(pk=bonus.pk)
+        recruiter = recruiter_for("marketplace")
+        assert sending.deliver(delivery_of(recruiter, bonus), bonus, is_ours=lambda: True) == ""
+        with pytest.raises(IllegalTransition):
+            sending.deliver(delivery_of(recruiter, stale), stale, is_ours=lambda: True)
+        stale.state = WriteState.SENDING  # it was further on
+        Payment.objects.update(state=WriteState.SENDING)
+        assert "taken over" in sending.deliver(delivery_of(recruiter, stale), stale, is_ours=lambda: True)
+        assert bonuses(other_side, row) == ["0.33"]
+        assert Payment.objects.get().attempts == 1
+
+
+class TestFirstSends:
+    """What was planned long ago, or in a database that was restored, may have been sent without our knowing."""
+
+    def test_an_old_row_is_asked_about_before_its_first_send(
+        self, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        campaign = launch(cap_cents=1_000)
+        [row] = submitted(campaign, new_worker)
+        bonus = services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        send()
+        Payment.objects.update(state="planned", attempts=0, first_sent_at=None)  # as a backup has it
+        Payment.objects.update(created_at=timezone.now() - timedelta(hours=21), token="another")
+        assert send().confirmed == 1
+        assert bonuses(other_side, row) == ["0.33"]
+        bonus.refresh_from_db()
+        assert (bonus.state, bonus.attempts) == (WriteState.CONFIRMED, 0)
+
+    def test_an_old_row_that_was_never_sent_is_sent_after_two_questions(
+        self, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        campaign = launch(cap_cents=1_000)
+        [row] = submitted(campaign, new_worker)
+        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        Payment.objects.update(created_at=timezone.now() - timedelta(hours=21))
+        assert "asked once more" in send().remarks[0]
+        assert Payment.objects.get().state == WriteState.PLANNED
+        Payment.objects.update(missed_at=timezone.now() - timedelta(minutes=2))
+        assert send().confirmed == 1
+        assert bonuses(other_side, row) == ["0.33"]
+        assert AuditEvent.objects.filter(action="send-late").count() == 1
+
+    def test_a_restored_database_is_told_by_the_file_that_counts_sends(
+        self, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        """The token is gone, too: the marketplace is told another one, as after a day."""
+        campaign = launch(cap_cents=1_000)
+        [row] = submitted(campaign, new_worker)
+        services.plan_bonus(assignment=row, amount_cents=33, cause="care", reason="For your care.")
+        before = SenderLease.objects.get().sends
+        assert int(counting.file_of("marketplace").read_text()) >= before
+        send()
+        Payment.objects.update(state="planned", attempts=0, first_sent_at=None, token="another")
+        SenderLease.objects.update(sends=before)
+        report = send()
+        assert "restored" in report.remarks[0]
+        assert bonuses(other_side, row) == ["0.33"]
+        services.plan_bonus(assignment=row, amount_cents=1, cause="more", reason="For more.")
+        assert "compared first" in str(send().remarks)
+        services.reconcile(environment="marketplace")
+        for _ in range(2):
+            send()
+            Payment.objects.filter(state="planned").update(missed_at=timezone.now() - timedelta(minutes=2))
+        assert set(Payment.objects.values_list("state", flat=True)) == {WriteState.CONFIRMED}
+        assert sorted(bonuses(other_side, row)) == ["0.01", "0.33"]
+        assert SenderLease.objects.get().to_compare_since is None
+
+    def test_the_file_never_counts_back_and_is_its_owners_alone(self, db: None, settings: Any, tmp_path: Path) -> None:
+        settings.MEDIA_ROOT = tmp_path
+        SenderLease.objects.create(environment="sandbox", sends=7)
+        assert not counting.notice_restoring("sandbox")
+        file = counting.file_of("sandbox")
+        assert (file.read_text(), file.stat().st_mode & 0o777) == ("7\n", 0o600)
+        counting.count_send("sandbox")
+        assert file.read_text() == "8\n"
+        SenderLease.objects.update(sends=3)
+        counting.count_send("sandbox")
+        assert file.read_text() == "8\n"
+        assert counting.notice_restoring("sandbox")
+        assert SenderLease.objects.get().sends == 8
+        assert not counting.notice_restoring("sandbox")
+
+
+class Stepped:
+    """A wall clock that was set."""
+
+    def __init__(self, by: timedelta) -> None:
+        self.by = by
+
+    def now(self) -> datetime:
+        return timezone.now() + self.by
 
 
 def _listed(other_side: Any, campaign: Campaign) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from humanexp.recruitment.models.budgets import StudyBudget
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
+from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.messages import Message
 from humanexp.recruitment.models.people import WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
 from humanexp.recruitment.models.proposals import RejectionProposal, ReviewPolicy
@@ -24,6 +25,8 @@ __all__ = [
     "WORKER_NAMESPACE",
     "Assignment",
     "Campaign",
+    "Difference",
+    "DifferenceKind",
     "Environment",
     "Evidence",
     "Exclusion",

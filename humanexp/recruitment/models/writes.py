@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any, NoReturn
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruitment.models.people import Environment
@@ -30,7 +32,7 @@ class RecruiterWrite(models.Model):
     environment = models.CharField(max_length=12, choices=Environment.choices)
     state = models.CharField(max_length=10, choices=WriteState.choices, default=WriteState.PLANNED)
     token = models.CharField(max_length=64, unique=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=clock.now, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -39,6 +41,8 @@ class RecruiterWrite(models.Model):
     #: when the other side, asked late, last did not have it: a second such answer is needed before a re-send
     missed_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveIntegerField(default=0)
+    #: this database was restored, and may have forgotten that the row was sent: the other side is asked first
+    ask_first = models.BooleanField(default=False)
     confirmed_at = models.DateTimeField(null=True, blank=True)
     last_error = models.CharField(max_length=500, blank=True)
 
@@ -65,6 +69,11 @@ class PaymentKind(models.TextChoices):
     COMPENSATION = "compensation", _("compensation")
 
 
+def new_marker() -> str:
+    """Random, so that a restored database never takes a payment that it has forgotten for a new one of its own."""
+    return f"[p-{secrets.token_hex(5)}]"
+
+
 class Payment(RecruiterWrite):
     """The ledger: what one person gets for one assignment, for one cause, once."""
 
@@ -75,6 +84,8 @@ class Payment(RecruiterWrite):
     fee_cents = models.PositiveIntegerField()
     #: shown to the worker
     reason = models.CharField(max_length=900, blank=True)
+    #: ends the reason of a bonus, so that it can be found again in the recruiter's list
+    marker = models.CharField(max_length=40, default=new_marker)
 
     class Meta(RecruiterWrite.Meta):
         abstract = False
@@ -88,11 +99,6 @@ class Payment(RecruiterWrite):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
-
-    @property
-    def marker(self) -> str:
-        """Ends the reason of a bonus, so that it can be found again in the recruiter's list."""
-        return f"[p{self.pk}]"
 
     @property
     def cost_cents(self) -> int:
@@ -162,7 +168,6 @@ class Pause(models.TextChoices):
 
     NO = "", _("sending")
     KEYS = "keys", _("the access keys are refused")
-    LEDGER = "ledger", _("the ledger does not add up")
 
 
 class SenderLease(models.Model):
@@ -170,7 +175,15 @@ class SenderLease(models.Model):
 
     environment = models.CharField(max_length=12, choices=Environment.choices, unique=True)
     holder = models.CharField(max_length=80, blank=True)
+    #: end of the lease by the wall clock, for holders on other machines
     until = models.DateTimeField(null=True, blank=True)
+    #: the same by the clock that counts from the start of the machine, which nobody sets, and which start that was
+    until_uptime_s = models.FloatField(null=True, blank=True)
+    boot = models.CharField(max_length=64, blank=True)
+    #: writes sent ever; a file beside the database counts them, too (services/counting.py)
+    sends = models.PositiveBigIntegerField(default=0)
+    #: since when bonuses wait for a comparison of the books: this database is older than that file
+    to_compare_since = models.DateTimeField(null=True, blank=True)
     pause = models.CharField(max_length=8, choices=Pause.choices, default=Pause.NO, blank=True)
     pause_detail = models.CharField(max_length=500, blank=True)
     #: what may be promised through this account in a calendar month (UTC), fees included; None: no cap

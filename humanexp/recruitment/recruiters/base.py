@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from humanexp.recruitment.pricing import FeeTable
@@ -134,6 +134,7 @@ class BonusReport:
     worker_id: str
     amount_cents: int
     reason: str
+    paid_at: datetime | None = None
 
 
 class Recruiter(Protocol):
@@ -151,6 +152,8 @@ class Recruiter(Protocol):
     qualifies: bool
     #: how long to wait before the next try after it was too busy
     breath_s: float
+    #: for so long the same token is carried out once; later it is carried out anew
+    token_memory: timedelta
     fees: FeeTable
 
     def balance_cents(self) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NoReturn
 
 from django.utils import timezone
@@ -33,6 +33,7 @@ class LinkRecruiter:
     pays = False
     qualifies = False
     breath_s = 0.0
+    token_memory = timedelta.max  # our own rows
     fees: FeeTable = NO_FEES
 
     def balance_cents(self) -> int | None:

@@ -1,7 +1,7 @@
 """Anything that speaks MTurk's requester API: Amazon's two endpoints and our marketplace. The only user of boto3.
 
-Reads are retried by botocore. A write is attempted once: every retry mode of botocore pays a bonus twice when one
-reply is lost. What became of a write whose reply was lost is asked, never assumed (services/sending.py).
+Reads are retried. A write is attempted once: every retry mode of botocore pays a bonus twice when one reply is lost.
+What became of a write whose reply was lost, or is none (replies.py), is asked, never assumed (services/sending.py).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -41,6 +41,7 @@ from humanexp.recruitment.recruiters.base import (
 from humanexp.recruitment.recruiters.faults import fault_of
 from humanexp.recruitment.recruiters.limits import check_parameters
 from humanexp.recruitment.recruiters.qualifications import PAGE, Qualifications
+from humanexp.recruitment.recruiters.replies import NotAReply, check_answer, is_refusal, refuse_what_is_none
 from humanexp.recruitment.recruiters.shapes import assignment_report, cents_of, hit_report, hits_told, requirement_list
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ EVENTS = (
     "HITReviewable",
     "HITExpired",
 )
+#: Before a read is repeated whose reply was none; longer each time.
+READ_AGAIN_S = 0.1
 #: One call for hints takes at most so many messages; the rest is there for the next.
 MESSAGES_AT_ONCE = 100
 
@@ -83,6 +86,7 @@ class MTurkRecruiter(Qualifications):
 
     pays = True
     qualifies = True
+    token_memory = timedelta(hours=24)
 
     def __init__(
         self,
@@ -104,7 +108,7 @@ class MTurkRecruiter(Qualifications):
         )
 
         def client(attempts: int) -> MTurkClient:
-            return self._session.client(
+            made = self._session.client(
                 "mturk",
                 region_name=REGION,
                 endpoint_url=endpoint_url,
@@ -115,8 +119,11 @@ class MTurkRecruiter(Qualifications):
                     user_agent_extra="humanexp",
                 ),
             )
+            made.meta.events.register("before-parse.mturk.*", refuse_what_is_none)
+            return made
 
         self._reader, self._writer = client(read_attempts), client(1)
+        self._read_attempts = read_attempts
         self._pace_s, self._last_write, self._pacing = 1 / writes_per_second, 0.0, threading.Lock()
         self.breath_s = 2 * self._pace_s
         self._events: Any = None
@@ -153,7 +160,8 @@ class MTurkRecruiter(Qualifications):
                 assignment_id=payment["AssignmentId"],
                 worker_id=payment["WorkerId"],
                 amount_cents=cents_of(payment["BonusAmount"]),
-                reason=payment.get("Reason", ""),
+                reason=payment["Reason"],
+                paid_at=payment.get("GrantTime"),
             )
 
     # HITs -------------------------------------------------------------------------------------------------------
@@ -269,10 +277,16 @@ class MTurkRecruiter(Qualifications):
     # The wire ---------------------------------------------------------------------------------------------------
 
     def _read(self, method: str, **parameters: Any) -> Mapping[str, Any]:
-        try:
-            return self._call(self._reader, method, parameters)
-        except OutcomeUnknown as err:  # a read changes nothing
-            raise RecruiterUnavailable(f"{self.environment}: {err.message}") from err
+        attempts = 0
+        while True:
+            attempts += 1
+            try:
+                return self._call(self._reader, method, parameters)
+            except OutcomeUnknown as err:  # a read changes nothing
+                # botocore has repeated what was lost; what came and is no reply it takes for one
+                if attempts == self._read_attempts or not isinstance(err.__cause__, NotAReply):
+                    raise RecruiterUnavailable(f"{self.environment}: {err.message}") from err
+            time.sleep(READ_AGAIN_S * attempts)
 
     def _pages(self, method: str, member: str, **parameters: Any) -> Iterator[Mapping[str, Any]]:
         token: dict[str, str] = {}
@@ -296,8 +310,12 @@ class MTurkRecruiter(Qualifications):
         operation = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[method])
         check_parameters(operation.input_shape, parameters)
         try:
-            return getattr(client, method)(**parameters)  # type: ignore[no-any-return]
+            reply: Mapping[str, Any] = getattr(client, method)(**parameters)
+            check_answer(operation.name, parameters, reply)
+            return reply
         except botocore_errors.ClientError as err:
+            if not is_refusal(err.response):
+                raise OutcomeUnknown(f"{operation.name}: a refusal came that the recruiter has not written.") from None
             # Without its cause: the service's own words name workers, and errors are stored and logged.
             raise fault_of(self.environment, err.response, unsaid=_workers_in(parameters)) from None
         except botocore_errors.ParamValidationError as err:
@@ -310,6 +328,8 @@ class MTurkRecruiter(Qualifications):
             botocore_errors.ProxyConnectionError,
         ) as err:
             raise RecruiterUnavailable(f"{self.endpoint_url} cannot be reached; nothing was changed.") from err
+        except NotAReply as err:
+            raise OutcomeUnknown(f"{err} What came back is no reply of the recruiter.") from err
         except botocore_errors.BotoCoreError as err:
             raise OutcomeUnknown(f"{operation.name}: the reply was lost ({type(err).__name__}).") from err
 

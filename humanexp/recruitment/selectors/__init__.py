@@ -23,6 +23,7 @@ from humanexp.recruitment.selectors.campaigns import (
     suggested_terms,
     unfinished_campaigns,
 )
+from humanexp.recruitment.selectors.differences import differences, is_held, open_differences
 from humanexp.recruitment.selectors.entrances import Entrance, entrance_of
 from humanexp.recruitment.selectors.figures import (
     Figures,
@@ -98,6 +99,7 @@ __all__ = [
     "campaigns_of",
     "campaigns_with_hits",
     "committed_cents",
+    "differences",
     "entrance_of",
     "estimated_minutes",
     "exclusion_code",
@@ -110,6 +112,7 @@ __all__ = [
     "hits_to_ask_about",
     "is_excluded",
     "is_recruiting",
+    "is_held",
     "latest_payments",
     "ledger",
     "ledger_rows",
@@ -118,6 +121,7 @@ __all__ = [
     "money_of",
     "month_budget",
     "notices",
+    "open_differences",
     "participant_hashes",
     "payable",
     "payable_sum",

@@ -28,6 +28,7 @@ from humanexp.recruitment.models import (
     PaymentKind,
     SenderLease,
 )
+from humanexp.recruitment.selectors.differences import open_differences
 from humanexp.recruitment.selectors.disposals import Disposal, disposals
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
@@ -61,7 +62,7 @@ class Attention:
 def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     """The gravest first; empty when all is well. `tally`: of the page, where it has made one."""
     looks = (_hits, _payments, _removals, _proposals, _submissions, _not_submitted, _taken_over, _messages)
-    found = [*_pauses(study), *_money(study, tally)]
+    found = [*_pauses(study), *_differences(study), *_money(study, tally)]
     return found + [one for look in looks for one in look(study)]
 
 
@@ -84,16 +85,33 @@ def finished_not_submitted(study: Study) -> QuerySet[Assignment]:
 def _pauses(study: Study) -> Iterator[Attention]:
     environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
     for row in SenderLease.objects.filter(environment__in=environments).exclude(pause=Pause.NO):
-        is_keys = row.pause == Pause.KEYS
         yield Attention(
             text=f"{row.get_environment_display()}: {row.pause_detail}",
             tone="bad",
-            kind="keys" if is_keys else "ledger",
-            resolution=_("Nothing is sent. Set keys that are accepted; sending goes on by itself within a minute.")
-            if is_keys
-            else _("Nothing is sent. Find out about the payment, then compare the books again."),
+            kind="keys",
+            resolution=_("Nothing is sent. Set keys that are accepted; sending goes on by itself within a minute."),
             subject_pk=row.pk,
             environment=row.environment,
+        )
+
+
+def _differences(study: Study) -> Iterator[Attention]:
+    found = list(open_differences(study))
+    if found:
+        yield Attention(
+            text=ngettext(
+                "The ledger and the recruiter differ about %(count)d payment.",
+                "The ledger and the recruiter differ about %(count)d payments.",
+                len(found),
+            )
+            % {"count": len(found)},
+            tone="bad",
+            kind="ledger",
+            resolution=_(
+                "Bonuses that it concerns wait; all else is paid. Look at what each side says, and say what it is."
+            ),
+            subject_pk=found[0].pk,
+            count=len(found),
         )
 
 
@@ -113,7 +131,7 @@ def _money(study: Study, tally: Tally | None) -> Iterator[Attention]:
                 },
                 tone="bad",
                 kind="money",
-                resolution=_("Add %(missing)s dollars there; everything waiting is paid then, the oldest first.")
+                resolution=_("Add %(missing)s dollars there; everything waiting is paid then.")
                 % {"missing": money.dollars(due - account.balance_cents)},
                 subject_pk=account.pk,
                 environment=account.environment,

@@ -21,8 +21,8 @@ class Books:
     payments: int
     on_the_way: int
     differences: int
-    #: the first of them in words
-    told: tuple[str, ...]
+    #: HITs whose lists could not be read
+    unread: int
 
     @property
     def label(self) -> str:
@@ -51,5 +51,5 @@ def _last(environment: str) -> Books:
         payments=facts.get("payments", 0),
         on_the_way=facts.get("on_the_way", 0),
         differences=facts.get("differences", 0),
-        told=tuple(facts.get("first_differences", ())),
+        unread=facts.get("unread", 0),
     )

@@ -14,6 +14,7 @@ from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.publishing import compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
 from humanexp.recruitment.services.rejecting import agree_to_rejection, decline_rejection, reject, set_review_policy
+from humanexp.recruitment.services.resolving import resolve_difference
 from humanexp.recruitment.services.resuming import confirm, is_confirmed
 from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.services.settling import (
@@ -63,6 +64,7 @@ __all__ = [
     "refresh_balance",
     "reject",
     "release",
+    "resolve_difference",
     "retry_hit",
     "revoke",
     "reward_fee_cents",

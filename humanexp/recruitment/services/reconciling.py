@@ -1,20 +1,42 @@
-"""The books: what the ledger says was paid, against what the recruiter says. A difference stops the sender."""
+"""The books: what the ledger says was paid, against what the recruiter says. Where they differ, a person looks.
+
+Payments go on meanwhile. What is on its way, or was planned or confirmed while the lists were read, is compared the
+next time; a HIT whose lists could not be read leaves its differences as they were.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
+from django.db import transaction
+
+from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, NotAtRecruiter
+from humanexp.core.errors import KeysRefused, NotAtRecruiter, RecruiterError
 from humanexp.recruitment import money
-from humanexp.recruitment.models import Environment, Hit, Pause, Payment, PaymentKind
+from humanexp.recruitment.models import (
+    Assignment,
+    Difference,
+    DifferenceKind,
+    Environment,
+    Hit,
+    Payment,
+    PaymentKind,
+    SenderLease,
+)
 from humanexp.recruitment.recruiters import recruiter_for
-from humanexp.recruitment.recruiters.base import BonusReport, Recruiter
-from humanexp.recruitment.services.lease import held, pause, resume
-from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.recruitment.recruiters.base import AssignmentReport, BonusReport, Recruiter
+from humanexp.recruitment.states import AssignmentState, DifferenceState, WriteState, advance
 
-#: So many are written down; the command prints all.
+#: So many are written into the record; the page and the command show all.
 DIFFERENCES_KEPT = 20
+#: Their lists may lag behind a payment for so long.
+LISTS_LAG = timedelta(minutes=10)
+ON_THE_WAY = (WriteState.PLANNED, WriteState.SENDING)
 
 
 @dataclass
@@ -25,103 +47,244 @@ class Reconciliation:
     ledger_cents: int = 0
     theirs_cents: int = 0
     payments: int = 0
-    #: sent, and not asked about yet; they may be on either side of the sum
+    #: not settled on both sides yet; they may be on either side of the sum
     on_the_way: int = 0
     hits_gone: int = 0
+    hits_unread: int = 0
+    #: differences that a person has adopted, explained or called somebody else's
+    resolved: int = 0
+    #: the open ones, a sentence each
     differences: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def adds_up(self) -> bool:
         return not self.differences
 
 
-def reconcile(*, environment: str | None = None) -> list[Reconciliation]:
-    """Compare payment by payment; run `send` and `sync` first, so that little is on its way.
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One payment on both sides; None is not paid, as that side says."""
 
-    Holds the sender's lease, so that nothing moves meanwhile. Raises Conflict while a sender is at work.
-    """
+    key: str
+    paid_as: str
+    listed_as: str
+    row: Payment | None
+    assignment: Assignment | None
+    theirs_cents: int | None
+    their_reason: str = ""
+    paid_at: datetime | None = None
+
+    @property
+    def ours_cents(self) -> int | None:
+        is_paid = self.row is not None and self.row.state == WriteState.CONFIRMED
+        return self.row.amount_cents if self.row is not None and is_paid else None
+
+    @property
+    def kind(self) -> DifferenceKind:
+        if self.ours_cents is None:
+            return DifferenceKind.NOT_HERE
+        return DifferenceKind.NOT_THERE if self.theirs_cents is None else DifferenceKind.AMOUNT
+
+
+def reconcile(*, environment: str | None = None) -> list[Reconciliation]:
+    """Compare payment by payment; run `send` and `sync` first, so that little is on its way."""
     books = []
     for name in [environment] if environment else Environment.values:
         hits = Hit.objects.filter(environment=name).exclude(hit_id="").select_related("campaign")
         if name == Environment.LINK or not hits.exists():
             continue
-        with held(name) as lease:
-            if lease is None:
-                raise Conflict(f"{name}: a sender is at work; compare again in a moment.")
-            book = Reconciliation(name)
+        book = Reconciliation(name)
+        to_compare_since = (
+            SenderLease.objects.filter(environment=name).values_list("to_compare_since", flat=True).first()
+        )
+        try:
             recruiter = recruiter_for(name)
             for hit in hits:
-                if not lease.renew():
-                    raise Conflict(f"{name}: a sender has taken over; compare again in a moment.")
                 _compare(hit, recruiter, book)
-            _conclude(book)
+        except KeysRefused as error:
+            book.hits_unread += 1
+            book.remarks.append(error.message)
+        if not book.hits_unread:
+            # bonuses that waited for this go on; where one is missing here, its assignment's are held by that
+            SenderLease.objects.filter(environment=name, to_compare_since=to_compare_since).update(
+                to_compare_since=None
+            )
+        _write_down(book)
         books.append(book)
     return books
 
 
 def _compare(hit: Hit, recruiter: Recruiter, book: Reconciliation) -> None:
-    # Ours first: what time has approved since `sync` then shows as theirs alone, and the next round knows it.
     ledger = list(Payment.objects.filter(assignment__hit=hit).select_related("assignment", "assignment__person"))
+    began = clock.now()
     try:
         listed = list(recruiter.assignments(hit.hit_id))
         bonuses = list(recruiter.bonuses(hit_id=hit.hit_id))
     except NotAtRecruiter:
         book.hits_gone += 1  # disposed after 120 days: there is nothing left to compare with
         return
-    rewards = {
-        (row.assignment.assignment_id, row.assignment.person and row.assignment.person.worker_id): row
-        for row in ledger
-        if row.kind == PaymentKind.REWARD
-    }
+    except KeysRefused:
+        raise
+    except RecruiterError as error:
+        book.hits_unread += 1
+        if error.message not in book.remarks:
+            book.remarks.append(error.message)
+        return
+    rewards = [row for row in ledger if row.kind == PaymentKind.REWARD]
+    extras = [row for row in ledger if row.kind != PaymentKind.REWARD]
+    differing = set()
+    for entry in [*_rewards(hit, rewards, listed), *_extras(hit, extras, bonuses)]:
+        book.ledger_cents += entry.ours_cents or 0
+        book.theirs_cents += entry.theirs_cents or 0
+        book.payments += entry.ours_cents is not None
+        if _is_on_the_way(entry, began):
+            book.on_the_way += 1
+        elif entry.ours_cents != entry.theirs_cents:
+            differing.add(entry.key)
+            _note(hit, entry, book)
+    for gone in hit.differences.filter(state=DifferenceState.OPEN).exclude(key__in=differing):
+        advance(gone, DifferenceState.EQUAL, resolved_at=clock.now())
+
+
+def _rewards(hit: Hit, rows: list[Payment], listed: list[AssignmentReport]) -> Iterator[Entry]:
+    known = {(row.assignment.assignment_id, _worker(row.assignment)): row for row in rows}
+    taken = {row.assignment_id: row for row in hit.assignments_taken.all()}
     for found in listed:
         # a deleted person's row has no worker id any more
-        key = (found.assignment_id, found.worker_id)
-        row = rewards.pop(key if key in rewards else (found.assignment_id, None), None)
+        pair = (found.assignment_id, found.worker_id)
+        row = known.pop(pair if pair in known else (found.assignment_id, None), None)
         is_paid = found.state == AssignmentState.APPROVED
-        _note(book, row, hit.campaign.reward_cents if is_paid else None, f"reward on assignment {found.assignment_id}")
-    for row in rewards.values():
-        _note(book, row, None, f"reward of ledger row {row.pk}")
-    extras = {row.marker: row for row in ledger if row.kind != PaymentKind.REWARD}
+        yield Entry(
+            key=f"reward:{found.assignment_id}",
+            paid_as=PaymentKind.REWARD,
+            listed_as=found.assignment_id,
+            row=row,
+            assignment=row.assignment if row else taken.get(found.assignment_id),
+            theirs_cents=hit.campaign.reward_cents if is_paid else None,
+            paid_at=found.decided_at if is_paid else None,
+        )
+    yield from map(_ours_alone, known.values())
+
+
+def _worker(assignment: Assignment) -> str | None:
+    return assignment.person.worker_id if assignment.person else None
+
+
+def _extras(hit: Hit, rows: list[Payment], bonuses: list[BonusReport]) -> Iterator[Entry]:
+    """By the marker at the end of the reason; one without is known by what it says, and by the row that adopted it."""
+    known = {row.marker: row for row in rows}
+    taken = {row.assignment_id: row for row in hit.assignments_taken.all()}
+    adopted = dict(hit.differences.filter(kind=DifferenceKind.NOT_HERE).values_list("key", "payment"))
+    by_pk = {row.pk: row for row in rows}
+    alike: Counter[str] = Counter()
     for bonus in bonuses:
-        row = extras.pop(_marker(bonus), None)
-        _note(book, row, bonus.amount_cents, f"bonus on assignment {bonus.assignment_id}")
-    for row in extras.values():
-        _note(book, row, None, f"{row.kind} of ledger row {row.pk}")
+        row = known.pop(_marker(bonus.reason), None)
+        key = f"row:{row.pk}" if row else _key(bonus, alike)
+        if row is None and adopted.get(key) in by_pk:
+            row = by_pk[adopted[key]]
+            known.pop(row.marker, None)
+        yield Entry(
+            key=key,
+            paid_as=row.kind if row else PaymentKind.BONUS,
+            listed_as=bonus.assignment_id,
+            row=row,
+            assignment=row.assignment if row else taken.get(bonus.assignment_id),
+            theirs_cents=bonus.amount_cents,
+            their_reason=bonus.reason,
+            paid_at=bonus.paid_at,
+        )
+    yield from map(_ours_alone, known.values())
 
 
-def _note(book: Reconciliation, row: Payment | None, theirs_cents: int | None, what: str) -> None:
-    """Book one payment on both sides; `theirs_cents` is None when they have not paid it."""
-    if row is not None and row.state == WriteState.SENDING:
-        book.on_the_way += 1
-        return
-    ours = row.amount_cents if row is not None and row.state == WriteState.CONFIRMED else None
-    book.ledger_cents += ours or 0
-    book.theirs_cents += theirs_cents or 0
-    book.payments += ours is not None
-    if ours == theirs_cents:
-        return
-    match ours, theirs_cents:
-        case None, int():
-            book.differences.append(f"{what}: paid there ({money.dollars(theirs_cents or 0)}), not in the ledger.")
-        case int(), None:
-            book.differences.append(f"{what}: in the ledger ({money.dollars(ours or 0)}), not paid there.")
-        case _:
-            book.differences.append(
-                f"{what}: {money.dollars(ours or 0)} in the ledger, {money.dollars(theirs_cents or 0)} there."
-            )
+def _key(bonus: BonusReport, alike: Counter[str]) -> str:
+    said = f"{bonus.amount_cents}\x1f{bonus.reason}\x1f{bonus.paid_at}"
+    key = f"bonus:{bonus.assignment_id}:{hashlib.sha256(said.encode()).hexdigest()[:16]}"
+    alike[key] += 1
+    return f"{key}:{alike[key]}"
 
 
-def _marker(bonus: BonusReport) -> str:
-    return bonus.reason[bonus.reason.rfind("[") :]
+def _ours_alone(row: Payment) -> Entry:
+    is_reward = row.kind == PaymentKind.REWARD
+    listed_as = row.assignment.assignment_id
+    return Entry(
+        key=f"reward:{listed_as}" if is_reward else f"row:{row.pk}",
+        paid_as=row.kind,
+        listed_as=listed_as,
+        row=row,
+        assignment=row.assignment,
+        theirs_cents=None,
+    )
 
 
-def _conclude(book: Reconciliation) -> None:
-    """A difference pauses the sender until the books agree again."""
-    if book.adds_up:
-        resume(book.environment, Pause.LEDGER)
+def _is_on_the_way(entry: Entry, began: datetime) -> bool:
+    """Not settled on both sides yet, or not when the lists were read: the next comparison tells."""
+    row, assignment = entry.row, entry.assignment
+    if row is not None:
+        if row.state in ON_THE_WAY:
+            return True
+        if entry.ours_cents == entry.theirs_cents:
+            return False
+        row.refresh_from_db(fields=["state"])
+        is_fresh = row.confirmed_at is not None and timedelta() <= began - row.confirmed_at < LISTS_LAG
+        return row.state in ON_THE_WAY or (is_fresh and entry.theirs_cents is None)
+    if entry.theirs_cents is None:
+        return False
+    if entry.paid_as == PaymentKind.REWARD:
+        # time has approved it since `sync` looked, which takes it over
+        return assignment is not None and assignment.state == AssignmentState.SUBMITTED
+    return Payment.objects.filter(marker=_marker(entry.their_reason)).exists()  # planned and paid meanwhile
+
+
+def _marker(reason: str) -> str:
+    return reason[reason.rfind("[") :]
+
+
+@transaction.atomic
+def _note(hit: Hit, entry: Entry, book: Reconciliation) -> None:
+    """Open a difference, or see it again; one that was resolved opens again when a side says something else."""
+    now = clock.now()
+    figures = {"ours_cents": entry.ours_cents, "theirs_cents": entry.theirs_cents}
+    facts = {**figures, "kind": entry.kind, "their_reason": entry.their_reason, "paid_at": entry.paid_at}
+    found, is_new = Difference.objects.select_for_update().get_or_create(
+        environment=hit.environment,
+        key=entry.key,
+        defaults={
+            **facts,
+            "hit": hit,
+            "assignment": entry.assignment,
+            "payment": entry.row,
+            "paid_as": entry.paid_as,
+            "listed_as": entry.listed_as,
+            "first_seen_at": now,
+            "last_seen_at": now,
+        },
+    )
+    if not is_new:
+        is_same = all(getattr(found, name) == value for name, value in figures.items())
+        Difference.objects.filter(pk=found.pk).update(**facts, last_seen_at=now)
+        if not found.is_open and not (is_same and found.state in (DifferenceState.EXPLAINED, DifferenceState.NOT_OURS)):
+            advance(found, DifferenceState.OPEN, first_seen_at=now, resolved_at=None, resolved_by=None)
+        found.refresh_from_db()
+    if found.is_open:
+        book.differences.append(sentence(found))
     else:
-        detail = f"The ledger and the recruiter differ: {book.differences[0]} Nothing is sent until `reconcile` agrees."
-        pause(book.environment, Pause.LEDGER, detail)
+        book.resolved += 1
+
+
+def sentence(difference: Difference) -> str:
+    """For the command and the record: assignment ids and amounts, never a worker id."""
+    ours, theirs = money.dollars(difference.ours_cents or 0), money.dollars(difference.theirs_cents or 0)
+    what = f"{difference.get_paid_as_display()} on assignment {difference.listed_as}"
+    match difference.kind:
+        case DifferenceKind.NOT_HERE:
+            return f"{what}: paid there ({theirs}), not in the ledger."
+        case DifferenceKind.NOT_THERE:
+            return f"{what}: in the ledger ({ours}), not paid there."
+    return f"{what}: {ours} in the ledger, {theirs} there."
+
+
+def _write_down(book: Reconciliation) -> None:
     record(
         action="reconcile",
         subject=f"recruiter:{book.environment}",
@@ -129,7 +292,7 @@ def _conclude(book: Reconciliation) -> None:
         theirs_cents=book.theirs_cents,
         payments=book.payments,
         on_the_way=book.on_the_way,
+        unread=book.hits_unread,
         differences=len(book.differences),
-        # assignment ids and amounts, never a worker id
         first_differences=book.differences[:DIFFERENCES_KEPT],
     )

@@ -1,39 +1,30 @@
-"""The sender: carries the outbox to the recruiters, exactly once, whatever is lost on the way.
-
-Before a first send the row is committed as "sending". A row found "sending" has an unknown outcome: the other side is
-asked before it is sent again, with the same token. The recruiter remembers tokens for a day; a row older than that is
-asked about twice, a while apart, before it is sent again.
-"""
+"""The sender: carries the outbox to the recruiters, queue by queue; how one write is sent stands in delivering.py."""
 
 from __future__ import annotations
 
-import logging
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
 
-from humanexp.core import clock
-from humanexp.core.audit import record
+from django.db.models import Q
+
 from humanexp.core.errors import (
-    AlreadyDone,
-    ApplicationError,
     IllegalTransition,
     InsufficientFunds,
     InvalidRequest,
     KeysRefused,
-    NotAtRecruiter,
-    OutcomeUnknown,
     RecruiterError,
     RecruiterUnavailable,
-    StateRefused,
 )
 from humanexp.recruitment.models import (
     Environment,
     HitWrite,
+    HitWriteKind,
     Message,
     Pause,
     Payment,
+    PaymentKind,
     QualificationWrite,
     RecruiterWrite,
     Rejection,
@@ -41,21 +32,44 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import Recruiter
-from humanexp.recruitment.services.deliveries import Delivery, delivery_of
+from humanexp.recruitment.services.counting import KINDS, notice_restoring
+from humanexp.recruitment.services.deliveries import delivery_of
+from humanexp.recruitment.services.delivering import deliver, note
 from humanexp.recruitment.services.lease import Lease, held, pause, resume
-from humanexp.recruitment.states import WriteState, advance
+from humanexp.recruitment.states import WriteState
 
-logger = logging.getLogger(__name__)
+#: So many writes of one queue in vain: the next queue has its turn.
+MOST_IN_VAIN = 3
+QUEUES_IN_VAIN = 2
 
-#: Four hours short of the recruiter's memory of tokens.
-TOKEN_LIVES = timedelta(hours=20)
-#: Between the two questions about a row whose token may be forgotten.
-ASK_AGAIN_AFTER = timedelta(minutes=1)
-#: A fresh submission may be refused for a while (its state is "null" there), and yet be paid later.
-STATE_SETTLES = timedelta(minutes=30)
-#: Kinds in the order they are sent: who may not come again before new places, a HIT before its expiry, rewards as they
-#: were planned.
-QUEUES: tuple[type[RecruiterWrite], ...] = (QualificationWrite, HitWrite, Payment, Rejection, Message)
+
+class LeaseTaken(Exception):
+    """Another sender has taken over."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Rows of one kind, in the order they were planned."""
+
+    kind: type[RecruiterWrite]
+    #: which of them
+    which: Q = Q()
+    #: what cannot be paid here says that nothing as dear can
+    is_extra: bool = False
+
+
+_TAKES_PLACES = Q(state=WriteState.PLANNED, kind__in=[HitWriteKind.CREATE, HitWriteKind.EXTEND])
+#: In the order they are sent: who may not come again before new places, ends of HITs, rewards, and only then whatever
+#: else takes money.
+QUEUES = (
+    Queue(QualificationWrite),
+    Queue(HitWrite, ~_TAKES_PLACES),
+    Queue(Payment, Q(kind=PaymentKind.REWARD)),
+    Queue(HitWrite, _TAKES_PLACES),
+    Queue(Rejection),
+    Queue(Payment, ~Q(kind=PaymentKind.REWARD), is_extra=True),
+    Queue(Message),
+)
 #: Neither places nor money: told apart in the report.
 WORDS = (QualificationWrite, Message)
 UNFINISHED = (WriteState.PLANNED, WriteState.SENDING)
@@ -80,22 +94,36 @@ class SendReport:
         self.refused += other.refused
         self.told += other.told
         self.waiting += other.waiting
-        self.remarks += [remark for remark in other.remarks if remark not in self.remarks]
+        for remark in other.remarks:
+            self.remark(remark)
+
+    def remark(self, sentence: str) -> None:
+        if sentence not in self.remarks:
+            self.remarks.append(sentence)
+
+    def count(self, write: RecruiterWrite, remark: str) -> None:
+        """What became of a write."""
+        if isinstance(write, WORDS):
+            self.told += write.state not in UNFINISHED
+            return
+        self.confirmed += write.state == WriteState.CONFIRMED
+        self.refused += write.state == WriteState.REFUSED
+        if remark:
+            self.remark(f"{write}: {remark}")
 
 
-def waiting(environment: str) -> Iterator[RecruiterWrite]:
+def waiting(environment: str, queue: Queue) -> Iterator[RecruiterWrite]:
     """Rows to deliver, each read anew when its turn comes."""
-    for queue in QUEUES:
-        manager = queue._default_manager
-        keys = manager.filter(environment=environment, state__in=UNFINISHED).order_by("pk")
-        for pk in list(keys.values_list("pk", flat=True)):
-            write = manager.get(pk=pk)
-            if write.state in UNFINISHED:
-                yield write
+    manager = queue.kind._default_manager
+    keys = manager.filter(queue.which, environment=environment, state__in=UNFINISHED).order_by("pk")
+    for pk in list(keys.values_list("pk", flat=True)):
+        write = manager.get(pk=pk)
+        if write.state in UNFINISHED:
+            yield write
 
 
 def count_waiting(environment: str) -> int:
-    return sum(q._default_manager.filter(environment=environment, state__in=UNFINISHED).count() for q in QUEUES)
+    return sum(k._default_manager.filter(environment=environment, state__in=UNFINISHED).count() for k in KINDS)
 
 
 def send(*, environment: str | None = None, wait_s: float = 0) -> SendReport:
@@ -113,7 +141,7 @@ def send(*, environment: str | None = None, wait_s: float = 0) -> SendReport:
                 break
             if time.monotonic() >= end:
                 report.waiting += count_waiting(name)
-                report.remarks.append(f"{name}: another sender is at work.")
+                report.remark(f"{name}: another sender is at work.")
                 break
             time.sleep(0.2)
     return report
@@ -127,152 +155,75 @@ def _send_for(environment: str) -> SendReport | None:
             return None
         try:
             recruiter = recruiter_for(environment)
-            if _may_send(recruiter, report):
-                _round(recruiter, lease, report)
+            _may_send(recruiter)
+            if notice_restoring(environment):
+                report.remark(f"{environment}: this database was restored; what it has planned is asked about first.")
+            _round(recruiter, lease, report)
         except KeysRefused as error:
             pause(environment, Pause.KEYS, error.message)
-            report.remarks.append(error.message)
+            report.remark(error.message)
         except RecruiterUnavailable as error:
-            report.remarks.append(error.message)
+            report.remark(error.message)
     report.waiting = count_waiting(environment)
     return report
 
 
-def _may_send(recruiter: Recruiter, report: SendReport) -> bool:
-    """A pause for refused keys ends by itself once they are accepted; one for the books when `reconcile` is content."""
-    row = SenderLease.objects.get(environment=recruiter.environment)
-    if row.pause == Pause.KEYS:
-        recruiter.balance_cents()  # raises KeysRefused while they are not
+def _may_send(recruiter: Recruiter) -> None:
+    """A pause for refused keys ends by itself once they are accepted; KeysRefused while they are not."""
+    if SenderLease.objects.get(environment=recruiter.environment).pause == Pause.KEYS:
+        recruiter.balance_cents()
         resume(recruiter.environment, Pause.KEYS)
-    elif row.pause == Pause.LEDGER:
-        report.remarks.append(f"{recruiter.environment}: {row.pause_detail}")
-        return False
-    return True
 
 
 def _round(recruiter: Recruiter, lease: Lease, report: SendReport) -> None:
-    in_vain = 0
-    for write in waiting(recruiter.environment):
-        if not lease.renew():
-            report.remarks.append(f"{recruiter.environment}: another sender has taken over.")
+    """Each queue has its turn, whatever became of the one before it; two in vain, and nobody is there."""
+    queues_in_vain = 0
+    for queue in QUEUES:
+        try:
+            is_in_vain = _empty(queue, recruiter, lease, report)
+        except LeaseTaken:
+            report.remark(f"{recruiter.environment}: another sender has taken over.")
             return
+        queues_in_vain = queues_in_vain + 1 if is_in_vain else 0
+        if queues_in_vain == QUEUES_IN_VAIN:
+            return
+
+
+def _empty(queue: Queue, recruiter: Recruiter, lease: Lease, report: SendReport) -> bool:
+    """Deliver what can be delivered of a queue; whether that was given up."""
+    in_vain, too_dear = 0, math.inf
+    for write in waiting(recruiter.environment, queue):
+        if queue.is_extra and _cost(write) >= too_dear:
+            continue
+        if not lease.renew():
+            raise LeaseTaken
         try:
             remark = deliver(delivery_of(recruiter, write), write, is_ours=lease.renew)
         except IllegalTransition:
             continue  # stopped or settled by somebody else meanwhile
         except InsufficientFunds as error:
-            # oldest first: nobody behind is paid before this one
-            report.remarks.append(error.message)
-            return
+            # It steps aside: what costs less, and what costs nothing, is not held up.
+            report.remark(error.message)
+            too_dear = min(too_dear, _cost(write))
+            continue
         except RecruiterUnavailable as error:
-            report.remarks.append(error.message)
+            report.remark(error.message)
             in_vain += 1
-            if in_vain == 3:
-                return
+            if in_vain == MOST_IN_VAIN:
+                return True
             time.sleep(recruiter.breath_s * 2**in_vain)
             continue
         except KeysRefused:
             raise
         except (RecruiterError, InvalidRequest) as error:
             # The question about this row was refused; those behind it have their turn all the same.
-            _note(write, last_error=error.message[:500])
-            report.remarks.append(f"{write}: {error.message}")
+            note(write, last_error=error.message[:500])
+            report.remark(f"{write}: {error.message}")
             continue
         in_vain = 0
-        if isinstance(write, WORDS):
-            report.told += write.state not in UNFINISHED
-            continue
-        if write.state == WriteState.CONFIRMED:
-            report.confirmed += 1
-        elif write.state == WriteState.REFUSED:
-            report.refused += 1
-        if remark:
-            report.remarks.append(f"{write}: {remark}")
+        report.count(write, remark)
+    return False
 
 
-def deliver(delivery: Delivery, write: RecruiterWrite, *, is_ours: Callable[[], bool]) -> str:
-    """Take one write as far as it goes now; returns why it is not confirmed, or nothing.
-
-    `is_ours` renews the lease. It is asked once more before a re-send: asking the other side may have taken so long
-    that somebody else has taken over.
-    """
-    is_first = not write.attempts
-    if write.state == WriteState.PLANNED:
-        if why := delivery.waits_for():
-            return why
-        advance(write, WriteState.SENDING, first_sent_at=clock.now())
-    if not is_first:
-        remark = _ask_before_sending_again(delivery, write)
-        if remark is not None:
-            return remark
-        if not is_ours():
-            return "Another sender has taken over."
-    _note(write, attempts=write.attempts + 1)
-    try:
-        delivery.carry_out()
-    except OutcomeUnknown as error:
-        _note(write, last_error=error.message[:500])
-        return error.message
-    except (AlreadyDone, StateRefused, NotAtRecruiter) as error:
-        return _settle_by_asking(delivery, write, error)
-    except (InsufficientFunds, KeysRefused, RecruiterUnavailable) as error:
-        _note(write, last_error=error.message[:500])
-        raise
-    except (RecruiterError, InvalidRequest) as error:
-        return _refuse(delivery, error.message)
-    delivery.confirm()
-    return ""
-
-
-def _ask_before_sending_again(delivery: Delivery, write: RecruiterWrite) -> str | None:
-    """None when the write has to be sent (again); else what is known about it now."""
-    word = delivery.ask()
-    if word.is_done:
-        delivery.confirm()
-        return ""
-    if word.refusal:
-        return _refuse(delivery, word.refusal)
-    if word.wait:
-        return word.wait
-    now = clock.now()
-    if delivery.is_idempotent or (write.first_sent_at is not None and now - write.first_sent_at < TOKEN_LIVES):
-        return None
-    if write.missed_at is None:
-        _note(write, missed_at=now)
-    if write.missed_at is None or now - write.missed_at < ASK_AGAIN_AFTER:
-        return "The other side does not have it; it is asked once more before it is sent again."
-    logger.warning("%s is sent again after %s", write, now - (write.first_sent_at or now))
-    record(
-        action="send-again",
-        subject=f"{type(write).__name__.lower()}:{write.pk}",
-        study=write.campaign.study.slug,
-        attempts=write.attempts,
-    )
-    _note(write, first_sent_at=now, missed_at=None)
-    return None
-
-
-def _settle_by_asking(delivery: Delivery, write: RecruiterWrite, error: ApplicationError) -> str:
-    """The other side says that this was done, or cannot be: a read decides."""
-    word = delivery.ask()
-    if word.is_done:
-        delivery.confirm()
-        return ""
-    if word.refusal:
-        return _refuse(delivery, word.refusal)
-    is_fresh = write.first_sent_at is None or clock.now() - write.first_sent_at < STATE_SETTLES
-    if isinstance(error, AlreadyDone) or is_fresh:
-        _note(write, last_error=error.message[:500])
-        return error.message
-    return _refuse(delivery, error.message)
-
-
-def _refuse(delivery: Delivery, why: str) -> str:
-    delivery.refuse(why)
-    return why
-
-
-def _note(write: RecruiterWrite, **facts: object) -> None:
-    type(write)._default_manager.filter(pk=write.pk).update(**facts)
-    for name, fact in facts.items():
-        setattr(write, name, fact)
+def _cost(write: RecruiterWrite) -> float:
+    return write.cost_cents if isinstance(write, Payment) else math.inf

@@ -148,6 +148,20 @@ def adopt_approval(*, assignment: Assignment) -> Payment:
     return payment
 
 
+def book_elsewhere(*, assignment: Assignment, amount_cents: int, cause: str, reason: str, by: User) -> Payment:
+    """A bonus that was paid without us: confirmed when it is written down, and counted against the caps."""
+    payment = _insert(
+        assignment=assignment,
+        kind=PaymentKind.BONUS,
+        cause=cause,
+        amount_cents=amount_cents,
+        fee_cents=fees_of(assignment.environment).bonus_fee_cents(amount_cents),
+        reason=reason,
+        by=by,
+    )
+    return advance(payment, WriteState.CONFIRMED, confirmed_at=clock.now())
+
+
 def _record(action: str, assignment: Assignment, by: User | None, **facts: Any) -> None:
     record(action=action, subject=f"assignment:{assignment.pk}", study=assignment.campaign.study.slug, by=by, **facts)
 

@@ -10,7 +10,13 @@ from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, KeysRefused, NotAtRecruiter, RecruiterError, TokenRefused
+from humanexp.core.errors import (
+    Conflict,
+    KeysRefused,
+    NotAtRecruiter,
+    RecruiterError,
+    TokenRefused,
+)
 from humanexp.experiments import selectors as experiment_selectors
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Population, Session, SessionState, Study
@@ -25,6 +31,8 @@ from humanexp.recruitment.services.qualifying import grant_passes, mark_as_taken
 from humanexp.recruitment.services.settling import adopt_approval, pay_compensation
 from humanexp.recruitment.states import LISTED, AssignmentState, HitState, advance
 
+#: So many HITs in a row without a reply: nobody is there.
+MOST_IN_VAIN = 3
 #: A submission in the last second is listed a little later.
 GRACE = timedelta(minutes=30)
 
@@ -47,7 +55,12 @@ class SyncReport:
     def add(self, other: SyncReport) -> None:
         for name in ("hits", "submitted", "unmatched", "approved", "rejected", "returned", "qualified"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.remarks += [remark for remark in other.remarks if remark not in self.remarks]
+        for remark in other.remarks:
+            self.remark(remark)
+
+    def remark(self, sentence: str) -> None:
+        if sentence not in self.remarks:
+            self.remarks.append(sentence)
 
 
 def sync(*, study: Study | None = None) -> SyncReport:
@@ -79,8 +92,7 @@ def _sync(campaigns: Iterable[Campaign]) -> SyncReport:
         except RecruiterError as error:
             if isinstance(error, KeysRefused):
                 pause(campaign.environment, Pause.KEYS, error.message)
-            if error.message not in report.remarks:
-                report.remarks.append(error.message)
+            report.remark(error.message)
     return report
 
 
@@ -95,6 +107,7 @@ def refresh_balance(*, environment: str) -> int | None:
 
 
 def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport) -> None:
+    in_vain = unread = 0
     for hit in selectors.hits_to_ask_about(campaign):
         try:
             # The HIT first: once it is closed, the list that follows is complete.
@@ -105,6 +118,15 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
                 f"{campaign.environment} no longer has HIT {hit.hit_id}: nothing new is learned of it."
             )
             continue
+        except KeysRefused:
+            raise
+        except RecruiterError as error:  # no reply, or a bad one: it is about this HIT alone
+            in_vain, unread = in_vain + 1, unread + 1
+            if in_vain == MOST_IN_VAIN:
+                raise
+            report.remark(error.message)
+            continue
+        in_vain = 0
         # Of this HIT's alone: a study of a thousand people in HITs of nine asks about more than a hundred.
         ids = [found.assignment_id for found in listed]
         rows = list(campaign.assignments_taken.filter(assignment_id__in=ids).select_related("person"))
@@ -117,10 +139,12 @@ def _sync_campaign(campaign: Campaign, recruiter: Recruiter, report: SyncReport)
                 _store_assignment(campaign, hit, found, report)
         _store_hit(hit, about)
         report.hits += 1
-    report.returned += _give_up_lost(campaign)
     report.qualified += grant_passes(campaign=campaign)
     if recruiter.pays:
         refresh_balance(environment=campaign.environment)
+    if unread:
+        return  # who is missing may stand in a list that was not read
+    report.returned += _give_up_lost(campaign)
     Campaign.objects.filter(pk=campaign.pk).update(synced_at=clock.now())
 
 

@@ -53,6 +53,7 @@ def ledger(request: HttpRequest, slug: str) -> HttpResponse:
         "kinds": PaymentKind.choices,
         "money": selectors.money_of(study),
         "books": selectors.books(study),
+        "differences": selectors.differences(study),
     }
     return render(request, "recruitment/ledger.html", context)
 

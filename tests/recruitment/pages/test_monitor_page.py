@@ -156,13 +156,6 @@ class TestResolutions:
         elsewhere = SenderLease.objects.create(environment="production", pause="keys")
         assert console.post(f"{path}resolve/", {"kind": "keys", "subject": str(elsewhere.pk)}).status_code == 404
 
-    def test_books_that_differ_lead_to_the_ledger(self, launched: Campaign, console: Client) -> None:
-        SenderLease.objects.update_or_create(
-            environment="marketplace", defaults={"pause": "ledger", "pause_detail": "One cent is missing."}
-        )
-        page = console.get(f"/studies/{launched.study.slug}/monitor/").content.decode()
-        assert "One cent is missing." in page and "Compare the books" in page
-
     def test_a_hit_that_was_cut_is_published_again(self, launched: Campaign, console: Client) -> None:
         hit = launched.hits.get()
         hit.writes.update(state=WriteState.REFUSED, last_error="Throttled for ever.")

@@ -10,7 +10,7 @@ from humanexp.recruitment.models import Environment
 
 
 class Command(RecruitmentCommand):
-    help = "Compare the ledger with what the recruiters say was paid; a difference stops the sender until it is gone."
+    help = "Compare the ledger with what the recruiters say was paid; a difference waits for a person."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--environment", choices=Environment.values, help="default: all that were used")
@@ -22,9 +22,13 @@ class Command(RecruitmentCommand):
                 f"{book.environment}: {book.payments} payments, ledger ${money.dollars(book.ledger_cents)}, recruiter "
                 f"${money.dollars(book.theirs_cents)}, {book.on_the_way} on their way"
             )
-            for difference in book.differences:
-                self.stderr.write(f"{book.environment}: {difference}")
+            for sentence in [*book.differences, *book.remarks]:
+                self.stderr.write(f"{book.environment}: {sentence}")
+            if book.hits_unread:
+                self.stderr.write(f"{book.environment}: the lists could not all be read; compare again.")
         if not books:
             self.stdout.write("nothing was ever paid through a recruiter")
         if any(not book.adds_up for book in books):
-            raise CommandError("The books differ.")
+            raise CommandError("The books differ: see the page Ledger.")
+        if any(book.hits_unread for book in books):
+            raise CommandError("Not everything could be compared.")

@@ -31,6 +31,7 @@ NOT_DONE = Word(is_done=False)
 class Delivery(Protocol):
     """A write on its way."""
 
+    recruiter: Recruiter
     #: the recruiter itself makes two of these one, whenever the second comes
     is_idempotent: bool
 
@@ -48,7 +49,7 @@ class Base(Generic[Write]):
         self.recruiter, self.write = recruiter, write
 
     def waits_for(self) -> str:
-        """Why a first send has to wait, or nothing."""
+        """Why a send has to wait, or nothing."""
         return ""
 
     def refuse(self, why: str) -> None:

@@ -6,7 +6,8 @@ from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.errors import RecruiterError
-from humanexp.recruitment.models import Payment, Rejection
+from humanexp.recruitment import selectors
+from humanexp.recruitment.models import Payment, Rejection, SenderLease
 from humanexp.recruitment.recruiters.base import BonusOrder
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Base, Word
 from humanexp.recruitment.states import AssignmentState, advance
@@ -44,6 +45,14 @@ class Reward(Base[Payment]):
 
 class Extra(Base[Payment]):
     """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason."""
+
+    def waits_for(self) -> str:
+        """A person has to look first where the books differ, or may: paid twice cannot be undone."""
+        if selectors.is_held(self.write.assignment):
+            return "The books differ about this assignment or its campaign; a person looks into it first."
+        if SenderLease.objects.filter(environment=self.write.environment, to_compare_since__isnull=False).exists():
+            return "The books are compared first: this database was restored, or they differed."
+        return ""
 
     def ask(self) -> Word:
         assignment = self.write.assignment

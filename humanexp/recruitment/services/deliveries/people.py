@@ -63,6 +63,8 @@ class Words(Base[Message]):
     is_idempotent = True
 
     def ask(self) -> Word:
+        if self.write.ask_first:
+            return Word(is_done=False, refusal="The database was restored: the message may have been sent before.")
         if self.write.first_sent_at is None:
             return NOT_DONE
         return Word(is_done=False, refusal="The reply was lost: the message may have arrived. It is not sent again.")

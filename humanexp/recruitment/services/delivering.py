@@ -1,0 +1,163 @@
+"""One write, taken as far as it goes now: asked about where it may have been sent before, and sent once.
+
+Before a first send the row is committed as "sending". A row found "sending" has an unknown outcome: the other side is
+asked before it is sent again, with the same token. The recruiter remembers tokens for a day; a row older than that, or
+of a database that was restored, may have been sent without our knowing: it is asked about twice, a while apart, before
+it is sent, be it for the first time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from humanexp.core import clock
+from humanexp.core.audit import record
+from humanexp.core.errors import (
+    AlreadyDone,
+    ApplicationError,
+    InsufficientFunds,
+    InvalidRequest,
+    KeysRefused,
+    NotAtRecruiter,
+    OutcomeUnknown,
+    RecruiterError,
+    RecruiterUnavailable,
+    StateRefused,
+)
+from humanexp.recruitment.models import RecruiterWrite
+from humanexp.recruitment.services.counting import count_send
+from humanexp.recruitment.services.deliveries import Delivery
+from humanexp.recruitment.states import WriteState, advance
+
+logger = logging.getLogger(__name__)
+
+#: So much short of the recruiter's memory of tokens one is taken for forgotten.
+SPARE = timedelta(hours=4)
+#: Between the two questions about a row whose token may be forgotten.
+ASK_AGAIN_AFTER = timedelta(minutes=1)
+#: A fresh submission may be refused for a while (its state is "null" there), and yet be paid later.
+STATE_SETTLES = timedelta(minutes=30)
+#: Clocks of the database's machine and of this one may stand so much apart.
+CLOCKS_PART = timedelta(minutes=5)
+TAKEN_OVER = "Another sender has taken over."
+
+
+def deliver(delivery: Delivery, write: RecruiterWrite, *, is_ours: Callable[[], bool]) -> str:
+    """Take one write as far as it goes now; returns why it is not confirmed, or nothing.
+
+    `is_ours` renews the lease. It is asked once more before a re-send: asking the other side may have taken so long
+    that somebody else has taken over.
+    """
+    if write.state == WriteState.PLANNED and (why := delivery.waits_for()):
+        return why
+    if _may_be_there(delivery, write):
+        remark = _ask_before_sending(delivery, write)
+        if remark is not None:
+            return remark
+        if not is_ours():
+            return TAKEN_OVER
+        if why := delivery.waits_for():
+            return why
+    was_tried = write.attempts > 0
+    if write.state == WriteState.PLANNED:
+        advance(write, WriteState.SENDING, first_sent_at=write.first_sent_at or clock.now())
+    count_send(write.environment)
+    if not _take(write):
+        return TAKEN_OVER
+    try:
+        delivery.carry_out()
+    except OutcomeUnknown as error:
+        note(write, last_error=error.message[:500])
+        return error.message
+    except (AlreadyDone, StateRefused, NotAtRecruiter) as error:
+        return _settle_by_asking(delivery, write, error)
+    except InsufficientFunds as error:
+        if not was_tried:  # certainly not carried out, now or ever
+            advance(write, WriteState.PLANNED, attempts=0, first_sent_at=None)
+        note(write, last_error=error.message[:500])
+        raise
+    except (KeysRefused, RecruiterUnavailable) as error:
+        note(write, last_error=error.message[:500])
+        raise
+    except (RecruiterError, InvalidRequest) as error:
+        return _refuse(delivery, error.message)
+    delivery.confirm()
+    return ""
+
+
+def _take(write: RecruiterWrite) -> bool:
+    """Claim this attempt: of two senders that both believe they hold the lease, one sends it."""
+    mine = type(write)._default_manager.filter(pk=write.pk, state=WriteState.SENDING, attempts=write.attempts)
+    if not mine.update(attempts=write.attempts + 1, ask_first=False):
+        return False
+    write.attempts, write.ask_first = write.attempts + 1, False
+    return True
+
+
+def _may_be_there(delivery: Delivery, write: RecruiterWrite) -> bool:
+    """Sent before, as far as we remember; or it may have been, and the recruiter would not know the token any more."""
+    return bool(write.attempts) or write.ask_first or not _is_remembered(delivery, write.created_at)
+
+
+def _is_remembered(delivery: Delivery, since: datetime | None) -> bool:
+    """Whether a token that was used then is still carried out once. A time to come was written by another clock."""
+    if since is None:
+        return False
+    return timedelta() <= clock.now() - since + CLOCKS_PART < delivery.recruiter.token_memory - SPARE
+
+
+def _ask_before_sending(delivery: Delivery, write: RecruiterWrite) -> str | None:
+    """None when the write has to be sent (again); else what is known about it now."""
+    word = delivery.ask()
+    if word.is_done:
+        delivery.confirm()
+        return ""
+    if word.refusal:
+        return _refuse(delivery, word.refusal)
+    if word.wait:
+        return word.wait
+    now = clock.now()
+    if delivery.is_idempotent or (not write.ask_first and _is_remembered(delivery, write.first_sent_at)):
+        return None
+    if write.missed_at is None or write.missed_at > now:  # later than now: the clock was set back
+        note(write, missed_at=now)
+    if write.missed_at is None or now - write.missed_at < ASK_AGAIN_AFTER:
+        return "The other side does not have it; it is asked once more before it is sent."
+    logger.warning("%s is sent; it was planned at %s", write, write.created_at)
+    record(
+        action="send-again" if write.attempts else "send-late",
+        subject=f"{type(write).__name__.lower()}:{write.pk}",
+        study=write.campaign.study.slug,
+        attempts=write.attempts,
+    )
+    note(write, first_sent_at=now, missed_at=None)
+    return None
+
+
+def _settle_by_asking(delivery: Delivery, write: RecruiterWrite, error: ApplicationError) -> str:
+    """The other side says that this was done, or cannot be: a read decides."""
+    word = delivery.ask()
+    if word.is_done:
+        delivery.confirm()
+        return ""
+    if word.refusal:
+        return _refuse(delivery, word.refusal)
+    is_fresh = write.first_sent_at is None or clock.now() - write.first_sent_at < STATE_SETTLES
+    if isinstance(error, AlreadyDone) or is_fresh:
+        note(write, last_error=error.message[:500])
+        return error.message
+    return _refuse(delivery, error.message)
+
+
+def _refuse(delivery: Delivery, why: str) -> str:
+    delivery.refuse(why)
+    return why
+
+
+def note(write: RecruiterWrite, **facts: object) -> None:
+    """Store facts about a write on its way, whatever its state."""
+    type(write)._default_manager.filter(pk=write.pk).update(**facts)
+    for name, fact in facts.items():
+        setattr(write, name, fact)
