@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analysis.errors import InvalidInput
+from analysis.tables import guard
 
 #: An estimate with the ends of its interval, where it has one.
 Estimate = tuple[float | None, float | None, float | None]
@@ -107,7 +108,10 @@ class Table:
         return [[_text(column, cell) for column, cell in zip(self.columns, row, strict=True)] for row in self.rows]
 
     def to_csv(self) -> str:
-        """Unrounded numbers; an estimate is three columns, the last two ``_lower`` and ``_upper``."""
+        """Unrounded numbers; an estimate is three columns, the last two ``_lower`` and ``_upper``.
+
+        A text that a spreadsheet would run as a formula gets an apostrophe in front: names come from people.
+        """
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
         head: list[str] = []
@@ -121,7 +125,7 @@ class Table:
                 if column.kind == "estimate":
                     cells += cell if isinstance(cell, tuple) else (None, None, None)
                 elif not isinstance(cell, tuple):
-                    cells.append(cell)
+                    cells.append(guard(cell) if isinstance(cell, str) else cell)
             writer.writerow(cells)
         return lines.getvalue()
 

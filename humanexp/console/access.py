@@ -1,4 +1,5 @@
-"""Which role a study's page asks for: one table over every address below /studies/<slug>/, enforced for all of them.
+"""Which role a page asks for: one table over every address below /studies/<slug>/, one over pictures, stimuli,
+predictions and searches; both are enforced for all of them.
 
 An address that is not in the table is refused to everybody: a new page says here whom it is for.
 """
@@ -14,15 +15,19 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 
+from humanexp.core import ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
 from humanexp.core.middleware import error_page
 from humanexp.core.models import User
-from humanexp.evaluations.models import Retraining
+from humanexp.core.ownership import Owned, Right
+from humanexp.counterfactuals.models import SearchRun
+from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.experiments.members import may_somewhere, role_of
 from humanexp.experiments.models import Session, Study
 from humanexp.experiments.roles import MAY, Action
 from humanexp.jobs.models import Job
+from humanexp.stimuli.models import SourceSet, StimulusSet
 
 #: What reading a page takes, and what sending its form takes.
 ACCESS: Mapping[str, tuple[Action, Action]] = {
@@ -90,6 +95,67 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "results:responses": (Action.EXPORT, Action.EXPORT),
 }
 
+#: Addresses of what stands outside every study: whose row it is, by the name of the address's part, and the right that
+#: sending takes. Reading takes the laboratory's. None: there is no row yet, and the service asks.
+MATERIAL: Mapping[str, tuple[str, str, Right] | None] = {
+    "stimuli:stimulus_sets": None,
+    "stimuli:new": None,
+    "stimuli:estimate": None,
+    "stimuli:example": None,
+    "stimuli:compare": None,
+    "stimuli:compare_json": None,
+    "stimuli:compare_file": None,
+    "stimuli:stimulus_set": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:generate": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:manifest": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:coverage_json": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:coverage_file": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:delete": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:browse": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:stimulus": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:walk": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:walk_step": ("stimulus_set", "name", Right.CHANGE),
+    "stimuli:new_source": None,
+    "stimuli:source_set": ("source_set", "name", Right.CHANGE),
+    "stimuli:describe_source": ("source_set", "name", Right.CHANGE),
+    "stimuli:freeze_source": ("source_set", "name", Right.CHANGE),
+    "stimuli:delete_source": ("source_set", "name", Right.CHANGE),
+    "stimuli:original": ("original", "pk", Right.CHANGE),
+    "stimuli:picture": ("stimulus", "pk", Right.CHANGE),
+    "stimuli:small": ("stimulus", "pk", Right.CHANGE),
+    "evaluations:classifiers": None,
+    "evaluations:new": None,
+    "evaluations:upload": None,
+    "evaluations:take": None,
+    "evaluations:run": ("evaluation", "pk", Right.CHANGE),
+    "evaluations:delete": ("evaluation", "pk", Right.CHANGE),
+    "evaluations:retraining": ("retraining", "pk", Right.CHANGE),
+    "evaluations:select_gold": ("source_set", "name", Right.CHANGE),
+    "counterfactuals:leaderboard": None,
+    "counterfactuals:new": None,
+    "counterfactuals:picture": ("counterfactual", "pk", Right.CHANGE),
+    "counterfactuals:across": None,
+    "counterfactuals:group": None,
+    "counterfactuals:transfer": None,
+    "counterfactuals:group-file": None,
+    "counterfactuals:search": ("search", "name", Right.CHANGE),
+    "counterfactuals:freeze": ("search", "name", Right.CHANGE),
+    "counterfactuals:stimuli": ("search", "name", Right.CHANGE),
+    "counterfactuals:export": ("search", "name", Right.CHANGE),
+    "counterfactuals:close-round": ("search", "name", Right.READ),
+}
+_ROWS: Mapping[str, Callable[[Any], Owned | None]] = {
+    "source_set": lambda name: SourceSet.objects.filter(name=name).first(),
+    "stimulus_set": lambda name: StimulusSet.objects.filter(name=name).first(),
+    "original": lambda pk: SourceSet.objects.filter(images=pk).first(),
+    "stimulus": lambda pk: StimulusSet.objects.filter(stimuli=pk).first(),
+    "evaluation": lambda pk: EvaluationRun.objects.filter(pk=pk).first(),
+    "retraining": lambda pk: Retraining.objects.filter(pk=pk).first(),
+    "search": lambda name: SearchRun.objects.filter(name=name).first(),
+    "counterfactual": lambda pk: SearchRun.objects.filter(counterfactuals=pk).first(),
+}
+_MATERIAL_APPS = ("stimuli:", "evaluations:", "counterfactuals:")
+
 #: Addresses that belong to no study: for those who may do this in any of them.
 ANYWHERE: Mapping[str, Action] = {"console:retrain": Action.ANALYSE}
 
@@ -108,7 +174,7 @@ JOBS: Mapping[str, Action] = {
     "results": Action.ANALYSE,
     "console": Action.CHECK,
 }
-#: What it takes to cancel jobs that belong to no study, or to let them go on; all others are everybody's.
+#: What it takes to cancel jobs that belong to no study, or to let them go on; all others are for who started them.
 HOUSE_JOBS: Mapping[str, Action] = {"console.retrain": Action.ANALYSE}
 #: Talk with the recruiters is about people and money of every study: who may see neither, does not hear it.
 _RECRUITERS, _HEARS_RECRUITERS = "recruitment", Action.EVIDENCE
@@ -139,7 +205,8 @@ class StudyAccess:
         if match is None:
             return None
         is_of_study = match.route.startswith(_STUDIES)
-        if not is_of_study and match.view_name not in (*_JOB_PAGES, *ANYWHERE, _RETRAINING):
+        is_material = not is_of_study and match.view_name.startswith(_MATERIAL_APPS)
+        if not (is_of_study or is_material or match.view_name in (*_JOB_PAGES, *ANYWHERE)):
             return None
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
@@ -149,8 +216,10 @@ class StudyAccess:
                 _check(request, study, _action_of(match.view_name, request.method or "GET"), name=kwargs["slug"])
             elif match.view_name in ANYWHERE:
                 _check_anywhere(request, ANYWHERE[match.view_name])
-            elif match.view_name == _RETRAINING:
-                _check_people(request, kwargs["pk"])
+            elif is_material:
+                _check_material(request, match.view_name, kwargs)
+                if match.view_name == _RETRAINING:
+                    _check_people(request, kwargs["pk"])
             else:
                 _check_job(request, kwargs["pk"], is_reading=match.view_name == "jobs:job")
         except ApplicationError as error:
@@ -174,6 +243,20 @@ def _check(request: HttpRequest, study: Study | None, action: Action | None, *, 
         raise NotAllowed(
             _("You are a %(role)s of this study and may not do this: ask one of its owners.") % {"role": role.label}
         )
+
+
+def _check_material(request: HttpRequest, view_name: str, kwargs: Mapping[str, Any]) -> None:
+    if view_name not in MATERIAL:
+        raise NotAllowed(_("Nobody has said yet whom this page is for."))
+    if (entry := MATERIAL[view_name]) is None or not isinstance(request.user, User):
+        return
+    kind, part, to_send = entry
+    if (row := _ROWS[kind](kwargs[part])) is None:
+        return  # the view says that it is not there
+    if not ownership.may(request.user, Right.READ, row):
+        raise NotFound(_("There is nothing of this name."))
+    if request.method not in _READING:
+        ownership.check(request.user, to_send, row)
 
 
 def _check_anywhere(request: HttpRequest, action: Action) -> None:
@@ -204,6 +287,10 @@ def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
         _check_anywhere(request, _HEARS_RECRUITERS)
     elif job.kind in HOUSE_JOBS and not is_reading:
         _check_anywhere(request, HOUSE_JOBS[job.kind])
+    elif not is_reading and isinstance(request.user, User):
+        is_own = job.created_by_id is not None and job.created_by_id == request.user.pk
+        if not is_own and not ownership.is_head(request.user):
+            raise NotAllowed(_("Somebody else has started this job: ask them, or an administrator, to stop it."))
 
 
 def jobs_shown_to(user: User | AnonymousUser, jobs: Sequence[Job]) -> list[int]:

@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from analysis.tables import guard
 from humanexp.core.models import AuditEvent, User
 from humanexp.experiments.models import Study
 
@@ -75,6 +76,13 @@ ACTS: Mapping[str, str | Promise] = {
     "export": _("took data away"),
     "delete-stimuli": _("deleted a stimulus set"),
     "delete-pictures": _("deleted a set of pictures"),
+    "freeze-pictures": _("froze a set of pictures"),
+    "describe-pictures": _("changed the notes on a set of pictures"),
+    "evaluate": _("had a network evaluated"),
+    "replace-predictions": _("replaced predictions"),
+    "delete-predictions": _("deleted predictions"),
+    "search": _("started a search for counterfactuals"),
+    "freeze-search": _("froze the pictures of a search"),
     "delete-participant": _("deleted a participant"),
 }
 
@@ -191,6 +199,5 @@ def _name(user: User) -> str:
 
 def _row(cells: list[str]) -> str:
     stream = io.StringIO()
-    # A cell that begins like a formula is text to a spreadsheet as well.
-    csv.writer(stream).writerow([f"'{cell}" if cell[:1] in ("=", "+", "-", "@") else cell for cell in cells])
+    csv.writer(stream).writerow([guard(cell) for cell in cells])
     return stream.getvalue()

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class CoreConfig(AppConfig):
@@ -9,3 +12,16 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core import checks  # noqa: F401  (registers)
+
+        post_migrate.connect(_make_default_lab, sender=self)
+
+
+def _make_default_lab(*, apps: Any, using: str, **_kwargs: Any) -> None:
+    """Every account and every set of pictures belongs to one, also in a database that was emptied."""
+    from humanexp.core.models import DEFAULT_LAB
+
+    try:
+        lab = apps.get_model("core", "Lab")
+    except LookupError:  # migrated back to before there were laboratories
+        return
+    lab.objects.using(using).get_or_create(name=DEFAULT_LAB)

@@ -10,9 +10,23 @@ from django.db import models
 
 from humanexp.core.errors import NotAllowed
 
+#: The laboratory that everything belongs to until there is a second one.
+DEFAULT_LAB = "lab"
+
+
+class Lab(models.Model):
+    """Who owns pictures, stimuli, predictions and searches together, and may look at them."""
+
+    name = models.SlugField(primary_key=True, max_length=40)
+
+    def __str__(self) -> str:
+        return self.name
+
 
 class User(AbstractUser):
     """A researcher's account. Participants and marketplace workers have none here."""
+
+    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="accounts")
 
 
 class OnlyAdded(models.QuerySet[Any]):

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.core.models import DEFAULT_LAB, Lab
 from humanexp.experiments.models import Population, Study
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
 
@@ -42,6 +43,7 @@ class SearchRun(models.Model):
     #: weights and pictures a second of the model
     facts = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
 

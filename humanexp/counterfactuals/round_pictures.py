@@ -71,6 +71,7 @@ def _described(run: SearchRun, name: str) -> StimulusSet:
         count_per_corruption=0,
         size_px=run.size_px,
         metric=METRIC_NAME,
+        lab_id=run.lab_id,
         created_by=run.created_by,
     )
 

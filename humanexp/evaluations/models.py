@@ -5,6 +5,7 @@ from pathlib import PurePath
 from django.conf import settings
 from django.db import models
 
+from humanexp.core.models import DEFAULT_LAB, Lab
 from humanexp.stimuli.models import StimulusSet
 
 
@@ -36,6 +37,7 @@ class EvaluationRun(models.Model):
     #: that predicting took, summed over processes; joining and waiting are not in it
     seconds = models.FloatField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
 
@@ -99,6 +101,7 @@ class Retraining(models.Model):
     #: before and after, losses, energy
     report = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
 

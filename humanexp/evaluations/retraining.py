@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from humanexp.core import clock
+from humanexp.core import clock, ownership
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
 from humanexp.core.models import User
+from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.prediction import shown_stimuli
@@ -62,6 +63,8 @@ def describe(
     """
     spec = check_trainable(check_spec(spec) if by is None else check_safe(spec))
     for one in (stimulus_set, evaluation_set):
+        if one is not None:
+            ownership.check(by, Right.READ, one)
         if one is not None and one.completed_at is None:
             raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
     unknown = sorted(set(corruptions) - set(stimulus_set.corruptions))
@@ -86,6 +89,7 @@ def describe(
         power=power or {},
         people_of=people_of,
         out=str(out.resolve()),
+        lab_id=stimulus_set.lab_id,
         created_by=by,
     )
     same = _under_way(row)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from humanexp.core import clock
+from humanexp.core import clock, ownership
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import check_safe, check_spec, checked_specs, default_name
@@ -48,10 +50,17 @@ def evaluate(
     if stimulus_set.completed_at is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} is not complete yet: let its job finish first.")
     _check_own_labels(stimulus_set, own_labels=own_labels)
-    run, _created = EvaluationRun.objects.get_or_create(
+    name = name or default_name(spec)
+    before = check_may_predict(stimulus_set=stimulus_set, name=name, by=by)
+    run = before or EvaluationRun.objects.create(
         stimulus_set=stimulus_set,
-        name=name or default_name(spec),
-        defaults={"spec": spec, "device": device, "rule": rule, "own_labels": own_labels, "created_by": by},
+        name=name,
+        spec=spec,
+        device=device,
+        rule=rule,
+        own_labels=own_labels,
+        lab_id=stimulus_set.lab_id,
+        created_by=by,
     )
     asked: dict[str, Any] = {
         "evaluation_id": run.pk,
@@ -68,12 +77,28 @@ def evaluate(
     if under_way is not None and not under_way.is_finished and under_way.parameters == asked:
         return run, under_way
     _check_idle(run)
+    action = "replace-predictions" if run.completed_at else "evaluate"
+    record(action=action, subject=f"stimulus set:{stimulus_set.name}", by=by, name=run.name, spec=spec)
     return run, jobs.submit(JOB_KIND, subject=run.job_subject, by=by, **asked)
+
+
+def check_may_predict(*, stimulus_set: StimulusSet, name: str, by: User | None) -> EvaluationRun | None:
+    """The predictions that are there under a name; refuses an account that may neither replace nor add them.
+
+    They appear in every study on the set, whoever put them there.
+    """
+    before = EvaluationRun.objects.filter(stimulus_set=stimulus_set, name=name).first()
+    if before is None:
+        ownership.check(by, Right.ADD, stimulus_set)
+    else:
+        ownership.check(by, Right.CHANGE, before)
+    return before
 
 
 @transaction.atomic
 def select_gold(*, source_set: SourceSet, specs: Sequence[str], device: str = "cpu", by: User | None = None) -> Job:
     """Ask classifiers about every clean original, so that gold pictures can be those that all of them name right."""
+    ownership.check(by, Right.CHANGE, source_set)
     names = checked_specs(specs, allow_code=by is None)
     if not source_set.images.exists():
         raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
@@ -117,9 +142,11 @@ def complete(
 
 
 @transaction.atomic
-def delete(*, run: EvaluationRun) -> None:
+def delete(*, run: EvaluationRun, by: User | None = None) -> None:
     """Delete a run with its predictions; analyses that are stored already keep their numbers."""
+    ownership.check(by, Right.CHANGE, run)
     _check_idle(run)
+    record(action="delete-predictions", subject=f"stimulus set:{run.stimulus_set.name}", by=by, name=run.name)
     folder = run.folder
     run.delete()
     transaction.on_commit(lambda: shutil.rmtree(media_path(folder), ignore_errors=True))

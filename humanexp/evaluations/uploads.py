@@ -68,6 +68,7 @@ def take(*, stimulus_set: StimulusSet, waiting: str, name: str, by: User | None)
     path = media_path(_WAITING) / Path(waiting).name
     if not waiting or not path.is_file():
         raise NotFound("The table is not waiting any more: upload it again.")
+    services.check_may_predict(stimulus_set=stimulus_set, name=name, by=by)
     check_table(examine_table(path, _keys(stimulus_set), name=name))
     kept = media_path(TABLES) / path.name
     kept.parent.mkdir(parents=True, exist_ok=True)

@@ -94,7 +94,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
             refusal = _("Type the name exactly as it stands above.")
         else:
             try:
-                services.delete(run=found)
+                services.delete(run=found, by=_user(request))
             except ApplicationError as error:
                 refusal = error.message
             else:

@@ -6,15 +6,17 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
 from humanexp.core.models import User
+from humanexp.core.ownership import Owned, Right, is_head
 from humanexp.experiments.models import Study, StudyMembership
 from humanexp.experiments.roles import MAY, Action, Role
+from humanexp.stimuli.models import StimulusSet
 
 
 def role_of(user: User | AnonymousUser, study: Study) -> Role | None:
     """What the researcher is in the study; staff are owners everywhere."""
     if not user.is_authenticated or not user.is_active:
         return None
-    if user.is_staff or user.is_superuser:
+    if is_head(user):
         return Role.OWNER
     role = StudyMembership.objects.filter(study=study, user=user).values_list("role", flat=True).first()
     return Role(role) if role else None
@@ -29,15 +31,14 @@ def studies_with(user: User | AnonymousUser, action: Action) -> QuerySet[Study]:
     """Studies in which the researcher's role allows this."""
     if not user.is_authenticated or not user.is_active:
         return Study.objects.none()
-    if user.is_staff or user.is_superuser:
+    if is_head(user):
         return Study.objects.all()
     return Study.objects.filter(memberships__user=user, memberships__role__in=MAY[action])
 
 
 def may_somewhere(user: User | AnonymousUser, action: Action) -> bool:
     """Whether the researcher may do this in any study: who is a viewer everywhere starts nothing."""
-    is_head = user.is_active and (user.is_staff or user.is_superuser)
-    return is_head or studies_with(user, action).exists()
+    return is_head(user) or studies_with(user, action).exists()
 
 
 def members_of(study: Study) -> list[StudyMembership]:
@@ -45,3 +46,14 @@ def members_of(study: Study) -> list[StudyMembership]:
     order = {role: number for number, role in enumerate(Role)}
     members = study.memberships.select_related("user")
     return sorted(members, key=lambda member: (order[Role(member.role)], member.pk))
+
+
+def grant_by_role(user: User, right: Right, row: Owned) -> bool:
+    """What roles in studies allow with pictures, stimuli, predictions and searches.
+
+    Who designs studies changes what nobody owns; who runs the analyses of a study adds predictions on its stimuli.
+    """
+    if row.created_by_id is None and may_somewhere(user, Action.DESIGN):
+        return True
+    is_set = right is Right.ADD and isinstance(row, StimulusSet)
+    return is_set and studies_with(user, Action.ANALYSE).filter(stimulus_set=row).exists()

@@ -16,9 +16,9 @@ class _Line:
 
 def manifest_lines(stimulus_set: StimulusSet) -> Iterator[str]:
     """The stimuli of a set as CSV, line by line, columns of the STIMULI schema."""
-    from analysis.tables import STIMULI
+    from analysis.tables import STIMULI, guard
 
     writer = csv.DictWriter(_Line(), STIMULI.names, lineterminator="\n")
     yield str(writer.writeheader())
     for row in selectors.manifest_rows(stimulus_set):
-        yield str(writer.writerow(row))
+        yield str(writer.writerow({name: guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()}))

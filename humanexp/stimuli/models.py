@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from humanexp.core.models import DEFAULT_LAB, Lab
 from humanexp.stimuli.querysets import (
     NOT_FROZEN,
     RATINGS,
@@ -24,6 +25,7 @@ class SourceSet(models.Model):
     provenance = models.TextField(blank=True)
     licence = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     #: from then on neither its pictures nor its notes change
     frozen_at = models.DateTimeField(null=True, blank=True)
@@ -158,6 +160,7 @@ class StimulusSet(models.Model):
     #: digest of the manifest, a Parquet file beside the stimuli
     manifest_sha256 = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -12,10 +14,12 @@ from analysis.figures import (
     LARGEST_DOT,
     PALETTE,
     Band,
+    Column,
     Figure,
     IndexRow,
     Observer,
     PlottedCurve,
+    Table,
     condition_figure,
     curve_figure,
     index_figure,
@@ -244,3 +248,10 @@ def test_a_legend_says_what_the_band_is(figure: Figure) -> None:
     assert "95 % pointwise" in [text.get_text() for text in canvas.legends[0].get_texts()]
     none = draw(figure.with_band("none"))
     assert "95 % pointwise" not in [text.get_text() for text in none.legends[0].get_texts()]
+
+
+def test_no_cell_of_a_table_runs_as_a_formula() -> None:
+    link = '=HYPERLINK("http://example.org","net")'
+    table = Table("areas", "Areas", (Column("classifier", "Model"), Column("gap", "Gap", "number")), ((link, -0.5),))
+    (cells,) = list(csv.DictReader(io.StringIO(table.to_csv())))
+    assert cells == {"classifier": f"'{link}", "gap": "-0.5"}

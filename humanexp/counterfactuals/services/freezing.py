@@ -5,8 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from django.db import transaction
+
+from humanexp.core import ownership
+from humanexp.core.audit import record
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
+from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals.models import Benchmark, SearchRun
 from humanexp.jobs.registry import Progress
@@ -22,6 +27,7 @@ def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
 
     from humanexp.counterfactuals.searching import records_of
 
+    ownership.check(by, Right.CHANGE, run)
     if run.completed_at is None:
         raise Conflict(f"The search {run} is not finished yet: let it come to its end first.")
     existing = Benchmark.objects.filter(run=run).first()
@@ -32,9 +38,10 @@ def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
         raise Conflict(f"The oracle accepted no picture of {run}: there is nothing to freeze.")
     content = json.dumps(_manifest(run, [asdict(record) for record in kept]), indent=1, sort_keys=True).encode()
     write_whole(manifest_path(run), content)
-    return Benchmark.objects.create(
-        name=run.name, run=run, manifest_sha256=hashlib.sha256(content).hexdigest(), count=len(kept), frozen_by=by
-    )
+    digest = hashlib.sha256(content).hexdigest()
+    with transaction.atomic():
+        record(action="freeze-search", subject=f"search:{run.name}", by=by, pictures=len(kept))
+        return Benchmark.objects.create(name=run.name, run=run, manifest_sha256=digest, count=len(kept), frozen_by=by)
 
 
 def as_stimuli(*, benchmark: Benchmark, progress: Progress | None = None) -> StimulusSet:

@@ -3,9 +3,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from humanexp.core import clock
+from humanexp.core import clock, ownership
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
+from humanexp.core.ownership import Right
 from humanexp.counterfactuals.groups import Group
 from humanexp.counterfactuals.models import SearchGroup
 from humanexp.jobs import selectors as job_selectors
@@ -17,6 +18,8 @@ GROUP_KIND = "counterfactuals.transfer"
 
 def start_transfer(*, group: Group, by: User | None = None) -> Job:
     """Queue the tests of every model on the pictures made against the others; one under way is left alone."""
+    for run in group.runs:
+        ownership.check(by, Right.READ, run)
     if not group.is_transferable:
         raise Conflict("Pictures are tested on other models: search against a second one first.")
     found, _created = SearchGroup.objects.get_or_create(key=group.key)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
-from humanexp.core import clock
+from humanexp.core import clock, ownership
+from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.names import check_new_name
+from humanexp.core.ownership import Right
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
 from humanexp.counterfactuals.specs import check_specifications
 from humanexp.experiments.models import Population
@@ -59,6 +61,7 @@ class SearchOrder:
 
 def create_search(*, order: SearchOrder, by: User | None = None) -> tuple[SearchRun, Job]:
     """Describe a search and queue its job; refused before anything is written."""
+    ownership.check(by, Right.READ, order.source_set)
     _check_order(order, is_form=by is not None)
     images = _originals(order)
     with transaction.atomic():
@@ -79,17 +82,20 @@ def create_search(*, order: SearchOrder, by: User | None = None) -> tuple[Search
             answers_per_picture=order.answers_per_picture,
             population=order.population,
             cap_cents=order.cap_cents,
+            lab_id=order.source_set.lab_id,
             created_by=by,
         )
         Counterfactual.objects.bulk_create(
             [Counterfactual(run=run, source_image=image, place=place) for place, image in enumerate(images)],
             batch_size=500,
         )
+        record(action="search", subject=f"search:{run.name}", by=by, classifier=order.classifier)
         return run, start(run=run, by=by)
 
 
 def start(*, run: SearchRun, by: User | None = None) -> Job:
     """Queue the search's job; one that failed or was cancelled goes on, one that waits or runs is left alone."""
+    ownership.check(by, Right.CHANGE, run)
     job = job_selectors.latest_for(run.job_subject, SEARCH_KIND)
     if job is not None and not job.is_finished:
         return job
@@ -107,13 +113,13 @@ def store_records(*, run: SearchRun, records: Sequence[SearchRecord]) -> None:
         )
     }
     changed = []
-    for record in records:
-        one = found[record.key]
-        one.valid = record.valid if record.oracle_responses else None
-        one.accepted_steps, one.ending, one.sha256 = record.accepted_steps, record.ending, record.sha256
-        one.clean_response, one.clean_loss = record.clean_response, record.clean_loss
-        one.losses, one.responses = list(record.losses), list(record.responses)
-        one.oracle_responses = list(record.oracle_responses)
+    for picture in records:
+        one = found[picture.key]
+        one.valid = picture.valid if picture.oracle_responses else None
+        one.accepted_steps, one.ending, one.sha256 = picture.accepted_steps, picture.ending, picture.sha256
+        one.clean_response, one.clean_loss = picture.clean_response, picture.clean_loss
+        one.losses, one.responses = list(picture.losses), list(picture.responses)
+        one.oracle_responses = list(picture.oracle_responses)
         changed.append(one)
     fields = (
         *("valid", "accepted_steps", "ending", "clean_response", "clean_loss", "losses", "responses"),

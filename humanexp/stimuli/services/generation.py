@@ -10,11 +10,12 @@ from django.db import transaction
 from django.db.models import PROTECT, ForeignObjectRel, ProtectedError, Q
 
 from analysis.errors import UnknownName
-from humanexp.core import clock
+from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.names import check_new_name
+from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
@@ -23,6 +24,7 @@ from humanexp.jobs.registry import Progress
 from humanexp.stimuli.manifest import write_manifest
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
+from humanexp.stimuli.services.sources import freeze_source_set
 
 JOB_KIND = "stimuli.generate"
 DELETION_KIND = "stimuli.delete"
@@ -33,6 +35,7 @@ SAMPLINGS = (Sampling.EVEN, Sampling.UNIFORM, Sampling.LEVELS)
 _ROWS_PER_DELETION = 500
 
 
+@transaction.atomic
 @transaction.atomic
 def create_stimulus_set(
     *,
@@ -62,9 +65,7 @@ def create_stimulus_set(
     _check_corruptions(names, Sampling(sampling))
     _check_numbers(count=count, seed=seed, size_px=size_px, sampling=Sampling(sampling))
     _check_originals(source_set, size_px, Framing(framing), enlarge=enlarge)
-    if source_set.frozen_at is None:
-        source_set.frozen_at = clock.now()
-        source_set.save(update_fields=["frozen_at"])
+    freeze_source_set(source_set=source_set, by=by)
     return StimulusSet.objects.create(
         name=name,
         source_set=source_set,
@@ -76,6 +77,7 @@ def create_stimulus_set(
         seed=seed,
         size_px=size_px,
         metric=METRIC_NAME,
+        lab_id=source_set.lab_id,
         created_by=by,
     )
 
@@ -98,6 +100,7 @@ def plain_functions_beside(corruptions: Sequence[str]) -> list[str]:
 @transaction.atomic
 def start_generation(*, stimulus_set: StimulusSet, by: User | None = None) -> Job:
     """Queue the set's job; one that failed or was cancelled goes on, one that waits or runs is left alone."""
+    ownership.check(by, Right.CHANGE, stimulus_set)
     if stimulus_set.sampling == Sampling.IMPORTED:
         raise InvalidRequest(f"The stimuli of {stimulus_set} were imported: start their import again instead.")
     job = job_selectors.latest_for(stimulus_set.job_subject, JOB_KIND)
@@ -177,6 +180,7 @@ def complete_stimulus_set(*, stimulus_set: StimulusSet) -> StimulusSet:
 @transaction.atomic
 def request_deletion(*, stimulus_set: StimulusSet, by: User | None = None) -> Job:
     """Queue the deletion of a set: rows go at some thousand a second. Refused at once where it would be refused."""
+    ownership.check(by, Right.CHANGE, stimulus_set)
     _withdraw(stimulus_set)
     record(action="delete-stimuli", subject=f"stimulus set:{stimulus_set.name}", by=by)
     return jobs.submit(DELETION_KIND, subject=stimulus_set.job_subject, by=by, stimulus_set_id=stimulus_set.pk)

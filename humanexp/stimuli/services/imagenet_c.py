@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import Q
 
 from analysis.errors import PictureRefused
-from humanexp.core import clock
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.names import check_new_name
@@ -28,6 +27,7 @@ from humanexp.stimuli.imagenet_c_files import (
 )
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.services.generation import SIZES_PX
+from humanexp.stimuli.services.sources import freeze_source_set
 
 if TYPE_CHECKING:
     from analysis.generation.imagenet_c import Likeness
@@ -216,9 +216,7 @@ def _describe(
 ) -> tuple[StimulusSet, Job]:
     from analysis.generation import METRIC_NAME
 
-    if source_set.frozen_at is None:
-        source_set.frozen_at = clock.now()
-        source_set.save(update_fields=["frozen_at"])
+    freeze_source_set(source_set=source_set, by=by)
     stimulus_set = StimulusSet.objects.create(
         name=name,
         source_set=source_set,
@@ -228,6 +226,7 @@ def _describe(
         count_per_corruption=0,
         size_px=size_px,
         metric=METRIC_NAME,
+        lab_id=source_set.lab_id,
         created_by=by,
     )
     job = jobs.submit(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from humanexp.core import ownership
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.names import check_new_name
@@ -210,6 +211,7 @@ def _write(
                 name=name,
                 provenance=provenance,
                 licence=licence,
+                lab_id=ownership.lab_of(by),
                 created_by=by,
                 import_report=collection.stored_report(found),
             )

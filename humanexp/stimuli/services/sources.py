@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from humanexp.core import clock
+from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
 from humanexp.core.models import User
+from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet
 
@@ -27,32 +28,37 @@ class Rating:
 
 
 @transaction.atomic
-def freeze_source_set(*, source_set: SourceSet) -> SourceSet:
+def freeze_source_set(*, source_set: SourceSet, by: User | None = None) -> SourceSet:
     """From now on neither its pictures nor its notes change; there is no way back."""
     locked = _locked(source_set)
     if not locked.is_frozen:
+        ownership.check(by, Right.CHANGE, locked)
         if not locked.images.exists():
             raise InvalidRequest(f"The set of pictures {locked} is empty: there is nothing to freeze.")
         locked.frozen_at = clock.now()
         locked.save(update_fields=["frozen_at"])
+        record(action="freeze-pictures", subject=f"source set:{locked.name}", by=by)
     source_set.frozen_at = locked.frozen_at
     return source_set
 
 
 @transaction.atomic
-def describe_source_set(*, source_set: SourceSet, provenance: str, licence: str) -> SourceSet:
+def describe_source_set(*, source_set: SourceSet, provenance: str, licence: str, by: User | None = None) -> SourceSet:
     """Note where the pictures come from and under which licence, until the set is frozen."""
+    ownership.check(by, Right.CHANGE, source_set)
     if len(provenance) > MOST_PROVENANCE or len(licence) > 200:
         raise InvalidRequest(f"At most {MOST_PROVENANCE} characters on where pictures come from, 200 on the licence.")
     locked = _locked(source_set)
     locked.provenance, locked.licence = provenance.strip(), licence.strip()
     locked.save(update_fields=["provenance", "licence"])
+    record(action="describe-pictures", subject=f"source set:{locked.name}", by=by)
     source_set.provenance, source_set.licence = locked.provenance, locked.licence
     return source_set
 
 
 def delete_source_set(*, source_set: SourceSet, by: User | None = None) -> None:
     """Remove a set that is neither frozen nor used, with its files."""
+    ownership.check(by, Right.CHANGE, source_set)
     name = source_set.name
     with transaction.atomic():
         locked = _locked(source_set)

@@ -87,7 +87,7 @@ def describe(request: HttpRequest, name: str) -> HttpResponse:
     form = NotesForm(request.POST)
     if not form.is_valid():
         return render(request, "stimuli/sources/source_set.html", _context(request, found, form), status=422)
-    services.describe_source_set(source_set=found, **form.cleaned_data)
+    services.describe_source_set(source_set=found, **form.cleaned_data, by=_user(request))
     messages.success(request, _("The notes are saved."))
     return redirect("stimuli:source_set", name=name)
 
@@ -96,7 +96,7 @@ def describe(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def freeze(request: HttpRequest, name: str) -> HttpResponse:
     """Let nothing in the set change any more."""
-    services.freeze_source_set(source_set=selectors.source_set_by_name(name))
+    services.freeze_source_set(source_set=selectors.source_set_by_name(name), by=_user(request))
     messages.success(request, _("The set is frozen."))
     return redirect("stimuli:source_set", name=name)
 

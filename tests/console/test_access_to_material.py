@@ -1,0 +1,172 @@
+"""Pictures, stimuli, predictions and searches: every address with its owner, a colleague, a role, a stranger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from humanexp.console.access import MATERIAL
+from humanexp.core.errors import NotAllowed
+from humanexp.core.models import AuditEvent, Lab, User
+from humanexp.core.ownership import Right, may
+from humanexp.evaluations import services as evaluations
+from humanexp.evaluations.models import EvaluationRun
+from humanexp.experiments import services as experiments
+from humanexp.experiments.models import Study
+from humanexp.jobs import services as jobs
+from humanexp.stimuli import services as stimuli
+from humanexp.stimuli.models import SourceSet, StimulusSet
+from tests.experiments.conftest import configuration, make_stimulus_set
+
+pytestmark = pytest.mark.django_db
+
+#: What sending to each address takes, written out a second time and by hand; "-": there is no row yet.
+WANTED = {
+    "-": """
+        stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
+        stimuli:compare_file stimuli:new_source evaluations:classifiers evaluations:new evaluations:upload
+        evaluations:take counterfactuals:leaderboard counterfactuals:new counterfactuals:across
+        counterfactuals:group counterfactuals:transfer counterfactuals:group-file
+    """,
+    "stimulus_set change": """
+        stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file
+        stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step
+    """,
+    "source_set change": """
+        stimuli:source_set stimuli:describe_source stimuli:freeze_source stimuli:delete_source
+        evaluations:select_gold
+    """,
+    "original change": "stimuli:original",
+    "stimulus change": "stimuli:picture stimuli:small",
+    "evaluation change": "evaluations:run evaluations:delete",
+    "retraining change": "evaluations:retraining",
+    "counterfactual change": "counterfactuals:picture",
+    "search change": """
+        counterfactuals:search counterfactuals:freeze counterfactuals:stimuli counterfactuals:export
+    """,
+    # whoever may launch the study of a round goes on with it, and the service asks for that
+    "search read": "counterfactuals:close-round",
+}
+
+
+def addresses() -> set[str]:
+    def walk(patterns: list[Any], namespace: str) -> Iterator[str]:
+        for pattern in patterns:
+            if isinstance(pattern, URLResolver):
+                yield from walk(pattern.url_patterns, ":".join(filter(None, [namespace, pattern.namespace or ""])))
+            elif isinstance(pattern, URLPattern):
+                yield f"{namespace}:{pattern.name}"
+
+    apps = ("stimuli:", "evaluations:", "counterfactuals:")
+    return {name for name in walk(get_resolver().url_patterns, "") if name.startswith(apps)}
+
+
+@pytest.fixture
+def people(db: None) -> dict[str, User]:
+    Lab.objects.create(name="elsewhere")
+    made = {name: User.objects.create_user(name) for name in ("owner", "stranger", "viewer", "analyst")}
+    made["elsewhere"] = User.objects.create_user("elsewhere", lab_id="elsewhere")
+    made["head"] = User.objects.create_user("head", is_staff=True)
+    return made
+
+
+@pytest.fixture
+def stimulus_set(people: dict[str, User]) -> StimulusSet:
+    found = make_stimulus_set()
+    StimulusSet.objects.filter(pk=found.pk).update(created_by=people["owner"])
+    SourceSet.objects.filter(pk=found.source_set_id).update(created_by=people["owner"], frozen_at=None)
+    found.refresh_from_db()
+    return found
+
+
+@pytest.fixture
+def study(stimulus_set: StimulusSet, people: dict[str, User]) -> Study:
+    made = experiments.create_study(configuration=configuration(), by=people["owner"])
+    made.memberships.create(user=people["viewer"], role="viewer")
+    made.memberships.create(user=people["analyst"], role="researcher")
+    return made
+
+
+def test_the_table_names_every_address_as_it_was_decided() -> None:
+    assert addresses() == set(MATERIAL)
+    wanted = {name: kind for kind, names in WANTED.items() for name in names.split()}
+    found = {name: "-" if entry is None else f"{entry[0]} {entry[2].value}" for name, entry in MATERIAL.items()}
+    assert found == wanted
+
+
+def test_what_each_person_may_with_a_stimulus_set(study: Study, people: dict[str, User]) -> None:
+    stimulus_set = study.stimulus_set
+    expected = {
+        "owner": {"read", "add", "change"},
+        "head": {"read", "add", "change"},
+        "analyst": {"read", "add"},
+        "viewer": {"read"},
+        "stranger": {"read"},
+        "elsewhere": set(),
+    }
+    for name, rights in expected.items():
+        assert {right.value for right in Right if may(people[name], right, stimulus_set)} == rights, name
+
+
+def test_what_nobody_owns_is_changed_by_those_who_design_studies(study: Study, people: dict[str, User]) -> None:
+    stimulus_set = study.stimulus_set
+    StimulusSet.objects.filter(pk=stimulus_set.pk).update(created_by=None)
+    stimulus_set.refresh_from_db()
+    changing = {name for name, user in people.items() if may(user, Right.CHANGE, stimulus_set)}
+    assert changing == {"owner", "analyst", "head"}
+
+
+def test_the_services_refuse_without_any_page(study: Study, people: dict[str, User]) -> None:
+    stimulus_set, stranger = study.stimulus_set, people["stranger"]
+    source_set = stimulus_set.source_set
+    run, _job = evaluations.evaluate(
+        stimulus_set=stimulus_set, spec="export:fixtures/classifiers/clean.pt2", name="net", by=people["owner"]
+    )
+    refused = (
+        lambda: stimuli.freeze_source_set(source_set=source_set, by=stranger),
+        lambda: stimuli.describe_source_set(source_set=source_set, provenance="", licence="mine", by=stranger),
+        lambda: stimuli.delete_source_set(source_set=source_set, by=stranger),
+        lambda: stimuli.start_generation(stimulus_set=stimulus_set, by=stranger),
+        lambda: stimuli.request_deletion(stimulus_set=stimulus_set, by=stranger),
+        lambda: evaluations.evaluate(stimulus_set=stimulus_set, spec=run.spec, name="net", by=stranger),
+        lambda: evaluations.evaluate(stimulus_set=stimulus_set, spec=run.spec, name="other", by=people["viewer"]),
+        lambda: evaluations.delete(run=run, by=people["analyst"]),
+        lambda: evaluations.select_gold(source_set=source_set, specs=[run.spec], by=stranger),
+    )
+    for ask in refused:
+        with pytest.raises(NotAllowed, match="belongs to owner"):
+            ask()
+    source_set.refresh_from_db()
+    assert not source_set.is_frozen and source_set.licence != "mine"
+    assert list(EvaluationRun.objects.values_list("name", flat=True)) == ["net"]
+    assert evaluations.evaluate(stimulus_set=stimulus_set, spec=run.spec, name="mine", by=people["analyst"])
+
+
+def test_acts_on_them_stand_in_the_record(study: Study, people: dict[str, User]) -> None:
+    stimulus_set, owner = study.stimulus_set, people["owner"]
+    spec = "export:fixtures/classifiers/clean.pt2"
+    run, job = evaluations.evaluate(stimulus_set=stimulus_set, spec=spec, name="net", by=owner)
+    jobs.cancel(job=job)
+    EvaluationRun.objects.filter(pk=run.pk).update(completed_at=study.created_at)
+    _run, job = evaluations.evaluate(stimulus_set=stimulus_set, spec=spec, name="net", by=owner)
+    jobs.cancel(job=job)
+    run.refresh_from_db()
+    evaluations.delete(run=run, by=owner)
+    stimuli.describe_source_set(source_set=stimulus_set.source_set, provenance="ours", licence="", by=owner)
+    stimuli.freeze_source_set(source_set=stimulus_set.source_set, by=owner)
+    told = list(AuditEvent.objects.filter(by=owner).exclude(study=study.slug).values_list("action", flat=True))
+    assert told[::-1] == [
+        "evaluate", "replace-predictions", "delete-predictions", "describe-pictures", "freeze-pictures",
+    ]  # fmt: skip
+
+
+def test_jobs_of_no_study_are_stopped_by_who_started_them(people: dict[str, User], client: Client) -> None:
+    job = jobs.submit("stimuli.generate", subject="stimulus set:1", by=people["owner"], stimulus_set_id=1)
+    for name, status in (("stranger", 403), ("head", 302), ("owner", 302)):
+        client.force_login(people[name])
+        assert client.get(f"/jobs/{job.pk}/").status_code == 200
+        assert client.post(reverse("jobs:cancel", args=[job.pk])).status_code == status, name
