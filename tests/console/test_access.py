@@ -35,7 +35,8 @@ EXPECTED = {
 #: one line to another is a decision, not a slip. (what reading takes, what sending takes): addresses
 PAGES: dict[tuple[str, str], str] = {
     ("see", "see"): """
-        console:overview experiments:study-file experiments:live recruitment:price recruitment:monitor
+        console:overview experiments:count-again experiments:study-file experiments:live recruitment:price
+        recruitment:monitor
         recruitment:ledger recruitment:ledger-csv recruitment:answers screening:review screening:timing
         screening:timing-certificate results:dashboard results:room results:panel results:card results:methods
         results:report_file results:table results:table_file results:figure_json results:figure_file
@@ -68,7 +69,7 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:stop
     """,
     ("see", "pay"): """
-        recruitment:settle
+        recruitment:settle recruitment:difference
     """,
     ("see", "evidence"): """
         recruitment:sync
@@ -86,7 +87,7 @@ PAGES: dict[tuple[str, str], str] = {
         screening:golds screening:session
     """,
     ("review", "review"): """
-        screening:judge screening:return-to-rules
+        screening:judge screening:return-to-rules recruitment:find-person recruitment:let-in
     """,
     ("analyse", "analyse"): """
         results:analyse results:freeze results:write_report
