@@ -207,6 +207,10 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = None if _public.scheme == "http" else "same-
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=0)
 if env.bool("TRUST_PROXY_HEADER", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    # Whoever came to the proxy without TLS is sent to the right address. Without that header nobody here can tell.
+    SECURE_SSL_REDIRECT = _public.scheme == "https"
+# W005, W021: other names under the domain are not ours to decide about. W008: without the header, the proxy redirects.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", *(["security.W008"] if _public.scheme == "https" else [])]
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

@@ -11,12 +11,12 @@ import secrets
 from dataclasses import dataclass
 from hashlib import sha256
 
-from django.conf import settings
 from django.core import signing
 from django.db import IntegrityError, transaction
 
 from humanexp.core import clock
 from humanexp.core.errors import AlreadyBegun, TokenRefused
+from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.experiments import credentials
 from humanexp.experiments import selectors as experiment_selectors
@@ -68,7 +68,7 @@ def name_of(campaign: Campaign, worker_id: str) -> str:
     """The name under which a person's browser keeps the secret: tells nobody the id."""
     if not worker_id:
         return campaign.entry
-    person = pseudonym(settings.PSEUDONYM_KEY, "resume", campaign.entry, worker_id, prefix="R", length=20)
+    person = pseudonym(pseudonym_key(), "resume", campaign.entry, worker_id, prefix="R", length=20)
     return f"{campaign.entry}.{person}"
 
 

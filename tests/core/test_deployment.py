@@ -1,0 +1,50 @@
+"""`check --deploy` of a site as docs/settings.md describes it, with settings from the environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROBE = """
+import django; django.setup()
+from django.test import Client
+reply = Client().get("/login/?next=/", headers={"host": "lab.example", "x-forwarded-proto": "%s"})
+print(reply.status_code, reply.get("Location"))
+"""
+
+
+def run(tmp_path: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    places = {"MEDIA_ROOT": str(tmp_path), "DJANGO_SETTINGS_MODULE": "humanexp.settings"}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**kept, **places, "PUBLIC_URL": "https://lab.example", "SECURE_HSTS_SECONDS": "31536000", **env},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("trusted", ["on", "off"])
+def test_a_site_behind_tls_has_nothing_to_be_told(tmp_path: Path, trusted: str) -> None:
+    said = run(tmp_path, "manage.py", "check", "--deploy", TRUST_PROXY_HEADER=trusted)
+    assert said.returncode == 0 and "security." not in said.stderr, said.stderr
+    assert "humanexp.W001" in said.stderr, "SQLite serves one machine"
+
+
+def test_without_tls_it_says_so(tmp_path: Path) -> None:
+    said = run(tmp_path, "manage.py", "check", "--deploy", PUBLIC_URL="http://lab.example")
+    assert said.returncode == 1 and "humanexp.E002" in said.stderr and "security.W008" in said.stderr
+
+
+def test_who_came_to_the_proxy_without_tls_is_sent_to_the_right_address(tmp_path: Path) -> None:
+    env = {"TRUST_PROXY_HEADER": "on", "SECRET_KEY": "k" * 60}
+    assert run(tmp_path, "-c", PROBE % "http", **env).stdout.strip() == "301 https://lab.example/login/?next=/"
+    assert run(tmp_path, "-c", PROBE % "https", **env).stdout.startswith("200")
