@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import itertools
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from django.test import RequestFactory
 
+from humanexp.core.callers import caller_of
+from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruitment.services import openings
 from tests.browser.looks import fits
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
@@ -41,7 +46,7 @@ def does_everything(window: Any, platform: str) -> None:
     for _ in range(4):
         person.presses("next")
     person.presses("start")
-    session = Session.objects.get()
+    session = Session.objects.latest("pk")
     person.answers_round(session, lambda _: "cat")
     for _ in session.blocks[1:]:
         person.presses("start")
@@ -65,7 +70,7 @@ def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: Ma
     frame.get_by_role("button", name="Start the study").click()
     frame.get_by_text("Please tick the box first").wait_for()
     assert not Session.objects.exists()
-    frame.get_by_role("checkbox").check()
+    frame.get_by_role("checkbox", name="I have read this").check()
     with page.expect_popup() as popup:
         frame.get_by_role("button", name="Start the study").click()
     window = popup.value
@@ -73,6 +78,7 @@ def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: Ma
     fits(page, "recruitment-frame-under-way")
     assert window.context.cookies(platform) == []
     does_everything(window, platform)
+    assert set(experiments.unfetched_answers(Session.objects.all()).values()) == {0}, "a page looks before it answers"
     window.close()
     frame.get_by_role("heading", name="Done. Thank you for taking part.").wait_for(timeout=PATIENCE_MS)
     fits(page, "recruitment-frame-done")
@@ -102,7 +108,7 @@ def test_a_closed_window_and_a_reload_lose_nothing(
     page.get_by_role("button", name="Accept").click()
     frame = page.frame_locator("[data-work-frame]")
     with page.expect_popup() as first:
-        frame.get_by_role("checkbox").check()
+        frame.get_by_role("checkbox", name="I have read this").check()
         frame.get_by_role("button", name="Start the study").click()
     under_way = frame.get_by_role("heading", name="The study is open in another window")
     under_way.wait_for()
@@ -113,11 +119,56 @@ def test_a_closed_window_and_a_reload_lose_nothing(
     second.value.close()
     page.reload()
     with page.expect_popup() as third:
-        frame.get_by_role("checkbox").check()
+        frame.get_by_role("checkbox", name="I have read this").check()
         frame.get_by_role("button", name="Start the study").click()
     does_everything(third.value, platform)
     frame.get_by_role("button", name="Submit the HIT").wait_for(timeout=PATIENCE_MS)
     assert Session.objects.count() == 1
+
+
+def test_a_worker_in_whose_name_another_began_begins_here(
+    page: Any, platform: str, market: MarketplaceServer, study: Study
+) -> None:
+    campaign = services.publish(
+        study=study, to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+    )
+    services.send(environment="marketplace")
+    sign_up(page, market)
+    page.get_by_role("link", name=campaign.title).click()
+    page.get_by_role("button", name="Accept").click()
+    frame = page.frame_locator("[data-work-frame]")
+    frame.get_by_role("heading", name="Your decision").wait_for()
+    told = parse_qs(urlsplit(page.locator("[data-work-frame]").get_attribute("src")).query)
+    stranger = {
+        "consent": True,
+        "workerId": told["workerId"][0],
+        "assignmentId": "INVENTED",
+        "turkSubmitTo": market.url,
+    }
+    assert page.request.post(f"{platform}/take/{campaign.entry}/open/", data=stranger).status == 201
+    frame.get_by_role("checkbox", name="I have read this").check()
+    with page.expect_popup() as popup:
+        frame.get_by_role("button", name="Start the study").click()
+    frame.get_by_role("heading", name="You have begun this study before").wait_for()
+    fits(page, "recruitment-frame-begun")
+    frame.get_by_role("button", name="Begin here").click()
+    frame.get_by_role("heading", name="The study is open in another window").wait_for()
+    does_everything(popup.value, platform)
+
+
+def test_where_too_many_begin_the_page_says_so_and_tries_again(page: Any, platform: str, study: Study) -> None:
+    campaign = services.publish(study=study, to="link", assignments=2)
+    while not openings.OPENINGS.spend((caller_of(RequestFactory().get("/")), campaign.pk)):
+        pass
+    page.goto(f"{platform}/take/{campaign.entry}/")
+    page.get_by_role("checkbox", name="I have read this").check()
+    page.get_by_role("button", name="Start the study").click()
+    page.get_by_text("Many people are beginning from your network").wait_for()
+    fits(page, "recruitment-too-many")
+    openings.OPENINGS.clear()
+    with page.expect_popup():
+        page.get_by_role("button", name="Try again").click()
+    page.get_by_role("heading", name="The study is open in another window").wait_for()
 
 
 def test_a_plain_link_to_a_timed_study_on_a_small_screen(page: Any, platform: str, study: Study) -> None:

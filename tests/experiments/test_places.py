@@ -8,6 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from analysis.tables import TRIALS
 from humanexp.core import clock
 from humanexp.core.errors import StudyRefused
 from humanexp.experiments import selectors, services
@@ -63,6 +64,17 @@ def test_who_gave_a_slot_up_goes_on_all_the_same(client, study):
     assert tab.post("complete/", {"environment": {}}).status_code == 200
     first.refresh_from_db()
     assert first.state == SessionState.COMPLETED and first.confirmed_at and other.slot == first.slot
+    # Both answered the same pictures: the table has both, under keys of their own.
+    tab = Tab(client, other, lease="tab-00000002")
+    tab.take_lease()
+    for position in range(other.total):
+        tab.answer(position)
+    rows = selectors.trial_rows(study)
+    assert len({(row["session"], row["position"]) for row in rows}) == len(rows) == 2 * first.total
+    assert {row["stimulus"] for row in rows if row["session"] == first.code} == {
+        row["stimulus"] for row in rows if row["session"] == other.code
+    }
+    assert len(TRIALS.frame(rows)) == len(rows)
 
 
 def test_the_first_answer_that_counts_keeps_the_slot(client, study):

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.core.models import User
+from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
@@ -103,6 +104,7 @@ def finished(launched: Campaign, settings: Any) -> Callable[..., Assignment]:
             row.hit, row.submitted_at = launched.hits.get(), timezone.now()
             row.auto_approves_at = row.submitted_at + timedelta(days=3)
             row.save()
+            assert experiments.verify_session(session=row.session)
         return row
 
     return finish
