@@ -78,11 +78,10 @@ def mark_as_master(*, worker: Worker, is_master: bool) -> Worker:
 @transaction.atomic
 def make_clerk(*, username: str, now: datetime) -> str:
     """An account that sees the desk's page, or a new password for it; it is no worker's."""
-    account = Account.objects.filter(username=username).first() or Account(username=username, joined_at=now)
-    if account.pk is not None and not account.is_clerk:
+    account, _ = Account.objects.get_or_create(username=username, defaults={"joined_at": now, "is_clerk": True})
+    if not account.is_clerk:
         raise NameTaken(f"{username!r} is somebody else's name already.")
     password = secrets.token_urlsafe(12)
-    account.is_clerk = True
     account.set_password(password)
     account.save()
     return password

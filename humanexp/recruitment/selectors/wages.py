@@ -146,9 +146,10 @@ def _hourly(study: Study, took: Mapping[int, float]) -> Iterator[float]:
     """Of everybody who is paid and whose time is known: reward and bonuses."""
     worked = Assignment.objects.filter(session__in=list(took), campaign__reward_cents__gt=0)
     bonuses = _bonuses_of(study)
-    for pk, session, reward_cents in worked.values_list("pk", "session", "campaign__reward_cents"):
-        if session is not None and took[session] > 0:
-            yield (reward_cents + bonuses.get(pk, 0)) * 60 / took[session]
+    for one in worked.select_related("campaign"):
+        minutes = took.get(one.session_id or 0, 0.0)
+        if minutes > 0:
+            yield (one.campaign.reward_cents + bonuses.get(one.pk, 0)) * 60 / minutes
 
 
 def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:

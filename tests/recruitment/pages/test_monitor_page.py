@@ -55,7 +55,7 @@ def test_the_figures(launched: Campaign, submission: Callable[..., Assignment], 
     assert b"Apart from these, 1 submission without a finished session of ours." in page
     assert b"1 waits for your approval: $1.44 with fees." in page
     assert b"1 under way, 0 returned or given up" in page
-    assert b"Sessions over time" in page
+    assert b"Sessions over time" in page and b"Answers so far" in page
     assert b"HITs are being published" in page and b"0 of 1" in page
     assert b"<style" not in page
     assert b"style=" not in page
