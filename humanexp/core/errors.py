@@ -7,6 +7,7 @@ ApplicationError
 ├── TokenRefused              401
 ├── NotAllowed                403
 ├── NotFound                  404
+├── PictureDamaged            503  its file is not what was made
 ├── TooManyCalls              429
 │   ├── TooFast               faster than the pictures of the trials are shown
 │   └── TooManyOpenings       more sessions begun from one place than people sit there
@@ -100,6 +101,17 @@ class NotFound(ApplicationError):
 
     status_code = 404
     problem = "not-found"
+
+
+class PictureDamaged(ApplicationError):
+    """A picture is damaged and is not shown. Your answers are saved; the study's people have been told."""
+
+    status_code = 503
+    problem = "picture-damaged"
+
+    def __init__(self, message: str = "", *, is_missing: bool = False) -> None:
+        super().__init__(message)
+        self.is_missing = is_missing
 
 
 class TooManyCalls(ApplicationError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from django.http import HttpResponse
@@ -20,7 +20,7 @@ from humanexp.experiments.authentication import HoldsSession, SessionTokenAuthen
 from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import RefusalReason, Session
-from humanexp.experiments.pictures import mask_png, stimulus_png
+from humanexp.experiments.pictures import mask_png
 from humanexp.experiments.serializers import (
     CompleteIn,
     CompletionOut,
@@ -52,12 +52,14 @@ _REFUSALS = {
     429: OpenApiResponse(ProblemOut, description="too-fast or too-many-calls; Retry-After says when to try again"),
 }
 _CODE_REFUSALS = {status: _REFUSALS[status] for status in (401, 422, 429)}
+_DAMAGED = OpenApiResponse(ProblemOut, description="picture-damaged: its file is not what was made; nothing is shown")
 _PICTURE = {
     (200, "image/png"): OpenApiTypes.BINARY,
     401: _REFUSALS[401],
     404: OpenApiResponse(ProblemOut, description="no picture may be fetched here now"),
     409: _REFUSALS[409],
     429: _REFUSALS[429],
+    503: _DAMAGED,
 }
 _PICTURES = {
     (200, "application/octet-stream"): OpenApiTypes.BINARY,
@@ -65,6 +67,7 @@ _PICTURES = {
     404: OpenApiResponse(ProblemOut, description="the pictures of one of these trials may not be fetched now"),
     409: _REFUSALS[409],
     422: _REFUSALS[422],
+    503: _DAMAGED,
 }
 #: Trials whose pictures one call may ask for: about a megabyte.
 TRIALS_AT_ONCE = 8
@@ -166,7 +169,8 @@ class PicturesView(RunView):
         if not 1 <= last + 1 - first <= TRIALS_AT_ONCE:
             raise InvalidRequest(f"Ask for 1 to {TRIALS_AT_ONCE} trials at once, the first one first.")
         course, trials = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=positions)
-        pictures = [picture for trial in trials for picture in _pictures(course, trial)]
+        shown = self.sittings.show(claim=self.claim, trials=trials)
+        pictures = [part for trial, one in zip(trials, shown, strict=True) for part in _parts(course, trial, one)]
         self.sittings.note_fetched(claim=self.claim, positions=positions)
         response = HttpResponse(b"".join(pictures), content_type="application/octet-stream")
         response["Picture-Lengths"] = ",".join(str(len(picture)) for picture in pictures)
@@ -178,12 +182,12 @@ class StimulusView(RunView):
     def get(self, request: Request, position: int, showing: int) -> HttpResponse:
         """A picture of an unanswered trial of the present block; `showing` 1 is the second one of a pair."""
         _, trial = self.sittings.picture_trial(claim=self.claim, lease=self.lease, position=position)
-        if showing >= len(trial.files):
+        if showing >= len(trial.pictures):
             raise NotFound
-        picture = stimulus_png(trial.files[showing])
-        if showing == len(trial.files) - 1:
+        (stimuli,) = self.sittings.show(claim=self.claim, trials=[trial])
+        if showing == len(trial.pictures) - 1:
             self.sittings.note_fetched(claim=self.claim, positions=[position])
-        return HttpResponse(picture, content_type="image/png")
+        return HttpResponse(stimuli[showing], content_type="image/png")
 
 
 class MaskView(RunView):
@@ -219,7 +223,12 @@ class ResponsesView(RunView):
     @extend_schema(
         request=ResponseIn,
         parameters=[_LEASE],
-        responses={201: ResponseOut, 200: OpenApiResponse(ResponseOut, description="stored before"), **_REFUSALS},
+        responses={
+            201: ResponseOut,
+            200: OpenApiResponse(ResponseOut, description="stored before"),
+            **_REFUSALS,
+            503: OpenApiResponse(ProblemOut, description="picture-damaged: this session was not shown the picture"),
+        },
     )
     def post(self, request: Request) -> Response:
         """Store the answer to the next trial. The same position again changes nothing: the stored answer wins."""
@@ -271,9 +280,8 @@ class StatusView(RunView):
 _RESPONSE_IN = ResponseIn()
 
 
-def _pictures(course: Course, trial: PlannedTrial) -> Iterator[bytes]:
-    for file in trial.files:
-        yield stimulus_png(file)
+def _parts(course: Course, trial: PlannedTrial, stimuli: Sequence[bytes]) -> Iterator[bytes]:
+    yield from stimuli
     if course.protocol is not None and course.protocol.mask_ms > 0 and trial.task.is_timed:
         yield mask_png(seed=trial.mask_seed, protocol=course.protocol)
 

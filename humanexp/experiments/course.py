@@ -10,12 +10,13 @@ from typing import Any
 
 from analysis.protocols import ProtocolConfig
 from humanexp.core.errors import NotFound, TokenRefused
-from humanexp.experiments import pace
+from humanexp.experiments import pace, selectors
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import Session, Trial
+from humanexp.experiments.pictures import Picture
 from humanexp.experiments.tasks import TASKS, Task
 
-#: Sessions in memory; one of a hundred trials takes about 30 kB.
+#: Sessions in memory; one of a hundred trials takes about 50 kB.
 KEPT = 1000
 #: Kinds of blocks that come before what is measured.
 PREPARING = ("practice", "qualification")
@@ -32,8 +33,8 @@ class PlannedTrial:
     correct_response: str
     mask_seed: int
     wanted: str
-    #: files of its pictures, in the order of their showings
-    files: tuple[str, ...]
+    #: in the order of their showings
+    pictures: tuple[Picture, ...]
     #: seconds that all trials of its block take at least, up to the end of this one's pictures
     not_before_s: float
 
@@ -96,14 +97,15 @@ def _read(claim: SessionClaim) -> Course:
     rows = Trial.objects.filter(session=session).order_by("position")
     columns = ("pk", "position", "block", "task", "correct_response", "mask_seed", "wanted")
     trials: list[PlannedTrial] = []
-    shown = ("stimulus__file", "second_stimulus__file", "third_stimulus__file")
-    for *facts, first, second, third in rows.values_list(*columns, *shown):
-        pk, position, block, name, correct, mask_seed, wanted = facts
+    shown = [f"{name}__{part}" for name in selectors.PICTURES for part in Picture._fields]
+    for row in rows.values_list(*columns, *shown):
+        (pk, position, block, name, correct, mask_seed, wanted), parts = row[: len(columns)], row[len(columns) :]
         task = TASKS[name]
         before = trials[-1].not_before_s if trials and trials[-1].block == block else 0.0
-        files = tuple(file for file in (first, second, third) if file)[: task.showings]
+        triples = zip(parts[0::3], parts[1::3], parts[2::3], strict=True)
+        pictures = tuple(Picture(*triple) for triple in triples if triple[0] is not None)[: task.showings]
         least = pace.least_s(task, protocol)
-        trials.append(PlannedTrial(pk, position, block, task, correct, mask_seed, wanted, files, before + least))
+        trials.append(PlannedTrial(pk, position, block, task, correct, mask_seed, wanted, pictures, before + least))
     return Course(
         session_id=session.pk,
         is_scripted=session.is_scripted,

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop
 from humanexp.core.errors import NotFound
 from humanexp.experiments.models import PowerEstimate, Study
 from humanexp.experiments.power.reading import POWER
-from humanexp.experiments.services import simulate_power
+from humanexp.experiments.services import erase_withdrawn, showing, simulate_power
 from humanexp.experiments.services.previewing import sweep_previews
 from humanexp.experiments.tallies import TALLY, due_tallies, make_tally
 from humanexp.jobs.registry import Progress, handler
@@ -17,6 +17,18 @@ from humanexp.jobs.registry import Progress, handler
 def sweep(progress: Progress) -> dict[str, Any]:
     """Delete previews that nobody ended."""
     return {"deleted": sweep_previews()}
+
+
+@handler("experiments.erase_withdrawn", title=gettext_noop("Withdrawn answers are erased"), every_s=3600)
+def erase(progress: Progress) -> dict[str, Any]:
+    """Erase what people took back, once its time is over."""
+    return dict(erase_withdrawn())
+
+
+@handler("experiments.look_again", title=gettext_noop("Damaged pictures are looked at again"), every_s=600)
+def look_again(progress: Progress) -> dict[str, Any]:
+    """End the alarm of pictures whose files were restored."""
+    return dict(showing.look_again())
 
 
 @handler(POWER, title=gettext_noop("Power is simulated"))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import zlib
 from functools import lru_cache
 from io import BytesIO
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.masks import noise_mask
 from analysis.protocols import ProtocolConfig
+from humanexp.core.errors import PictureDamaged
 from humanexp.core.storage import media_path
 
 #: Noise fields in stock; with their shifts they make 3 million different masks of 224 px.
@@ -21,10 +24,33 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _KEPT = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"})
 
 
-def stimulus_png(file: str) -> bytes:
-    """A stored stimulus without metadata; the very bytes of the file when it has none."""
-    content = media_path(file).read_bytes()
+class Picture(NamedTuple):
+    """A stimulus that is to be shown: its row, its file, and what the file held when it was made."""
+
+    pk: int
+    file: str
+    sha256: str
+
+
+def stimulus_png(picture: Picture) -> bytes:
+    """A stored stimulus without metadata; the very bytes of the file when it has none.
+
+    Raises PictureDamaged where the file is missing, or not the one that was made: an answer to it would be stored for
+    another picture.
+    """
+    content = checked(picture)
     return without_metadata(content) if content.startswith(_SIGNATURE) else _as_png(content)
+
+
+def checked(picture: Picture) -> bytes:
+    """The bytes of the file, if they are those of the record."""
+    try:
+        content = media_path(picture.file).read_bytes()
+    except OSError as error:
+        raise PictureDamaged(is_missing=True) from error
+    if hashlib.sha256(content).hexdigest() != picture.sha256:
+        raise PictureDamaged
+    return content
 
 
 def mask_png(*, seed: int, protocol: ProtocolConfig) -> bytes:

@@ -20,6 +20,7 @@ from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.counting import counting
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import RefusalReason, RefusedCall, Response, Session, SessionState, Study, Trial
+from humanexp.experiments.pictures import Picture
 from humanexp.stimuli.models import Stimulus, StimulusSet
 
 
@@ -80,6 +81,7 @@ SILENT_AFTER = timedelta(minutes=10)
 
 
 def holding_slots(study: Study) -> QuerySet[Session]:
+<<<<<<< HEAD
     """Sessions whose slots are taken: those that were withdrawn, ended unqualified, or gave theirs up hold none."""
     held = Session.objects.filter(study=study, holds_slot=True)
     return held.exclude(state=SessionState.WITHDRAWN).exclude(qualified=False)
@@ -106,6 +108,12 @@ def holding_provisionally(sessions: Collection[int]) -> QuerySet[Session]:
 def counted_sessions(participant: int) -> QuerySet[Session]:
     """The participant's sessions that count, of every study of the family."""
     return Session.objects.filter(counting(), participant_id=participant)
+=======
+    """Sessions whose slots are taken: all but those that were withdrawn, or ended unqualified."""
+    held = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN).exclude(qualified=False)
+    # One that came back after its slot was given away goes on beside the plan.
+    return held.filter(slot__lt=F("study__planned_sessions"))
+>>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
 
 
 def stimulus_pks(study: Study, keys: Collection[str]) -> dict[str, int]:
@@ -113,9 +121,9 @@ def stimulus_pks(study: Study, keys: Collection[str]) -> dict[str, int]:
     return dict(found.values_list("key", "pk"))
 
 
-def stimulus_files(study: Study, keys: Collection[str]) -> dict[str, str]:
+def stimulus_pictures(study: Study, keys: Collection[str]) -> dict[str, Picture]:
     found = Stimulus.objects.filter(stimulus_set_id=study.stimulus_set_id, key__in=list(keys))
-    return dict(found.values_list("key", "file"))
+    return {key: Picture(*picture) for key, *picture in found.values_list("key", *Picture._fields)}
 
 
 #: Fields of a trial that name its pictures, in the order of their showings.
@@ -209,14 +217,14 @@ def iter_timing_rows(study: Study, tasks: Collection[str]) -> Iterator[dict[str,
 
 
 def session_rows(session: Session) -> list[dict[str, Any]]:
-    """The stored answers of one session, with the columns of `trial_rows`."""
-    return _rows(Response.objects.filter(session=session), session.study.slug)
+    """The stored answers of one session, with the columns of `trial_rows`; none of a withdrawn one."""
+    return _rows(_answers([session]), session.study.slug)
 
 
 def rows_of(sessions: Collection[Session], study: Study) -> dict[str, list[dict[str, Any]]]:
     """The stored answers of some sessions of a study, by the session's code."""
     found: dict[str, list[dict[str, Any]]] = {session.code: [] for session in sessions}
-    for row in _rows(Response.objects.filter(session__in=list(sessions)), study.slug):
+    for row in _rows(_answers(sessions), study.slug):
         found[row["session"]].append(row)
     return found
 
@@ -242,10 +250,15 @@ _RULE_COLUMNS = {
 def rule_rows_of(sessions: Collection[Session]) -> dict[int, list[dict[str, Any]]]:
     """The stored answers of some sessions, by primary key, with no more than rules read: for lists of many sessions."""
     found: dict[int, list[dict[str, Any]]] = {session.pk: [] for session in sessions}
-    stored = Response.objects.filter(session__in=list(sessions)).order_by("session_id", "position")
+    stored = _answers(sessions).order_by("session_id", "position")
     for session_pk, *values in stored.values_list("session_id", *_RULE_COLUMNS.values()):
         found[session_pk].append(dict(zip(_RULE_COLUMNS, values, strict=True)))
     return found
+
+
+def _answers(sessions: Collection[Session]) -> QuerySet[Response]:
+    """Those that nobody took back."""
+    return Response.objects.filter(session__in=list(sessions)).exclude(session__state=SessionState.WITHDRAWN)
 
 
 def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:

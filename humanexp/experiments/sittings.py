@@ -9,7 +9,7 @@ from typing import Any
 from humanexp.experiments import credentials, selectors, services
 from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.models import Session, SessionState
-from humanexp.experiments.services import previewing
+from humanexp.experiments.services import previewing, showing
 from humanexp.experiments.services.answering import StoredAnswer, picture_trial, picture_trials
 from humanexp.experiments.services.fetching import note_fetched
 
@@ -24,8 +24,13 @@ class Sittings:
     take_lease: Callable[..., str]
     picture_trial: Callable[..., tuple[Course, PlannedTrial]]
     picture_trials: Callable[..., tuple[Course, list[PlannedTrial]]]
+<<<<<<< HEAD
     #: says that the pictures of some trials go out now
     note_fetched: Callable[..., None]
+=======
+    #: pictures of trials, checked against what was made
+    show: Callable[..., list[list[bytes]]]
+>>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
     store_response: Callable[..., StoredAnswer]
     complete: Callable[..., Session]
     leave_session: Callable[..., Session]
@@ -50,7 +55,11 @@ STORED = Sittings(
     take_lease=services.take_lease,
     picture_trial=picture_trial,
     picture_trials=picture_trials,
+<<<<<<< HEAD
     note_fetched=note_fetched,
+=======
+    show=showing.show,
+>>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
     store_response=services.store_response,
     complete=services.complete,
     leave_session=services.leave_session,
@@ -65,7 +74,11 @@ PREVIEWED = Sittings(
     take_lease=previewing.take_lease,
     picture_trial=previewing.picture_trial,
     picture_trials=previewing.picture_trials,
+<<<<<<< HEAD
     note_fetched=lambda **_: None,
+=======
+    show=previewing.show,
+>>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
     store_response=previewing.store_response,
     complete=previewing.complete,
     leave_session=previewing.leave_session,

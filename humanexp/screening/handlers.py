@@ -21,6 +21,12 @@ def judge_one(progress: Progress, *, session_id: int) -> dict[str, Any]:
     return {"accepted": verdict.accepted, "reasons": verdict.reasons}
 
 
+@handler("screening.forget_erased", title=gettext_noop("Verdicts on erased answers are removed"), every_s=3600)
+def forget_erased(progress: Progress) -> dict[str, Any]:
+    """Remove what was measured of answers that are no more."""
+    return {"verdicts": services.forget_erased()}
+
+
 @handler(services.JUDGE_STUDY, title=gettext_noop("All sessions are judged"))
 def judge_all(progress: Progress, *, study_id: int) -> dict[str, Any]:
     """Judge a study anew: golds were withdrawn, or somebody asks for it."""

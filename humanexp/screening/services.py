@@ -52,6 +52,11 @@ def judge_session(session: Session, *, rules: RuleSet | None = None) -> Verdict:
     return verdict
 
 
+def forget_erased() -> int:
+    """Remove the verdicts on sessions whose answers were taken back and erased: their evidence tells of the answers."""
+    return Verdict.objects.filter(session__erased_at__isnull=False).delete()[0]
+
+
 def is_time_to_look(*, finished: int) -> bool:
     """At every session of a small study, and whenever a larger one has grown by a twentieth.
 

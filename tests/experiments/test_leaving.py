@@ -1,11 +1,14 @@
-"""Stop and leave: the person's own decision, which deletes their answers."""
+"""Stop and leave: the person's own decision, which takes their answers back."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 import pytest
 
 from humanexp.experiments import selectors, services
 from humanexp.experiments.models import Response, SessionState
+from humanexp.experiments.services.leaving import KEPT_DAYS
 from tests.experiments.conftest import Tab, new_session
 
 
@@ -14,16 +17,16 @@ def at_any_pace(monkeypatch):
     monkeypatch.setattr("humanexp.experiments.pace.SHARE", 0)
 
 
-def test_answers_are_deleted_and_the_slot_is_free(tab, session, study):
+def test_answers_are_hidden_at_once_and_the_slot_is_free(tab, session, study):
     for position in range(3):
         assert tab.answer(position).status_code == 201
     reply = tab.post("withdraw/", {})
     assert (reply.status_code, reply.json()) == (200, {"state": "withdrawn"})
     session.refresh_from_db()
     assert session.state == SessionState.WITHDRAWN and session.cursor == 3, "how far it came is known"
-    assert not Response.objects.filter(session=session).exists()
-    assert session.environment == {}
-    assert selectors.trial_rows(study) == []
+    assert selectors.trial_rows(study) == [] and selectors.session_rows(session) == []
+    assert session.erase_after - session.withdrawn_at == timedelta(days=KEPT_DAYS)
+    assert Response.objects.filter(session=session).count() == 3, "until then it can be undone"
     assert new_session(study, "P-2").slot == session.slot
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import struct
 import zlib
 from io import BytesIO
@@ -11,7 +12,7 @@ from PIL import Image, PngImagePlugin
 from analysis.masks import noise_mask
 from analysis.protocols import load_protocol
 from humanexp.core.storage import media_path
-from humanexp.experiments.pictures import MASK_FIELDS, mask_png, stimulus_png, without_metadata
+from humanexp.experiments.pictures import MASK_FIELDS, Picture, mask_png, stimulus_png, without_metadata
 from tests.experiments.conftest import png
 
 
@@ -49,10 +50,11 @@ def test_a_file_of_another_kind_becomes_a_png():
     path = media_path("tests/picture.jpg")
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", (8, 8), (10, 20, 30)).save(path, format="JPEG")
-    content = stimulus_png("tests/picture.jpg")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    content = stimulus_png(Picture(1, "tests/picture.jpg", sha256))
     assert content.startswith(b"\x89PNG") and pixels(content).shape == (8, 8, 3)
     with pytest.raises(ValueError, match="outside MEDIA_ROOT"):
-        stimulus_png("../secret.png")
+        stimulus_png(Picture(1, "../secret.png", sha256))
 
 
 def test_masks_are_shifted_noise_fields_fixed_by_their_seed():

@@ -58,6 +58,11 @@ test("busy servers may answer later, refusals will not", async () => {
   }
 });
 
+test("a damaged picture stays one however often it is asked for", async () => {
+  const { api } = make(() => json({ type: "picture-damaged", title: "Picture damaged", detail: "It is not shown." }, 503));
+  await assert.rejects(api.pictures(0, 3), (error) => error.type === "picture-damaged" && !error.mayPass);
+});
+
 test("no network, or a reply cut off in the middle, is no reply", async () => {
   const lost = make(() => Promise.reject(new TypeError("Failed to fetch")));
   await assert.rejects(lost.api.session(), (error) => error instanceof NoReply && error.mayPass);

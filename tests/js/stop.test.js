@@ -9,6 +9,7 @@ test("every error has a page that says what to do", () => {
     [new Stop("phone"), "phone"],
     [new NoReply(new Error()), "offline"],
     [refusal(503), "offline"],
+    [refusal(503, "picture-damaged"), "damaged"],
     [refusal(401, "not-authenticated"), "expired"],
     [refusal(409, "lease-lost"), "elsewhere"],
     [refusal(409, "session-closed"), "closed"],

@@ -12,7 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q, QuerySet
 
 from humanexp.experiments.live.standing import Standing, seen_at, standing_case
-from humanexp.experiments.models import Response, Session, Study
+from humanexp.experiments.models import Response, Session, SessionState, Study
 
 #: Sessions on a page.
 ROWS = 50
@@ -92,9 +92,13 @@ def _row(session: Any, active: timedelta | None, timing_share: float | None) -> 
     )
 
 
+def _answers(pks: Iterable[int]) -> QuerySet[Response]:
+    return Response.objects.filter(session__in=list(pks)).exclude(session__state=SessionState.WITHDRAWN)
+
+
 def _active(pks: Iterable[int]) -> dict[int, timedelta]:
     times: defaultdict[int, list[datetime]] = defaultdict(list)
-    stored = Response.objects.filter(session__in=list(pks)).order_by("session_id", "position")
+    stored = _answers(pks).order_by("session_id", "position")
     for session, at in stored.values_list("session_id", "received_at"):
         times[session].append(at)
     return {
@@ -111,6 +115,6 @@ def _active(pks: Iterable[int]) -> dict[int, timedelta]:
 
 
 def _timing(pks: Iterable[int]) -> dict[int, float]:
-    judged = Response.objects.filter(session__in=list(pks), timing_ok__isnull=False).order_by()
+    judged = _answers(pks).filter(timing_ok__isnull=False).order_by()
     counted = judged.values_list("session_id").annotate(ok=Count("pk", filter=Q(timing_ok=True)), judged=Count("pk"))
     return {session: ok / count for session, ok, count in counted}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from humanexp.experiments.models.damage import DamagedPicture
 from humanexp.experiments.models.power import PowerEstimate
 from humanexp.experiments.models.sessions import (
     SESSION_TRANSITIONS,
@@ -27,6 +28,7 @@ from humanexp.experiments.models.studies import (
 from humanexp.experiments.models.tallies import StudyTally
 
 __all__ = [
+    "DamagedPicture",
     "Origin",
     "Participant",
     "Population",

@@ -36,6 +36,7 @@ SESSION_TRANSITIONS = {
     SessionState.OPEN: {SessionState.COMPLETED, SessionState.WITHDRAWN},
     SessionState.COMPLETED: {SessionState.SUBMITTED, SessionState.WITHDRAWN},
     SessionState.SUBMITTED: {SessionState.WITHDRAWN},
+    # But for `undo_withdrawal`: a person makes it what it was.
     SessionState.WITHDRAWN: set(),
 }
 
@@ -84,6 +85,12 @@ class Session(models.Model):
     completed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    #: what it was before it was withdrawn
+    withdrawn_from = models.CharField(max_length=12, choices=SessionState.choices, blank=True)
+    #: the person took the answers back: hidden since then, they are erased at this time
+    erase_after = models.DateTimeField(null=True, blank=True)
+    erased_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["pk"]

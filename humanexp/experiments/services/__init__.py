@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from humanexp.experiments.services.answering import StoredAnswer, complete, store_response, take_lease
-from humanexp.experiments.services.leaving import leave_session
+from humanexp.experiments.services.leaving import erase_withdrawn, leave_session, undo_withdrawal
 from humanexp.experiments.services.members import account_called, change_role, invite, remove
 from humanexp.experiments.services.places import release_slot, verify_session
 from humanexp.experiments.services.power import request_power, simulate_power
@@ -39,6 +39,7 @@ __all__ = [
     "change_role",
     "complete",
     "create_study",
+    "erase_withdrawn",
     "exchange_handoff",
     "invite",
     "issue_handoff",
@@ -64,6 +65,10 @@ __all__ = [
     "stop",
     "store_response",
     "take_lease",
+<<<<<<< HEAD
     "verify_session",
+=======
+    "undo_withdrawal",
+>>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
     "withdraw_session",
 ]

@@ -19,6 +19,7 @@ from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import Response, Session, SessionState, Trial
 from humanexp.experiments.selectors import Standing
 from humanexp.experiments.services import qualifying
+from humanexp.experiments.services.showing import check_shown
 from humanexp.jobs import services as jobs
 
 _CLOSED = (SessionState.SUBMITTED, SessionState.WITHDRAWN)
@@ -72,6 +73,7 @@ def store_response(
     _check(trial, response, course.is_scripted, simulated)
     record = {name: value for name, value in (timing or {}).items() if name in TIMING_COLUMNS and value is not None}
     now = clock.now()
+    check_shown(trial)
     try:
         with write_turn():
             moved = _advance(claim, lease, course, trial, now)

@@ -28,6 +28,7 @@ from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.credentials import PreviewClaim
 from humanexp.experiments.grid import grid_order_for
 from humanexp.experiments.models import Preview, Protocol, Session, SessionState, Study
+from humanexp.experiments.pictures import Picture, stimulus_png
 from humanexp.experiments.services import qualifying
 from humanexp.experiments.services.answering import StoredAnswer, check_lease
 from humanexp.experiments.services.sessions import Exchanged
@@ -147,8 +148,8 @@ def picture_trials(*, claim: PreviewClaim, lease: str, positions: Sequence[int])
     if any(trial.position < cursor or view.blocks[trial.block]["first"] > cursor for trial in planned):
         raise NotFound
     names = {name for trial in planned for name in trial.stimuli}
-    files = selectors.stimulus_files(view.study, names)
-    trials = [_trial(trial, files) for trial in planned]
+    pictures = selectors.stimulus_pictures(view.study, names)
+    trials = [_trial(trial, pictures) for trial in planned]
     course = Course(
         session_id=0,
         is_scripted=False,
@@ -158,6 +159,11 @@ def picture_trials(*, claim: PreviewClaim, lease: str, positions: Sequence[int])
         wording=view.study.configuration.get("wanted", {}),
     )
     return course, trials
+
+
+def show(*, claim: PreviewClaim, trials: Sequence[PlannedTrial]) -> list[list[bytes]]:
+    """The pictures of each trial."""
+    return [[stimulus_png(picture) for picture in trial.pictures] for trial in trials]
 
 
 def store_response(
@@ -296,7 +302,7 @@ def _as_session(view: View, state: SessionState) -> Session:
     )
 
 
-def _trial(planned: Planned, files: Mapping[str, str]) -> PlannedTrial:
+def _trial(planned: Planned, pictures: Mapping[str, Picture]) -> PlannedTrial:
     task = TASKS[planned.task]
     return PlannedTrial(
         pk=0,
@@ -306,6 +312,6 @@ def _trial(planned: Planned, files: Mapping[str, str]) -> PlannedTrial:
         correct_response=planned.correct_response,
         mask_seed=planned.mask_seed,
         wanted=planned.wanted,
-        files=tuple(files[name] for name in planned.stimuli)[: task.showings],
+        pictures=tuple(pictures[name] for name in planned.stimuli)[: task.showings],
         not_before_s=0.0,
     )

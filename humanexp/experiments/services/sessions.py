@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 from analysis.design import SessionPlan
 from humanexp.core import clock
@@ -225,8 +225,9 @@ def look_behind(*, code: str) -> list[str]:
 
 
 def withdraw_session(*, session: Session) -> Session:
-    """End a session for good: its answers stop counting, its tokens stop working, its slot is free again."""
-    _advance(session, SessionState.WITHDRAWN, {"handoff_nonce": ""})
+    """End a session: its answers stop counting, its tokens open nothing, its slot is free again."""
+    marks = {"handoff_nonce": "", "withdrawn_at": clock.now(), "withdrawn_from": F("state")}
+    _advance(session, SessionState.WITHDRAWN, marks)
     return session
 
 

@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from humanexp.core import clock
-from humanexp.experiments.models import SessionState, Study
+from humanexp.experiments.damage import damaged_files
+from humanexp.experiments.models import DamagedPicture, SessionState, Study
 from humanexp.recruitment import money
 from humanexp.recruitment.models import (
     Assignment,
@@ -48,8 +49,13 @@ class Attention:
 
     text: str
     tone: str = "warn"
+<<<<<<< HEAD
     #: keys, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal, other-worker, extra, unmatched,
     #: not-submitted, taken-over, notice
+=======
+    #: damaged-picture, keys, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal, other-worker,
+    #: unmatched, not-submitted, taken-over, notice
+>>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
     kind: str = ""
     resolution: str = ""
     #: of the payment, the assignment or the HIT, by kind
@@ -62,15 +68,21 @@ class Attention:
 def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     """The gravest first; empty when all is well. `tally`: of the page, where it has made one."""
     looks = (_hits, _payments, _removals, _proposals, _submissions, _not_submitted, _taken_over, _messages)
+<<<<<<< HEAD
     found = [*_pauses(study), *_differences(study), *_money(study, tally)]
+=======
+    found = [*_pauses(study), *_pictures(study), *_money(study, tally)]
+>>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
     return found + [one for look in looks for one in look(study)]
 
 
 def finished_not_submitted(study: Study) -> QuerySet[Assignment]:
-    """People who answered everything, and whose assignment ran out before the recruiter listed it."""
+    """People who answered everything, or were kept from it by a damaged picture, and ran out of time to submit it."""
     now = clock.now()
     begun = Assignment.objects.filter(campaign__study=study, state__in=BEGUN, person__isnull=False, compensation=None)
-    finished = begun.filter(session__state=SessionState.COMPLETED).exclude(environment=Environment.LINK)
+    kept_from = DamagedPicture.objects.filter(session=OuterRef("session"), session__completed_at=None)
+    worked = Q(session__state=SessionState.COMPLETED) | Exists(kept_from)
+    finished = begun.filter(worked).exclude(environment=Environment.LINK)
     over = Q(state=AssignmentState.RETURNED)
     for campaign in Campaign.objects.filter(study=study, compensates=None):
         ended = now - campaign.assignment_duration
@@ -95,6 +107,7 @@ def _pauses(study: Study) -> Iterator[Attention]:
         )
 
 
+<<<<<<< HEAD
 def _differences(study: Study) -> Iterator[Attention]:
     found = list(open_differences(study))
     if found:
@@ -112,6 +125,26 @@ def _differences(study: Study) -> Iterator[Attention]:
             ),
             subject_pk=found[0].pk,
             count=len(found),
+=======
+def _pictures(study: Study) -> Iterator[Attention]:
+    damaged = damaged_files(study)
+    for one in damaged[:MOST]:
+        place = {"file": one.file, "when": date_format(one.since, "j F, H:i")}
+        text = _("The file %(file)s is missing since %(when)s UTC: its picture is shown to nobody.")
+        if not one.is_missing:
+            text = _("The file %(file)s was changed, seen on %(when)s UTC: its picture is shown to nobody.")
+        stopped = ngettext("It has stopped %(n)d person.", "It has stopped %(n)d people.", one.sessions)
+        yield Attention(
+            text=f"{text % place} {stopped % {'n': one.sessions}}",
+            tone="bad",
+            kind="damaged-picture",
+            resolution=_(
+                "Restore it from the backup, and look at the whole set with verify_stimuli %(set)s; people go on where "
+                "they stopped. Whoever runs out of time meanwhile is listed below to be compensated."
+            )
+            % {"set": one.stimulus_set},
+            count=len(damaged),
+>>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
         )
 
 
@@ -300,8 +333,8 @@ def _not_submitted(study: Study) -> Iterator[Attention]:
     if count:
         yield Attention(
             text=ngettext(
-                "%(count)d person finished and never submitted; the recruiter cannot pay them.",
-                "%(count)d people finished and never submitted; the recruiter cannot pay them.",
+                "%(count)d person did their work and never submitted; the recruiter cannot pay them.",
+                "%(count)d people did their work and never submitted; the recruiter cannot pay them.",
                 count,
             )
             % {"count": count},

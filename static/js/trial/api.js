@@ -13,7 +13,8 @@ export class Refusal extends Error {
     this.status = status;
     /** The last part of the problem type: "lease-lost", "out-of-order", "session-closed", or "". */
     this.type = String(type ?? "").split(/[/#:]/).pop();
-    this.mayPass = PASSING.has(status);
+    // A damaged picture is one until somebody restores it.
+    this.mayPass = PASSING.has(status) && this.type !== "picture-damaged";
   }
 }
 

@@ -10,7 +10,7 @@ export class Stop extends Error {
   }
 }
 
-const SCREEN_OF_TYPE = { "lease-lost": "elsewhere", "session-closed": "closed", "no-reply": "offline" };
+const SCREEN_OF_TYPE = { "lease-lost": "elsewhere", "session-closed": "closed", "no-reply": "offline", "picture-damaged": "damaged" };
 
 /** @param {Error} error @returns {string} the page to show */
 export function screenFor(error) {

@@ -1,0 +1,86 @@
+"""Showing pictures: the bytes that were made, or none and an alarm."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from django.db import transaction
+
+from humanexp.core import clock
+from humanexp.core.audit import record
+from humanexp.core.errors import PictureDamaged
+from humanexp.experiments.course import PlannedTrial
+from humanexp.experiments.credentials import SessionClaim
+from humanexp.experiments.models import DamagedPicture, Study
+from humanexp.experiments.pictures import Picture, checked, stimulus_png
+
+logger = logging.getLogger(__name__)
+
+
+def show(*, claim: SessionClaim, trials: Sequence[PlannedTrial]) -> list[list[bytes]]:
+    """The pictures of each trial, checked against what was made.
+
+    Raises PictureDamaged where one of them is something else: it is noted, and its trial takes no answer until the
+    picture was shown.
+    """
+    shown = [[_show(claim, trial, picture) for picture in trial.pictures] for trial in trials]
+    earlier = DamagedPicture.objects.filter(trial__in=[trial.pk for trial in trials], mended_at=None)
+    if earlier.exists():
+        earlier.update(mended_at=clock.now())
+    return shown
+
+
+def _show(claim: SessionClaim, trial: PlannedTrial, picture: Picture) -> bytes:
+    try:
+        return stimulus_png(picture)
+    except PictureDamaged as error:
+        _note(session_pk=claim.session_id, trial_pk=trial.pk, picture=picture, is_missing=error.is_missing)
+        raise
+
+
+@transaction.atomic
+def _note(*, session_pk: int, trial_pk: int, picture: Picture, is_missing: bool) -> None:
+    now = clock.now()
+    is_known = DamagedPicture.objects.filter(stimulus=picture.pk, session__study__sessions=session_pk, mended_at=None)
+    if not is_known.exists():
+        slug = Study.objects.values_list("slug", flat=True).get(sessions=session_pk)
+        kind = "missing" if is_missing else "changed"
+        logger.error("picture %s of study %s is %s: it is shown to nobody", picture.file, slug, kind)
+        record(action="picture-damaged", subject=f"stimulus:{picture.pk}", study=slug, file=picture.file, found=kind)
+    DamagedPicture.objects.update_or_create(
+        trial_id=trial_pk,
+        defaults={
+            "session_id": session_pk,
+            "stimulus_id": picture.pk,
+            "is_missing": is_missing,
+            "found_at": now,
+            "mended_at": None,
+        },
+    )
+
+
+def check_shown(trial: PlannedTrial) -> None:
+    """Refuse an answer to a trial whose picture its session was not shown."""
+    if DamagedPicture.objects.filter(trial=trial.pk, mended_at=None).exists():
+        raise PictureDamaged
+
+
+def look_again() -> dict[str, int]:
+    """Read the damaged pictures anew, and end the alarm of those that are whole again."""
+    open_rows = DamagedPicture.objects.filter(mended_at=None)
+    pictures = {
+        Picture(*picture)
+        for picture in open_rows.values_list("stimulus_id", "stimulus__file", "stimulus__sha256").distinct()
+    }
+    mended = [picture.pk for picture in pictures if _is_whole(picture)]
+    open_rows.filter(stimulus__in=mended).update(mended_at=clock.now())
+    return {"damaged": len(pictures) - len(mended), "mended": len(mended)}
+
+
+def _is_whole(picture: Picture) -> bool:
+    try:
+        checked(picture)
+    except PictureDamaged:
+        return False
+    return True

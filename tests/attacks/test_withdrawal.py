@@ -1,0 +1,185 @@
+"""Somebody with another person's session ends it: its answers vanish from every analysis, and come back."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from humanexp.core import clock
+from humanexp.core.errors import Conflict, InvalidRequest
+from humanexp.core.models import AuditEvent
+from humanexp.experiments import selectors, services
+from humanexp.experiments.answer_counts import answer_counts
+from humanexp.experiments.live.devices import devices_of
+from humanexp.experiments.live.rows import page_of
+from humanexp.experiments.live.timing import timing_shares
+from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.experiments.services.leaving import KEPT_DAYS
+from humanexp.recruitment.selectors.working_time import active_minutes
+from humanexp.results import tables
+from humanexp.screening import selectors as screening
+from humanexp.screening import services as judging
+from humanexp.screening.models import Verdict
+from humanexp.screening.review import golds_of
+from humanexp.screening.timing import certificate_of
+from tests.experiments.conftest import Tab, new_session
+
+
+def finish(client, session, lease="tab-00000001"):
+    """Answer everything, as the session's own browser; the tab."""
+    tab = Tab(client, session, lease=lease)
+    tab.take_lease()
+    for position in range(session.total):
+        assert tab.answer(position).status_code == 201
+    done = tab.post("complete/", {"environment": {"screen_width_px": 1920}})
+    assert done.status_code == 200, done.content
+    session.refresh_from_db()
+    judging.judge_session(session)
+    return tab
+
+
+@pytest.fixture
+def days(monkeypatch):
+    """Lets days pass."""
+
+    class Later:
+        offset = datetime.timedelta()
+
+        def now(self):
+            return timezone.now() + self.offset
+
+        def __call__(self, days):
+            self.offset += datetime.timedelta(days=days)
+
+    later = Later()
+    monkeypatch.setattr(clock, "system_clock", later)
+    return later
+
+
+def seen_by_analyses(study, session):
+    """What every reader of answers gives."""
+    rows = list(study.sessions.all())
+    return {
+        "trial rows": selectors.trial_rows(study),
+        "one session": selectors.session_rows(session),
+        "some sessions": selectors.rows_of(rows, study)[session.code],
+        "rows for rules": selectors.rule_rows_of(rows)[session.pk],
+        "golds": selectors.gold_answers(study),
+        "gold performance": screening.gold_performance(study),
+        "golds page": golds_of(study),
+        "accepted": screening.accepted_sessions(study),
+        "verdicts": screening.current_verdicts(study),
+        "counts": answer_counts(study),
+        "devices": devices_of(study),
+        "timing": timing_shares(study),
+        "certificate": certificate_of(study).to_dict(),
+        "working time": active_minutes([session.pk]),
+        "trials of analyses": tables.trials_of(study).to_dict(),
+        "live": [
+            (row.session, row.active, row.timing_share) for row in page_of(study, shown=None, number="1").object_list
+        ],
+    }
+
+
+def test_a_withdrawn_session_is_hidden_from_every_analysis_as_if_it_were_erased(client, study, days):
+    victim, other = new_session(study, "P-1"), new_session(study, "P-2")
+    thief = finish(client, victim)
+    finish(client, other, lease="tab-00000002")
+    before = seen_by_analyses(study, victim)
+    assert thief.post("withdraw/", {}).json() == {"state": "withdrawn"}
+    assert Response.objects.filter(session=victim).count() == victim.total, "nothing is lost yet"
+    hidden = seen_by_analyses(study, victim)
+    days(KEPT_DAYS + 1)
+    assert services.erase_withdrawn() == {"sessions": 1, "answers": victim.total}
+    assert judging.forget_erased() == 1 and not Verdict.objects.filter(session=victim).exists()
+    erased = seen_by_analyses(study, victim)
+    for name, value in before.items():
+        assert hidden[name] == erased[name], name
+        if name not in ("accepted", "gold performance", "golds page", "certificate", "timing", "devices"):
+            assert hidden[name] != value, f"{name} shows the session while it counts"
+
+
+def test_the_page_of_a_withdrawn_session_shows_no_answers(client, study):
+    victim = new_session(study)
+    tab = finish(client, victim)
+    client.force_login(get_user_model().objects.create_user("ada", is_staff=True))
+    page = f"/studies/{study.slug}/review/{victim.code}/"
+    assert client.get(page).status_code == 200
+    tab.post("withdraw/", {})
+    assert client.get(page).status_code == 404
+
+
+def test_a_theft_is_undone_and_the_thief_s_token_is_void(client, study, tab, session):
+    for position in range(5):
+        assert tab.answer(position).status_code == 201
+    assert tab.post("withdraw/", {}).status_code == 200
+    ada = get_user_model().objects.create_user("ada", is_staff=True)
+    session.refresh_from_db()
+    back = services.undo_withdrawal(session=session, by=ada, reason="She wrote that it was not her.")
+    assert (back.state, back.cursor, back.erase_after) == (SessionState.OPEN, 5, None)
+    assert Response.objects.filter(session=session).count() == 5
+    assert tab.get("status/").status_code == 401 and tab.answer(5).status_code == 401
+    owner = Tab(client, back, lease="tab-00000009")
+    assert owner.take_lease().status_code == 200
+    assert owner.answer(5).status_code == 201
+    entry = AuditEvent.objects.get(action="undo-withdrawal")
+    assert (entry.by, entry.study) == (ada, study.slug)
+    assert entry.facts == {"reason": "She wrote that it was not her.", "state": "open", "slot_given_away": False}
+
+
+def test_a_finished_session_is_finished_again(client, study):
+    session = new_session(study)
+    tab = finish(client, session)
+    tab.post("withdraw/", {})
+    session.refresh_from_db()
+    back = services.undo_withdrawal(session=session, by=None, reason="A mistake.")
+    assert back.state == SessionState.COMPLETED and len(selectors.trial_rows(study)) == session.total
+    assert screening.current_verdicts(study).keys() == {session.pk}
+
+
+def test_a_slot_and_a_number_that_were_given_away_have_a_second_holder(client, tab, study, session):
+    tab.answer(0)
+    tab.post("withdraw/", {})
+    again = new_session(study, session.participant.code)
+    assert (again.slot, again.number) == (session.slot, session.number)
+    session.refresh_from_db()
+    back = services.undo_withdrawal(session=session, by=None, reason="It was not them.")
+    assert back.slot >= study.planned_sessions and back.number == 2 and back.state == SessionState.OPEN
+    assert AuditEvent.objects.get(action="undo-withdrawal").facts["slot_given_away"]
+    # The plan goes on as if it were not there.
+    others = [new_session(study, f"P-{n}").slot for n in range(2, 2 + study.planned_sessions - 1)]
+    assert sorted([again.slot, *others]) == list(range(study.planned_sessions))
+
+
+def test_it_is_undone_with_a_reason_and_before_the_answers_are_erased(client, tab, study, session, days):
+    tab.answer(0)
+    with pytest.raises(Conflict, match="is not withdrawn"):
+        services.undo_withdrawal(session=session, by=None, reason="Why not.")
+    tab.post("withdraw/", {})
+    session.refresh_from_db()
+    for reason in ("", "   ", "x" * 501):
+        with pytest.raises(InvalidRequest, match="Write why"):
+            services.undo_withdrawal(session=session, by=None, reason=reason)
+    days(KEPT_DAYS - 1)
+    assert services.erase_withdrawn() == {"sessions": 0, "answers": 0}
+    days(2)
+    assert services.erase_withdrawn() == {"sessions": 1, "answers": 1}
+    with pytest.raises(Conflict, match="nothing is left"):
+        services.undo_withdrawal(session=session, by=None, reason="Too late.")
+    entry = AuditEvent.objects.get(action="erase-withdrawn")
+    assert (entry.subject, entry.facts) == (f"session:{session.code}", {"answers": 1})
+    assert services.erase_withdrawn() == {"sessions": 0, "answers": 0}
+    session.refresh_from_db()
+    assert session.environment == {} and session.cursor == 1
+
+
+def test_a_withdrawn_session_gives_nothing_to_its_token(client, tab, session):
+    tab.post("withdraw/", {})
+    assert tab.answer(0).status_code == 409
+    assert tab.get("trials/0-3/pictures/").status_code == 409
+    assert tab.take_lease().status_code == 409
+    assert "receipt" not in tab.get("status/").json()
+    assert Session.objects.get().state == SessionState.WITHDRAWN
