@@ -45,6 +45,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "experiments:study-file": (Action.SEE, Action.SEE),
     "experiments:live": (Action.SEE, Action.SEE),
     "experiments:count-again": (Action.SEE, Action.SEE),
+    "experiments:withdrawn": (Action.EVIDENCE, Action.REVIEW),
     "recruitment:recruit": (Action.SEE, Action.LAUNCH),
     "recruitment:price": (Action.SEE, Action.SEE),
     "recruitment:stop": (Action.SEE, Action.STOP),
@@ -68,6 +69,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:top-up": (Action.PAY, Action.PAY),
     "recruitment:resolve": (Action.PAY, Action.PAY),
     "recruitment:ledger-csv": (Action.SEE, Action.SEE),
+    "recruitment:codes": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:answers": (Action.SEE, Action.SEE),
     # One form pays, excludes, rejects and overrides: its views ask for each of these by itself.
     "recruitment:decide": (Action.EVIDENCE, Action.EVIDENCE),

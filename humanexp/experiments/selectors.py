@@ -81,7 +81,6 @@ SILENT_AFTER = timedelta(minutes=10)
 
 
 def holding_slots(study: Study) -> QuerySet[Session]:
-<<<<<<< HEAD
     """Sessions whose slots are taken: those that were withdrawn, ended unqualified, or gave theirs up hold none."""
     held = Session.objects.filter(study=study, holds_slot=True)
     return held.exclude(state=SessionState.WITHDRAWN).exclude(qualified=False)
@@ -108,12 +107,6 @@ def holding_provisionally(sessions: Collection[int]) -> QuerySet[Session]:
 def counted_sessions(participant: int) -> QuerySet[Session]:
     """The participant's sessions that count, of every study of the family."""
     return Session.objects.filter(counting(), participant_id=participant)
-=======
-    """Sessions whose slots are taken: all but those that were withdrawn, or ended unqualified."""
-    held = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN).exclude(qualified=False)
-    # One that came back after its slot was given away goes on beside the plan.
-    return held.filter(slot__lt=F("study__planned_sessions"))
->>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
 
 
 def stimulus_pks(study: Study, keys: Collection[str]) -> dict[str, int]:

@@ -24,13 +24,10 @@ class Sittings:
     take_lease: Callable[..., str]
     picture_trial: Callable[..., tuple[Course, PlannedTrial]]
     picture_trials: Callable[..., tuple[Course, list[PlannedTrial]]]
-<<<<<<< HEAD
-    #: says that the pictures of some trials go out now
-    note_fetched: Callable[..., None]
-=======
     #: pictures of trials, checked against what was made
     show: Callable[..., list[list[bytes]]]
->>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
+    #: says that the pictures of some trials go out now
+    note_fetched: Callable[..., None]
     store_response: Callable[..., StoredAnswer]
     complete: Callable[..., Session]
     leave_session: Callable[..., Session]
@@ -55,11 +52,8 @@ STORED = Sittings(
     take_lease=services.take_lease,
     picture_trial=picture_trial,
     picture_trials=picture_trials,
-<<<<<<< HEAD
-    note_fetched=note_fetched,
-=======
     show=showing.show,
->>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
+    note_fetched=note_fetched,
     store_response=services.store_response,
     complete=services.complete,
     leave_session=services.leave_session,
@@ -74,11 +68,8 @@ PREVIEWED = Sittings(
     take_lease=previewing.take_lease,
     picture_trial=previewing.picture_trial,
     picture_trials=previewing.picture_trials,
-<<<<<<< HEAD
-    note_fetched=lambda **_: None,
-=======
     show=previewing.show,
->>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
+    note_fetched=lambda **_: None,
     store_response=previewing.store_response,
     complete=previewing.complete,
     leave_session=previewing.leave_session,

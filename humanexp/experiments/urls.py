@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/design/study.toml", views.study_file, name="study-file"),
     path("studies/<slug:slug>/count/<slug:key>/", views.count_again, name="count-again"),
     path("studies/<slug:slug>/sessions/", views.live, name="live"),
+    path("studies/<slug:slug>/sessions/withdrawn/", views.withdrawn, name="withdrawn"),
     path("api/v1/run/handoff/", api.HandoffView.as_view(), name="run-handoff"),
     path("api/v1/run/handoff/look/", api.LookView.as_view(), name="run-look"),
     path("api/v1/run/session/", api.SessionView.as_view(), name="run-session"),

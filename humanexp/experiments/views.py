@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -21,7 +26,12 @@ from humanexp.experiments.power.page import power_page
 from humanexp.experiments.power.question import planned_answers
 from humanexp.experiments.power.reading import estimate_by_pk, estimates_of, power_job
 from humanexp.experiments.power.telling_apart import telling_apart
+from humanexp.experiments.services.leaving import KEPT_DAYS
+from humanexp.experiments.withdrawals import undoable
 from humanexp.jobs.pace import partial_context
+
+#: Rows of a page.
+WITHDRAWN_SHOWN = 50
 
 
 @never_cache
@@ -97,6 +107,30 @@ def live(request: HttpRequest, slug: str) -> HttpResponse:
     page = live_page(study, show=request.GET.get("show", ""), number=request.GET.get("page", "1"))
     template = "experiments/_live.html" if getattr(request, "htmx", False) else "experiments/live.html"
     return render(request, template, {"study": study, "live": page, "standings": list(page.counts.items())})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who took their answers back, until when that can be undone, and the form that does it."""
+    study = _study(request, slug)
+    page = Paginator(undoable(study), WITHDRAWN_SHOWN).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {"study": study, "page": page, "kept_days": KEPT_DAYS}
+    if request.method == "GET":
+        return render(request, "experiments/withdrawn.html", context)
+    code, reason = request.POST.get("session", ""), request.POST.get("reason", "")
+    session = undoable(study).filter(code=code).first()
+    if session is None:
+        raise NotFound("There is no withdrawn session with this code whose answers are still there.")
+    by = request.user if isinstance(request.user, User) else None
+    try:
+        services.undo_withdrawal(session=session, by=by, reason=reason)
+    except ApplicationError as error:
+        context |= {"refused": code, "reason": reason, "complaint": error.message}
+        return render(request, "experiments/withdrawn.html", context, status=422)
+    told = _("%(code)s counts again. Its earlier links are void: the person goes on by a personal link or a release.")
+    messages.success(request, told % {"code": code})
+    return redirect("experiments:withdrawn", slug=slug)
 
 
 @login_required

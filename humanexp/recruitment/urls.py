@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from humanexp.recruitment import api
 from humanexp.recruitment.views import (
     campaigns,
+    codes,
     differences,
     exclusions,
     ledger,
@@ -39,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/recruit/exclusions/<int:pk>/", exclusions.exclusion, name="exclusion"),
     path("studies/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
     path("studies/<slug:slug>/monitor/answers/", monitor.answers, name="answers"),
+    path("studies/<slug:slug>/monitor/codes/", codes.codes, name="codes"),
     path("studies/<slug:slug>/monitor/resolve/", monitor.resolve, name="resolve"),
     path("studies/<slug:slug>/monitor/compensate/<int:pk>/", monitor.compensate, name="compensate"),
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),

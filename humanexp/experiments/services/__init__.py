@@ -65,10 +65,7 @@ __all__ = [
     "stop",
     "store_response",
     "take_lease",
-<<<<<<< HEAD
-    "verify_session",
-=======
     "undo_withdrawal",
->>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
+    "verify_session",
     "withdraw_session",
 ]

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
+from django.db.models import Exists, F, Q
 
 from analysis.tables import TIMING_COLUMNS
 from analysis.timing import TIMING_RULE, timing_ok
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, LeaseLost, NotFound, OutOfOrder, SessionClosed, TooFast
+from humanexp.core.errors import InvalidRequest, LeaseLost, NotFound, OutOfOrder, PictureDamaged, SessionClosed, TooFast
 from humanexp.core.writing import write_turn
 from humanexp.experiments import pace, selectors
 from humanexp.experiments.course import Course, PlannedTrial, course_of
@@ -19,7 +19,7 @@ from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import Response, Session, SessionState, Trial
 from humanexp.experiments.selectors import Standing
 from humanexp.experiments.services import qualifying
-from humanexp.experiments.services.showing import check_shown
+from humanexp.experiments.services.showing import is_restored, not_shown
 from humanexp.jobs import services as jobs
 
 _CLOSED = (SessionState.SUBMITTED, SessionState.WITHDRAWN)
@@ -73,11 +73,10 @@ def store_response(
     _check(trial, response, course.is_scripted, simulated)
     record = {name: value for name, value in (timing or {}).items() if name in TIMING_COLUMNS and value is not None}
     now = clock.now()
-    check_shown(trial)
     try:
         with write_turn():
             moved = _advance(claim, lease, course, trial, now)
-            if not moved and _was_set_back(course, trial, now):
+            if not moved and any((_was_set_back(course, trial, now), is_restored(trial))):
                 moved = _advance(claim, lease, course, trial, now)
             if moved:
                 correct = trial.task.judge(response, trial.correct_response)
@@ -113,6 +112,7 @@ def _advance(claim: SessionClaim, lease: str, course: Course, trial: PlannedTria
     if not course.is_scripted and pace.SHARE:
         latest = now - timedelta(seconds=pace.SHARE * trial.not_before_s)
         due = due.filter(Q(block_began_at__lte=latest) | Q(block_began_at=None))
+    due = due.exclude(Exists(not_shown(trial)))
     changes: dict[str, Any] = {"cursor": trial.position + 1, "last_seen_at": now}
     if course.begins_block(trial.position + 1):
         changes["block_began_at"] = now
@@ -153,6 +153,8 @@ def _stored_before(claim: SessionClaim, lease: str, course: Course, trial: Plann
     if stored is not None:
         return _answer(course, trial, stored.response, stored.correct, cursor=session.cursor, is_new=False)
     check_open(session)
+    if not_shown(trial).exists():
+        raise PictureDamaged
     if session.cursor == trial.position and session.block_began_at is not None:
         due = session.block_began_at + timedelta(seconds=pace.SHARE * trial.not_before_s)
         raise TooFast(retry_after_s=max(0.0, (due - now).total_seconds()))

@@ -11,11 +11,13 @@ from django.db.models import Max
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
+from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed, SessionClosed
 from humanexp.core.models import User
 from humanexp.experiments import selectors
 from humanexp.experiments.credentials import SessionClaim
+from humanexp.experiments.members import may
 from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.experiments.roles import Action
 from humanexp.experiments.services.sessions import withdraw_session
 
 #: Days from a withdrawal until its answers are erased; the pages that ask "Stop and leave?" and the consent name them.
@@ -47,9 +49,11 @@ def leave_session(*, claim: SessionClaim) -> Session:
 def undo_withdrawal(*, session: Session, by: User | None, reason: str) -> Session:
     """Make a withdrawn session what it was. Tokens that were given out for it are void: whoever withdrew it holds one.
 
-    Where its slot was given to somebody else meanwhile, it goes on outside the plan, and the plan's pictures of that
-    slot have a second holder; where its person has begun another session, it is counted after that one.
+    Where its slot was given to somebody else meanwhile, both have the plan's pictures of it; where its person has begun
+    another session, it is counted after that one.
     """
+    if by is not None and not may(by, Action.REVIEW, session.study):
+        raise NotAllowed("Your role in this study does not allow this: ask one of its owners.")
     reason = reason.strip()
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise InvalidRequest(
@@ -64,15 +68,13 @@ def undo_withdrawal(*, session: Session, by: User | None, reason: str) -> Sessio
     if session.erased_at is not None:
         raise Conflict(f"The answers of {session.code} were erased on {session.erased_at:%d %B %Y}: nothing is left.")
     others = Session.objects.exclude(pk=session.pk)
-    slot, number = session.slot, session.number
-    if selectors.holding_slots(session.study).filter(slot=slot).exclude(pk=session.pk).exists():
-        highest = others.filter(study=session.study).aggregate(highest=Max("slot"))["highest"]
-        slot = max(session.study.planned_sessions, highest + 1)
+    number = session.number
+    is_given_away = selectors.holding_slots(session.study).filter(slot=session.slot).exists()
     mine = others.filter(participant=session.participant_id).exclude(state=SessionState.WITHDRAWN)
     if mine.filter(number=number).exists():
         number = mine.aggregate(highest=Max("number"))["highest"] + 1
     marks: dict[str, Any] = {
-        "slot": slot,
+        "holds_slot": session.holds_slot and not is_given_away,
         "number": number,
         "token_nonce": secrets.token_urlsafe(12),
         "lease": "",
@@ -88,7 +90,7 @@ def undo_withdrawal(*, session: Session, by: User | None, reason: str) -> Sessio
         by=by,
         reason=reason,
         state=before.value,
-        slot_given_away=slot != session.slot,
+        slot_given_away=is_given_away,
     )
     Session.objects.filter(pk=session.pk).update(state=before, **marks)
     session.refresh_from_db()

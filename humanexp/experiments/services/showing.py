@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -21,14 +22,10 @@ logger = logging.getLogger(__name__)
 def show(*, claim: SessionClaim, trials: Sequence[PlannedTrial]) -> list[list[bytes]]:
     """The pictures of each trial, checked against what was made.
 
-    Raises PictureDamaged where one of them is something else: it is noted, and its trial takes no answer until the
-    picture was shown.
+    Raises PictureDamaged where one of them is something else: it is noted, and its trial takes no answer until the file
+    is restored.
     """
-    shown = [[_show(claim, trial, picture) for picture in trial.pictures] for trial in trials]
-    earlier = DamagedPicture.objects.filter(trial__in=[trial.pk for trial in trials], mended_at=None)
-    if earlier.exists():
-        earlier.update(mended_at=clock.now())
-    return shown
+    return [[_show(claim, trial, picture) for picture in trial.pictures] for trial in trials]
 
 
 def _show(claim: SessionClaim, trial: PlannedTrial, picture: Picture) -> bytes:
@@ -60,10 +57,18 @@ def _note(*, session_pk: int, trial_pk: int, picture: Picture, is_missing: bool)
     )
 
 
-def check_shown(trial: PlannedTrial) -> None:
-    """Refuse an answer to a trial whose picture its session was not shown."""
-    if DamagedPicture.objects.filter(trial=trial.pk, mended_at=None).exists():
-        raise PictureDamaged
+def not_shown(trial: PlannedTrial) -> QuerySet[DamagedPicture]:
+    """Something where the trial's picture was refused to its session: it takes no answer."""
+    return DamagedPicture.objects.filter(trial=trial.pk, mended_at=None).order_by()
+
+
+def is_restored(trial: PlannedTrial) -> bool:
+    """Whether the trial's picture was refused to its session, and is whole now; that ends the alarm of this session."""
+    refused = not_shown(trial)
+    if not refused.exists() or not all(_is_whole(picture) for picture in trial.pictures):
+        return False
+    refused.update(mended_at=clock.now())
+    return True
 
 
 def look_again() -> dict[str, int]:

@@ -49,13 +49,8 @@ class Attention:
 
     text: str
     tone: str = "warn"
-<<<<<<< HEAD
-    #: keys, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal, other-worker, extra, unmatched,
-    #: not-submitted, taken-over, notice
-=======
     #: damaged-picture, keys, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal, other-worker,
-    #: unmatched, not-submitted, taken-over, notice
->>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
+    #: extra, unmatched, not-submitted, taken-over, notice
     kind: str = ""
     resolution: str = ""
     #: of the payment, the assignment or the HIT, by kind
@@ -68,11 +63,7 @@ class Attention:
 def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     """The gravest first; empty when all is well. `tally`: of the page, where it has made one."""
     looks = (_hits, _payments, _removals, _proposals, _submissions, _not_submitted, _taken_over, _messages)
-<<<<<<< HEAD
-    found = [*_pauses(study), *_differences(study), *_money(study, tally)]
-=======
-    found = [*_pauses(study), *_pictures(study), *_money(study, tally)]
->>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
+    found = [*_pauses(study), *_pictures(study), *_differences(study), *_money(study, tally)]
     return found + [one for look in looks for one in look(study)]
 
 
@@ -107,7 +98,6 @@ def _pauses(study: Study) -> Iterator[Attention]:
         )
 
 
-<<<<<<< HEAD
 def _differences(study: Study) -> Iterator[Attention]:
     found = list(open_differences(study))
     if found:
@@ -125,7 +115,9 @@ def _differences(study: Study) -> Iterator[Attention]:
             ),
             subject_pk=found[0].pk,
             count=len(found),
-=======
+        )
+
+
 def _pictures(study: Study) -> Iterator[Attention]:
     damaged = damaged_files(study)
     for one in damaged[:MOST]:
@@ -144,7 +136,6 @@ def _pictures(study: Study) -> Iterator[Attention]:
             )
             % {"set": one.stimulus_set},
             count=len(damaged),
->>>>>>> 418d5ab (Withdrawn answers are hidden at once and erased later; damaged pictures are shown to nobody)
         )
 
 

@@ -1,17 +1,24 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, NotFound
+from humanexp.core.keys import random_code
 from humanexp.core.models import User
-from humanexp.experiments.models import Participant, Response
+from humanexp.core.storage import media_path, relative_to_media
+from humanexp.core.traces import empty_journal, files_naming, rename_in
+from humanexp.experiments.models import Participant, Response, Session
 from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, Rejection
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+
+#: Findings of analyses, below MEDIA_ROOT.
+_RESULTS = "results"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +30,12 @@ class Deletion:
     answers: int
     worker_ids: int
     payments_kept: int
+    #: stored results, relative to MEDIA_ROOT, in which the person has a name that leads nowhere now
+    renamed_in: tuple[str, ...] = ()
+    #: other files there that still hold a code of theirs
+    left_in: tuple[str, ...] = ()
+    #: the database's journal was emptied; False where somebody was reading it
+    is_journal_empty: bool = True
 
 
 def what_goes(*, code: str) -> Deletion:
@@ -39,12 +52,32 @@ def what_goes(*, code: str) -> Deletion:
     )
 
 
-@transaction.atomic
 def delete_participant(*, code: str, by: User | None = None) -> Deletion:
     """Remove a person: worker ids, sessions, answers, verdicts. The ledger keeps what was paid, to nobody by name.
 
-    Refused while money is owed: a person who is deleted cannot be paid.
+    Refused while money is owed: a person who is deleted cannot be paid. Stored results keep their numbers and name the
+    person otherwise. Never call it in a transaction: the journal of the database is emptied at the end.
     """
+    codes = [code, *Session.objects.filter(participant__code=code).values_list("code", flat=True)]
+    deletion = _delete_rows(code=code, by=by)
+    is_journal_empty = connection.in_atomic_block or empty_journal()
+    renamed, left = _clean_files(codes)
+    return replace(deletion, renamed_in=renamed, left_in=left, is_journal_empty=is_journal_empty)
+
+
+def _clean_files(codes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    renamed, left = [], []
+    names = {code: random_code(f"D{code[0]}", length=len(code) - 3) for code in codes}
+    for path in files_naming(codes):
+        is_result = path.suffix == ".json" and path.is_relative_to(media_path(_RESULTS))
+        if is_result:
+            rename_in(path, names)
+        (renamed if is_result else left).append(relative_to_media(path))
+    return tuple(renamed), tuple(left)
+
+
+@transaction.atomic
+def _delete_rows(*, code: str, by: User | None) -> Deletion:
     deletion = what_goes(code=code)
     owed = Assignment.objects.filter(person__participant__code=code, state=AssignmentState.SUBMITTED)
     unsettled = (WriteState.PLANNED, WriteState.SENDING)

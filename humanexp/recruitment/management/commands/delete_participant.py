@@ -24,5 +24,18 @@ class Command(RecruitmentCommand):
         )
         if not options["yes"]:
             raise CommandError("Nothing was deleted. Repeat the command with --yes; it cannot be undone.")
-        services.delete_participant(code=options["code"])
+        gone = services.delete_participant(code=options["code"])
         self.stdout.write("deleted")
+        for name in gone.renamed_in:
+            self.stdout.write(f"{name}: names the person otherwise now; its numbers stay")
+        for name in gone.left_in:
+            self.stdout.write(f"{name}: still holds a code of the person; delete it, or make it again")
+        self.stdout.write(
+            "Backups, and exports, reports and tables that were taken away earlier, are out of reach: the Record of "
+            "the study says who took which. Delete them, or make them again."
+        )
+        if not gone.is_journal_empty:
+            raise CommandError(
+                "The rows are deleted, but somebody was reading the database: its journal (-wal) may hold the worker "
+                "id until the next checkpoint. Stop web and run_jobs for a moment, and the journal goes with them."
+            )

@@ -11,7 +11,7 @@ STATES = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("experiments", "0011_damaged_pictures")]
+    dependencies = [("experiments", "0015_damaged_pictures")]
 
     operations = [
         migrations.AddField("session", "withdrawn_at", models.DateTimeField(blank=True, null=True)),

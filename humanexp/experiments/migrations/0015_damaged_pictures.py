@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("experiments", "0010_power_estimates"),
+        ("experiments", "0014_study_tallies"),
         ("stimuli", "0005_pixel_digest_and_import_report"),
     ]
 

@@ -1,0 +1,13 @@
+"""Sessions whose people took their answers back, until these are erased."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from humanexp.experiments.models import Session, SessionState, Study
+
+
+def undoable(study: Study) -> QuerySet[Session]:
+    """Withdrawn, and not erased: the latest first."""
+    withdrawn = Session.objects.filter(study=study, state=SessionState.WITHDRAWN, erased_at=None)
+    return withdrawn.exclude(withdrawn_at=None).select_related("participant", "study").order_by("-withdrawn_at", "-pk")

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.selectors.codes import FoundCode, codes_in, find_codes
+
+
+class Command(RecruitmentCommand):
+    help = "Whose completion codes these are; fails when one of them was given out to nobody."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", metavar="STUDY")
+        parser.add_argument("codes", metavar="CODE", nargs="+", help="like C-7K3QX2AB")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = find_codes(self.study(options["study"]), codes_in(" ".join(options["codes"])))
+        for one in found:
+            self.stdout.write(f"{one.code}: {_told(one)}")
+        unknown = sum(one.session is None for one in found)
+        if unknown:
+            raise CommandError(f"{unknown} of {len(found)} codes were given out to nobody in this study.")
+
+
+def _told(found: FoundCode) -> str:
+    session = found.session
+    if session is None or session.completed_at is None:
+        return "no finished session has it"
+    told = f"{session.participant.code}, session {session.code}, finished {session.completed_at:%Y-%m-%d %H:%M} UTC, "
+    told += session.get_state_display()
+    return f"{told}; assignment {found.assignment.get_state_display()}" if found.assignment else told
