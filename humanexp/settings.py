@@ -25,6 +25,8 @@ DEBUG = env.bool("DEBUG", default=False)
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 _public = urlsplit(PUBLIC_URL)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_public.hostname or "127.0.0.1", "127.0.0.1", "localhost"])
+#: Whom participants can write to where their study names nobody.
+CONTACT = env.str("CONTACT", default="")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 
 #: Signs links, tokens and cookies; may be rotated: put the old one into SECRET_KEY_FALLBACKS.

@@ -16,6 +16,8 @@ for name, amount in {"FEE_PERCENT": 20, "LARGE_HIT_FEE_PERCENT": 20, "MASTERS_FE
     os.environ.setdefault(f"MARKETPLACE_{name}", str(amount))
 os.environ.setdefault("MARKETPLACE_MINIMUM_FEE_CENTS", "1")
 
+os.environ.setdefault("CONTACT", "lab@example.org")
+
 from humanexp.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -16,6 +16,8 @@ CONSENT = "templates/take/consent"
 RESEARCHERS = ("templates/run/preview.html",)
 #: Modules whose marked texts reach a participant.
 MODULES = ("humanexp/experiments/tasks",)
+#: Single modules of the kind.
+FILES = ("humanexp/recruitment/facts.py",)
 #: Modules whose refusals are shown on the entry page.
 REFUSALS = (
     "humanexp/recruitment/frames.py",
@@ -48,6 +50,8 @@ def participant_texts() -> dict[str, str | None]:
     for folder in MODULES:
         for path in sorted((ROOT / folder).glob("*.py")):
             found |= dict.fromkeys(_marked(path))
+    for name in FILES:
+        found |= dict.fromkeys(_marked(ROOT / name))
     for name in REFUSALS:
         found |= dict.fromkeys(_raised(ROOT / name))
     return found | dict.fromkeys(_defaults())

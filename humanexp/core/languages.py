@@ -1,4 +1,4 @@
-"""In which language a participant reads: the address says it, or the browser, never a cookie."""
+"""In which language a participant reads: the address says it, then the study, then the browser, never a cookie."""
 
 from __future__ import annotations
 
@@ -25,18 +25,26 @@ class Language:
         language = language_of(request) if is_participants else settings.LANGUAGE_CODE
         with translation.override(language):
             response = self.get_response(request)
-        response.headers.setdefault("Content-Language", language)
+            spoken = translation.get_language() or language
+        response.headers.setdefault("Content-Language", spoken)
         if is_participants:
             patch_vary_headers(response, ["Accept-Language"])
         return response
 
 
-def language_of(request: HttpRequest) -> str:
-    """The one that was asked for, else the first of the browser's that there is, else the house's."""
+def begin_in(request: HttpRequest, language: str) -> None:
+    """Answer this request in the language that a study has, unless its address asks for another."""
+    translation.activate(language_of(request, study=language))
+
+
+def language_of(request: HttpRequest, *, study: str = "") -> str:
+    """The one that was asked for, else the study's, else the first of the browser's that there is, else the house's."""
     spoken = dict(settings.LANGUAGES)
     asked = request.GET.get(PARAMETER, "")
     if asked in spoken:
         return asked
+    if study in spoken:
+        return study
     for wanted, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "").lower()):
         code = wanted.partition("-")[0]
         if code in spoken:

@@ -19,6 +19,7 @@ from humanexp.core.models import User
 from humanexp.experiments import plans, selectors, services, tallies
 from humanexp.experiments.design_page import design_page
 from humanexp.experiments.drafting.drawing import strip_of
+from humanexp.experiments.facts import StudyFacts
 from humanexp.experiments.live import live_page
 from humanexp.experiments.models import Study
 from humanexp.experiments.power.forms import PowerForm
@@ -37,13 +38,13 @@ WITHDRAWN_SHOWN = 50
 @never_cache
 def run(request: HttpRequest) -> HttpResponse:
     """The shell of the experiment: the same for everybody, it holds nothing about any session."""
-    return run_shell(request)
+    return run_shell(request, StudyFacts())
 
 
-def run_shell(request: HttpRequest) -> HttpResponse:
-    """The page that a participant works on."""
+def run_shell(request: HttpRequest, facts: StudyFacts) -> HttpResponse:
+    """The page that a participant works on, in the words of a study."""
     api = reverse("experiments:run-session").removesuffix("session/")
-    return render(request, "run/run.html", {"run_config": {"api": api}})
+    return render(request, "run/run.html", {"run_config": {"api": api}, "facts": facts})
 
 
 @login_required

@@ -22,6 +22,7 @@ from humanexp.experiments.api import AlwaysJson
 from humanexp.experiments.audited import AuditedView
 from humanexp.experiments.serializers import ProblemOut
 from humanexp.recruitment import frames, selectors, services
+from humanexp.recruitment.facts import run_address
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
 
 
@@ -154,7 +155,7 @@ class Open(EntryView):
             "token": entered.token,
             "handoff": entered.handoff,
             "status_url": reverse("experiments:run-status"),
-            "run_url": reverse("experiments:run"),
+            "run_url": run_address(campaign),
         }
         return Response(reply, status=status.HTTP_201_CREATED)
 
@@ -193,8 +194,9 @@ class Follow(EntryView):
         """Go on by a personal link."""
         given = FollowRequest(data=request.data)
         given.is_valid(raise_exception=True)
-        handoff = services.follow(campaign=selectors.campaign_by_entry(entry), link=given.validated_data["link"])
-        return Response({"handoff": handoff, "run_url": reverse("experiments:run")})
+        campaign = selectors.campaign_by_entry(entry)
+        handoff = services.follow(campaign=campaign, link=given.validated_data["link"])
+        return Response({"handoff": handoff, "run_url": run_address(campaign)})
 
 
 class Handoff(EntryView):

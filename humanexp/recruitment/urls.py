@@ -20,6 +20,7 @@ app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("take/<str:entry>/", take.take, name="take"),
     path("take/<str:entry>/consent/", take.consent, name="consent"),
+    path("take/<str:entry>/run/", take.run, name="run"),
     path("take/<str:entry>/inside/", take.inside, name="inside"),
     path("take/<str:entry>/open/", api.Open.as_view(), name="open"),
     path("take/<str:entry>/resume/", api.Claim.as_view(), name="resume"),

@@ -86,7 +86,12 @@ def stimulus_set(folder: Path, *, name: str, corruptions: Sequence[str], count: 
 
 
 def make_study(
-    folder: Path, *, design: DesignConfig, protocol: dict[str, Any] = BRIEF, per_corruption: int = 24
+    folder: Path,
+    *,
+    design: DesignConfig,
+    protocol: dict[str, Any] = BRIEF,
+    per_corruption: int = 24,
+    language: str = "en",
 ) -> Study:
     """A study that is open for participants."""
     noise = stimulus_set(
@@ -97,6 +102,7 @@ def make_study(
         stimuli=noise.name,
         protocol=replace(load_protocol("vcr"), size_px=SIZE_PX, **protocol),
         design=design,
+        language=language,
         debrief="Thank you: this is what the study is about.",
     )
     return services.start_collecting(study=services.create_study(configuration=configuration))

@@ -9,6 +9,7 @@ import pytest
 
 from humanexp.experiments.models import Response, Session
 from humanexp.recruitment import services
+from humanexp.recruitment.consent import HOUSE_VERSION
 from tests.browser import studies
 from tests.browser.axe import grave_violations
 from tests.browser.looks import PHONE, shot
@@ -54,7 +55,7 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
     shot(window, "frames-german-practice")
     person.presses("start")
     session = Session.objects.get()
-    assert session.consent_version == "house-2.de"
+    assert session.consent_version == f"{HOUSE_VERSION}.de"
     window.wait_for_selector("[data-grid][data-shown]", timeout=PATIENCE_MS)
     assert window.inner_text('[data-choice="knife"]') == "Messer"
     overflowing = window.eval_on_selector_all(
@@ -103,9 +104,9 @@ def test_the_switch_in_the_middle_of_a_session_keeps_the_session(page: Any, live
 
 
 def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> None:
-    study = studies.make_study(drawings, design=studies.JUDGEMENTS)
+    study = studies.make_study(drawings, design=studies.JUDGEMENTS, language="de")
     link = services.publish(study=study, to="link", assignments=1)
-    context = chromium.new_context(**PHONE, locale="de-DE")
+    context = chromium.new_context(**PHONE, locale="en-GB")
     page = context.new_page()
     page.goto(f"{live_server.url}/take/{link.entry}/")
     page.wait_for_selector("[data-panel=start]:not([hidden])")

@@ -9,6 +9,7 @@ from django.test import Client
 
 from humanexp.experiments.models import Session, Study
 from humanexp.recruitment import services
+from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.recruitment.models import Campaign
 from tests.recruitment.studies import Visitor, make_study
 
@@ -35,11 +36,14 @@ def page_of(campaign: Campaign, query: str = "", header: str = "") -> str:
     return str(Client().get(f"/take/{campaign.entry}/{query}", headers={"Accept-Language": header}).text)
 
 
-def test_the_entry_page_is_german_for_a_german_browser(campaign: Campaign) -> None:
-    page = page_of(campaign, header="de-DE,de;q=0.9")
+@pytest.mark.parametrize("header", ["de-DE,de;q=0.9", "en", "fr", ""])
+def test_the_entry_page_of_a_german_study_is_german_in_every_browser(campaign: Campaign, header: str) -> None:
+    campaign.study.configuration["language"] = "de"
+    campaign.study.save()
+    page = page_of(campaign, header=header)
     assert '<html lang="de">' in page and "Bevor Sie sich entscheiden" in page
     assert "1,20 US-Dollar für alle, die abgeben" in page
-    assert "Text house-2.de" in page and "Die Teilnahme ist freiwillig." in page
+    assert f"Text {HOUSE_VERSION}.de" in page and "Die Teilnahme ist freiwillig." in page
     assert "Taking part is voluntary" not in page
 
 
@@ -54,7 +58,9 @@ def test_the_switch_keeps_who_the_page_was_opened_for(campaign: Campaign) -> Non
     assert '"language": "de"' in chosen and '"workerId": "AWORKER1"' in chosen
 
 
-@pytest.mark.parametrize(("language", "version"), [("de", "house-2.de"), ("en", "house-2"), (None, "house-2")])
+@pytest.mark.parametrize(
+    ("language", "version"), [("de", f"{HOUSE_VERSION}.de"), ("en", HOUSE_VERSION), (None, HOUSE_VERSION)]
+)
 def test_a_session_remembers_in_which_language_it_was_agreed_to(
     campaign: Campaign, language: str | None, version: str
 ) -> None:
@@ -71,7 +77,7 @@ def test_a_language_that_there_is_not_is_refused(campaign: Campaign) -> None:
 def test_a_studys_own_text_is_shown_as_it_is_in_every_language(settings: Any) -> None:
     own = make_study("own", consent="Our own words.", consent_version="ethics-7")
     campaign = services.publish(study=own, to="link", assignments=1)
-    page = page_of(campaign, header="de")
+    page = page_of(campaign, "?language=de")
     assert "Our own words." in page and "Text ethics-7" in page
     assert Visitor(campaign).open(language="de").status_code == 201
     assert Session.objects.get().consent_version == "ethics-7"
@@ -79,13 +85,13 @@ def test_a_studys_own_text_is_shown_as_it_is_in_every_language(settings: Any) ->
 
 def test_the_text_alone_is_in_the_language_of_the_page_that_links_to_it(campaign: Campaign) -> None:
     address = f"/take/{campaign.entry}/consent/?language=de"
-    assert address in page_of(campaign, header="de")
+    assert address in page_of(campaign, "?language=de")
     text = Client().get(address).text
-    assert "Wozu Sie zustimmen" in text and "Text house-2.de, so gezeigt am" in text
+    assert "Wozu Sie zustimmen" in text and f"Text {HOUSE_VERSION}.de, so gezeigt am" in text
 
 
 def test_refusals_are_said_in_the_readers_language(campaign: Campaign) -> None:
-    fault = page_of(campaign, "?assignmentId=A1&workerId=AWORKER1&turkSubmitTo=https://evil.example", header="de")
+    fault = page_of(campaign, "?assignmentId=A1&workerId=AWORKER1&turkSubmitTo=https://evil.example&language=de")
     assert "die nicht die des Vermittlers ist" in fault
     unknown = Client().get("/take/nothing/?language=de")
     assert unknown.status_code == 404 and "gehört zu keiner Studie" in unknown.text

@@ -13,6 +13,7 @@ from django.utils import timezone
 from humanexp.experiments.models import Participant, RefusedCall, Session, SessionState, Study
 from humanexp.experiments.services import verify_session
 from humanexp.recruitment import services
+from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.recruitment.frames import origin
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.people import person_for
@@ -149,7 +150,7 @@ class TestOpening:
         assert set(reply.json()) == {"token", "handoff", "status_url", "run_url"}
         assert not reply.cookies
         assert someone.status()["state"] == "open"
-        assert someone.session.consent_version == "house-2"
+        assert someone.session.consent_version == HOUSE_VERSION
         assert someone.session.consented_at is not None
         person = RecruitedPerson.objects.get()
         assert person.worker_id == "AWORKER1"

@@ -11,7 +11,8 @@ from django.utils.translation import gettext_lazy
 from analysis.acceptance import qualification_rule
 from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
 from humanexp.experiments.duration import session_minutes
-from humanexp.experiments.models import Study
+from humanexp.experiments.facts import StudyFacts, tasks_of
+from humanexp.experiments.models import Population, Study
 from humanexp.experiments.plans import planned_stimuli
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.consent import consent_of
@@ -26,7 +27,7 @@ ROOM = 2.0
 @check(gettext_lazy("Consent"))
 def consent(launch: Launch) -> Line:
     text = consent_of(launch.study, launch.configuration.language)
-    shown = text.own_text or render_to_string(text.template, {"study": launch.study})
+    shown = text.own_text or render_to_string(text.template, {"facts": _facts(launch)})
     edit = {"url": reverse("console:preview", args=[launch.study.slug]), "action": _("Read it")}
     if len(shown.split()) < 10:
         return bad(
@@ -44,12 +45,20 @@ def consent(launch: Launch) -> Line:
     return good(_("Text %(version)s is shown before anything is asked.") % {"version": text.version})
 
 
+def _facts(launch: Launch) -> StudyFacts:
+    return StudyFacts(
+        tasks=tasks_of(launch.study.configuration), way="link" if launch.to == Environment.LINK else "hit",
+        reward_cents=launch.terms.reward_cents, contact=launch.terms.contact,
+    )  # fmt: skip
+
+
 @check(gettext_lazy("Contact"))
 def contact(launch: Launch) -> Line:
     if launch.terms.contact:
         return good(_("People can write to %(contact)s.") % {"contact": launch.terms.contact})
-    say = bad if launch.is_amazon else warn
-    return say(
+    if launch.study.population == Population.SCRIPTED:
+        return good(_("Scripted participants ask nobody."))
+    return bad(
         _("The study names nobody whom participants can write to."),
         _("Fill in the study's contact."),
         url=reverse("experiments:change", args=[launch.study.slug]),

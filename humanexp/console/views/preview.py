@@ -5,15 +5,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
-from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from humanexp.console.forms import PreviewForm
 from humanexp.console.views.studies import collected_study, user_of
 from humanexp.core.languages import language_of
+from humanexp.experiments.facts import StudyFacts, tasks_of
 from humanexp.experiments.services import previewing
 from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.facts import language_of_study
 
 
 @login_required
@@ -29,7 +30,8 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": study,
         "form": form,
-        "consent": consent_of(study, get_language() or "en"),
+        "facts": StudyFacts(tasks=tasks_of(study.configuration)),
+        "consent": consent_of(study, language_of_study(study)),
         "hurry": previewing.HURRY,
     }
     return render(request, "console/preview.html", context, status=422 if form.is_bound else 200)
@@ -49,5 +51,6 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
         "hurry": opened.hurry,
         "end": reverse("console:preview", args=[slug]),
     }
-    with translation.override(language_of(request)):
-        return render(request, "run/preview.html", {"run_config": config, "hurry": opened.hurry})
+    with translation.override(language_of(request, study=language_of_study(study))):
+        facts = StudyFacts(tasks=tasks_of(study.configuration))
+        return render(request, "run/preview.html", {"run_config": config, "hurry": opened.hurry, "facts": facts})

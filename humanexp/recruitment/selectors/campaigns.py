@@ -11,6 +11,7 @@ from django.urls import reverse
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.experiments.models import Study
+from humanexp.recruitment.facts import advertisement
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
 from humanexp.recruitment.selectors.places import free_sessions
 from humanexp.recruitment.selectors.working_time import estimated_minutes
@@ -46,15 +47,12 @@ def suggested_terms(study: Study) -> SuggestedTerms:
         reward_cents = round(SUGGESTED_HOURLY_CENTS * minutes / 60 / 5) * 5
     return SuggestedTerms(
         title=str(stated.get("title") or study.title)[:128],
-        description=str(
-            stated.get("description")
-            or "Look at pictures that are shown for a moment and say what you saw. A research study; needs a computer."
-        ),
+        description=str(stated.get("description") or advertisement(study)),
         keywords=str(stated.get("keywords") or "research, psychology, vision, pictures, perception"),
         estimated_minutes=minutes,
         reward_cents=int(reward_cents),
         assignments=min(int(stated.get("assignments") or free), free),
-        contact=str(stated.get("contact") or "")[:200],
+        contact=str(stated.get("contact") or settings.CONTACT)[:200],
     )
 
 

@@ -179,7 +179,9 @@ def _check_open(campaign: Campaign) -> None:
         raise StudyRefused("All places in this study are taken. Thank you for your interest.")
     # Who accepted a HIT before the stop may still do it.
     latest = campaign.stopped_at and campaign.stopped_at + campaign.assignment_duration
-    if campaign.is_link or latest is None or clock.now() > latest:
+    if campaign.is_link:
+        raise StudyRefused("This study has ended and takes no new participants. Thank you for your interest.")
+    if latest is None or clock.now() > latest:
         raise StudyRefused("This study has ended. If you hold a HIT of it, please return it; that does you no harm.")
 
 

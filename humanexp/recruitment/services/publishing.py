@@ -11,7 +11,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Origin, Study, StudyFamily, StudyState
+from humanexp.experiments.models import Origin, Population, Study, StudyFamily, StudyState
 from humanexp.recruitment import gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.models.campaigns import DAY_S
@@ -109,6 +109,7 @@ def publish(
         masters=requirements.masters,
     )
     _check(study, to, price, confirm_total_cents)
+    _check_contact(study, contact or defaults.contact)
     _check_reward(to, reward_cents, unpaid=unpaid)
     _ask_gates(study, to, price, skip=skip_preflight)
     cap = price.total_cents if cap_cents is None else cap_cents
@@ -200,6 +201,16 @@ def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | N
             "Put a TLS proxy in front and set PUBLIC_URL=https://..."
         )
     check_confirmed(to, price.total_cents, confirmed_cents)
+
+
+def _check_contact(study: Study, contact: str) -> None:
+    """People who agree to something must be able to ask somebody."""
+    if study.population == Population.PEOPLE and not contact.strip():
+        raise InvalidRequest(
+            "People who take part must be able to write to somebody: name a contact, here (--contact), in the study's "
+            "[recruitment] table, or for the whole house (CONTACT).",
+            fields={"contact": "an address, or whom to ask"},
+        )
 
 
 def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:

@@ -99,7 +99,8 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
         form.add_error("confirm_total", error.message)
         return _page(request, study, form, status=409)
     except ApplicationError as error:
-        form.add_error(None, error.message)
+        field = next((name for name in error.fields if name in form.fields), None)
+        form.add_error(field, error.message)
         return _page(request, study, form, status=error.status_code)
     messages.success(
         request,

@@ -14,10 +14,12 @@ from django.views.decorators.http import require_GET
 
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.core.languages import begin_in
 from humanexp.experiments.models import Population
 from humanexp.experiments.views import run_shell
 from humanexp.recruitment import frames, rehearsal, selectors
 from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.facts import facts_of, language_of_study, run_address
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.services import resuming
 from humanexp.recruitment.services.entering import NO_ASSIGNMENT
@@ -32,6 +34,7 @@ def take(request: HttpRequest, entry: str) -> HttpResponseBase:
         campaign = rehearsal.campaign_of(entry) or selectors.campaign_by_entry(entry)
     except NotFound as error:
         return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
+    begin_in(request, language_of_study(campaign.study))
     if campaign.is_link:
         return _entry_page(request, campaign)
     # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
@@ -52,15 +55,28 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     campaign = selectors.campaign_by_entry(entry)
     if campaign.is_link:
         raise NotFound
+    begin_in(request, language_of_study(campaign.study))
 
     @xframe_options_exempt
     @csp_replace({"frame-ancestors": [SELF, *frames.origins_of(campaign)]})
     def framed(request: HttpRequest) -> HttpResponse:
-        return run_shell(request)
+        return run_shell(request, facts_of(campaign))
 
     page = framed(request)
     page["Referrer-Policy"] = "no-referrer"
     return page
+
+
+@require_GET
+@never_cache
+def run(request: HttpRequest, entry: str) -> HttpResponseBase:
+    """The study in a window of its own: the shell, with the words of this campaign. It holds nothing of any session."""
+    try:
+        campaign = selectors.campaign_by_entry(entry)
+    except NotFound as error:
+        return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
+    begin_in(request, language_of_study(campaign.study))
+    return run_shell(request, facts_of(campaign, shows_code="code" in request.GET))
 
 
 @require_GET
@@ -71,9 +87,11 @@ def consent(request: HttpRequest, entry: str) -> HttpResponseBase:
         campaign = rehearsal.campaign_of(entry) or selectors.campaign_by_entry(entry)
     except NotFound as error:
         return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
+    begin_in(request, language_of_study(campaign.study))
     context = {
         "campaign": campaign,
         "study": campaign.study,
+        "facts": facts_of(campaign),
         "consent": consent_of(campaign.study, get_language() or "en"),
         "today": clock.now(),
     }
@@ -88,6 +106,7 @@ def personal(request: HttpRequest, entry: str) -> HttpResponseBase:
         campaign = selectors.campaign_by_entry(entry)
     except NotFound as error:
         return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
+    begin_in(request, language_of_study(campaign.study))
     page = {
         "followUrl": reverse("recruitment:follow", args=[campaign.entry]),
         "language": get_language() or "en",
@@ -106,12 +125,18 @@ def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             submit_address = frames.submit_address(campaign, given.get("turkSubmitTo", ""))
         except InvalidRequest as error:
             fault = gettext(error.message)
+    # A plain link tells its completion code to those alone whom somebody has sent who may ask for it.
+    facts = facts_of(
+        campaign, minutes=selectors.minutes_told(campaign), shows_code=campaign.is_link and bool(given.get("p"))
+    )
+    is_over = campaign.is_link and campaign.state != CampaignState.LIVE
     context = {
         "campaign": campaign,
         "study": campaign.study,
+        "facts": facts,
         "consent": consent_of(campaign.study, get_language() or "en"),
         "is_preview": is_preview,
-        "is_over": campaign.is_link and campaign.state != CampaignState.LIVE,
+        "is_over": is_over,
         "fault": fault,
         # what the page's script needs to know; the ids came with the address and prove nothing
         "page": {
@@ -119,13 +144,14 @@ def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
             "language": get_language() or "en",
             "isLink": campaign.is_link,
             "isPreview": is_preview,
-            "isTimed": not campaign.study.is_validation,
+            "isTimed": facts.is_timed and not is_over,
+            "showsCode": facts.is_link and facts.shows_code,
             "insideUrl": "" if campaign.is_link else reverse("recruitment:inside", args=[campaign.entry]),
             "openUrl": reverse("recruitment:open", args=[campaign.entry]),
             "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
             "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if campaign.is_link else "",
             "resumeUrl": reverse("recruitment:resume", args=[campaign.entry]),
-            "runUrl": reverse("experiments:run"),
+            "runUrl": run_address(campaign),
             "resumeName": resuming.name_of(campaign, worker_id),
             "assignmentId": assignment_id,
             "hitId": given.get("hitId", ""),

@@ -203,6 +203,7 @@ export class Entry {
   address(path, handoff) {
     const url = new URL(path, this.view.location.href);
     url.searchParams.set("language", this.page.language);
+    if (this.page.showsCode) url.searchParams.set("code", "");
     url.hash = handoff;
     return url;
   }

@@ -79,14 +79,23 @@ async function finish(run) {
   forgetOnSharedComputer(run);
   await leaveFullScreen(run.view);
   run.screens.show("done", { code: end.completion_code ?? "", debrief: end.debrief ?? "" });
+  if (end.debrief) showDebrief(run.screens);
   for (const part of run.screens.findAll("[data-ending]")) part.hidden = (part.dataset.ending === "early") !== (end.qualified === false);
   const copy = run.screens.find("[data-action=copy]");
+  if (!copy) return;
   copy.hidden = !run.view.navigator.clipboard || !end.completion_code;
   copy.addEventListener("click", async () => {
     await run.view.navigator.clipboard.writeText(end.completion_code);
     copy.textContent = run.screens.message("copied");
     run.screens.announce(run.screens.message("copied"));
   });
+}
+
+/** The study's own words about itself stand in for the page's. */
+function showDebrief(screens) {
+  for (const part of screens.findAll("[data-about]")) part.hidden = true;
+  screens.find("[data-value=debrief]").hidden = false;
+  screens.find(".debrief").hidden = false;
 }
 
 /** The study's grey and name; letters on the grey are light or dark, whichever reads better. */

@@ -7,6 +7,8 @@
 import { backOff } from "./pause.js";
 
 const PREFIX = "humanexp.outbox";
+/** Where the person waits for an answer to be stored, a server that is back is found this soon. */
+const WAITED_FOR_MS = 3_000;
 
 export class Outbox {
   /** Whether unsent answers would survive a reload. */
@@ -86,6 +88,7 @@ export class Outbox {
   /** Tries at once, for instance when the network is back; clears a fault that was reported. */
   retry() {
     this.#fault = null;
+    this.#failures = 0;
     this.#cancelRetry?.();
     this.#cancelRetry = null;
     this.#pump();
@@ -134,7 +137,7 @@ export class Outbox {
         this.#cancelRetry = this.#later(() => {
           this.#cancelRetry = null;
           this.#pump();
-        }, backOff(this.#failures, this.#random));
+        }, backOff(this.#failures, this.#random, this.#isWaitedFor ? WAITED_FOR_MS : undefined));
       } else {
         this.#fault = error;
         this.#fail(error);
@@ -143,6 +146,11 @@ export class Outbox {
     this.#isSending = false;
     this.#changed();
     this.#pump();
+  }
+
+  /** Whether the person cannot go on before an answer is stored. */
+  get #isWaitedFor() {
+    return this.#listeners.size > 0 || this.#idle.length > 0;
   }
 
   #settle(position, reply) {

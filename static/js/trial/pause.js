@@ -8,10 +8,11 @@ const LONGEST_MS = 15_000;
  *
  * @param {number} attempt 1 after the first failure
  * @param {() => number} random uniform in [0, 1)
+ * @param {number} [longest] milliseconds
  * @returns {number} milliseconds
  */
-export function backOff(attempt, random) {
-  const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1));
+export function backOff(attempt, random, longest = LONGEST_MS) {
+  const ceiling = Math.min(longest, FIRST_MS * 2 ** (attempt - 1));
   return ceiling * (0.5 + 0.5 * random());
 }
 

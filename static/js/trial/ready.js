@@ -12,7 +12,7 @@ export async function getReady(run, step, pictures, positions) {
   const { number, of } = blockNumber(session, block);
   const counted = screens.message(`counted-${block.task}`, { count: positions.length });
   screens.show("ready", {
-    title: screens.message(`ready-${kind}-title`, { number, of }),
+    title: screens.message(`ready-${kind}-title${roundsOf(session, of)}`, { number, of }) || screens.message(`ready-${kind}-title`, { number, of }),
     text: screens.message(`ready-${kind}-text-${block.task}`, { counted }) || screens.message(`ready-${kind}-text`, { counted }),
     loading: "",
   });
@@ -42,6 +42,13 @@ export async function getReady(run, step, pictures, positions) {
   // Once only: who leaves the full screen has chosen to.
   run.hasStarted = true;
   await enterFullScreen(run.view);
+}
+
+/** @returns {""|"-part"|"-only"} whether the rounds are those of the session, of one of its tasks, or a single one */
+function roundsOf(session, of) {
+  if (of === 1) return "-only";
+  const counted = session.blocks.filter(({ kind }) => kind === "main");
+  return counted.some(({ task }) => task !== counted[0].task) ? "-part" : "";
 }
 
 /** @returns {"practice"|"qualification"|"requalification"|"main"|"break"|"resumed"} which text the page carries */

@@ -61,7 +61,9 @@ export class Screens {
 
   /** A sentence of the template with its {names} filled in. */
   message(name, values = {}) {
-    const text = this.#document.querySelector(`[data-message="${name}"]`)?.textContent.trim() ?? "";
+    const element = this.#document.querySelector(`[data-message="${name}"]`);
+    const isOne = element?.dataset.one !== undefined && values[element.dataset.number] === 1;
+    const text = (isOne ? element.dataset.one : element?.textContent.trim()) ?? "";
     return text.replace(/\{(\w+)\}/g, (whole, key) => (key in values ? String(values[key]) : whole));
   }
 

@@ -23,6 +23,7 @@ class Command(RecruitmentCommand):
         parser.add_argument("--unpaid", action="store_true", help="people get nothing for it, and that is meant")
         parser.add_argument("--per-hit", metavar="N", type=int, help="places of one HIT (default 9: lower fee)")
         parser.add_argument("--minutes", metavar="N", type=int, help="what people are told it takes")
+        parser.add_argument("--contact", default="", help="whom people can write to (default: the study's)")
         parser.add_argument("--cap", metavar="DOLLARS", help="most the campaign may ever cost (default: its price)")
         parser.add_argument("--approval", metavar="PERCENT", type=int, help="least share of a worker's work approved")
         parser.add_argument("--approved-hits", metavar="N", type=int, help="least number of a worker's work approved")
@@ -72,6 +73,7 @@ class Command(RecruitmentCommand):
             **terms,
             unpaid=options["unpaid"],
             estimated_minutes=options["minutes"],
+            contact=options["contact"],
             cap_cents=money.cents(options["cap"]) if options["cap"] else None,
             confirm_total_cents=money.cents(options["confirm_total"]) if options["confirm_total"] else None,
             requirements=requirements,

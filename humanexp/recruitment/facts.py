@@ -1,0 +1,59 @@
+"""What participants of a campaign are told, and what a study is advertised with."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from humanexp.experiments.facts import StudyFacts, tasks_of
+from humanexp.experiments.models import Study
+from humanexp.recruitment.models import Campaign
+
+
+def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) -> StudyFacts:
+    """From the campaign's own terms, or the measured `minutes`.
+
+    `shows_code`: the person was sent by somebody who may ask for a code.
+    """
+    return StudyFacts(
+        tasks=tasks_of(campaign.study.configuration),
+        way="link" if campaign.is_link else "hit",
+        reward_cents=campaign.reward_cents,
+        minutes=minutes or campaign.estimated_minutes,
+        contact=campaign.contact,
+        shows_code=shows_code or not campaign.is_link,
+    )
+
+
+def run_address(campaign: Campaign) -> str:
+    """Path of the window of the study."""
+    return reverse("recruitment:run", args=[campaign.entry])
+
+
+def language_of_study(study: Study) -> str:
+    """The language in which its pages begin."""
+    return str(study.configuration.get("language") or "en")
+
+
+def advertisement(study: Study) -> str:
+    """What the study asks, and on what, in its own language."""
+    facts = StudyFacts(tasks=tasks_of(study.configuration))
+    with translation.override(language_of_study(study)):
+        asks = {
+            "categorisation": _("Look at pictures that are shown for a moment and say what each of them showed."),
+            "discrimination": _(
+                "Look at two pictures, each shown for a moment, and say whether both were changed in the same way."
+            ),
+            "abx": _(
+                "Look at three pictures, each shown for a moment, and say whether the third was changed like the first "
+                "or like the second."
+            ),
+            "validation": _("Look at pictures, each for as long as you like, and answer two questions about each."),
+        }
+        device = (
+            _("A research study; needs a computer with a mouse or a keyboard.")
+            if facts.is_timed
+            else _("A research study; works on computers and on phones.")
+        )
+        return " ".join([*(asks[name] for name in facts.tasks), device])
