@@ -87,7 +87,7 @@ def fill(count: int, user: Any) -> None:
         slug="large",
         title="A large study",
         state=StudyState.COLLECTING,
-        protocol=Protocol.objects.create(name="vcr", configuration={}, digest="0"),
+        protocol=Protocol.objects.create(name="vcr", configuration=chosen.protocol.to_dict(), digest="0"),
         stimulus_set=stimuli,
         configuration=chosen.to_dict(),
         rule_set=load_rule_set("vcr").to_dict(),

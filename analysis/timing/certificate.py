@@ -6,7 +6,8 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,12 +130,13 @@ def certify(records: Iterable[Record], *, rule: str = TIMING_RULE) -> TimingCert
     -------
     TimingCertificate
     """
-    everybody, by_participant = _Sum(), {}
+    everybody = _Sum()
+    by_participant: dict[str, _Sum] = {}
     for row in records:
-        verdict = timing_ok(row, rule)
-        everybody.add(row, verdict)
+        trial = _measured(row, rule)
+        everybody.add(trial)
         if row.get("participant"):
-            by_participant.setdefault(str(row["participant"]), _Sum()).add(row, verdict)
+            by_participant.setdefault(str(row["participant"]), _Sum()).add(trial)
     return TimingCertificate(
         rule=rule,
         all=everybody.summary(rule),
@@ -146,12 +148,48 @@ def summarise(rows: Iterable[Record], *, rule: str = TIMING_RULE) -> TimingSumma
     """Summary of some trials; see `TimingSummary`."""
     found = _Sum()
     for row in rows:
-        found.add(row, timing_ok(row, rule))
+        found.add(_measured(row, rule))
     return found.summary(rule)
 
 
+class _Frames(NamedTuple):
+    """What a summary needs of a timed trial."""
+
+    refresh_ms: float
+    planned_frames: float
+    duration_ms: float
+    by_timestamps_ms: float
+    lag_ms: float
+    rate: str
+    pixel_ratio: str
+    engine: str
+    long_frames: int
+    onset_waits: int
+    fullscreen: bool
+
+
+def _measured(row: Record, rule: str) -> tuple[bool | None, _Frames | None]:
+    """The rule's verdict, and what was measured where the stimulus was timed."""
+    duration_ms = _duration(row)
+    if duration_ms is None:
+        return timing_ok(row, rule), None
+    return timing_ok(row, rule), _Frames(
+        refresh_ms=row["t_refresh_median_ms"],
+        planned_frames=row["frames_target"],
+        duration_ms=duration_ms,
+        by_timestamps_ms=_number(row, "dur_stim_ms"),
+        lag_ms=_lag(row),
+        rate=_rate(row["t_refresh_median_ms"]),
+        pixel_ratio=UNKNOWN if row.get("dpr") is None else f"{row['dpr']:g}",
+        engine=str(row.get("engine_version") or UNKNOWN),
+        long_frames=int(row.get("n_long_frames") or 0),
+        onset_waits=int(row.get("n_onset_waits") or 0),
+        fullscreen=bool(row.get("fullscreen")),
+    )
+
+
 class _Sum:
-    """What a summary needs of each trial: a few numbers, so that millions of trials fit."""
+    """A few numbers of each trial, so that millions of trials fit into memory."""
 
     def __init__(self) -> None:
         self.refresh_ms, self.planned_frames, self.duration_ms = array("d"), array("d"), array("d")
@@ -162,23 +200,23 @@ class _Sum:
         self.engines: Counter[str] = Counter()
         self.trials_with_long_frames = self.long_frames = self.onset_waits = self.fullscreen = 0
 
-    def add(self, row: Record, verdict: bool | None) -> None:
+    def add(self, trial: tuple[bool | None, _Frames | None]) -> None:
+        verdict, frames = trial
         self.verdicts[verdict] += 1
-        duration_ms = _duration(row)
-        if duration_ms is None:
+        if frames is None:
             return
-        self.refresh_ms.append(row["t_refresh_median_ms"])
-        self.planned_frames.append(row["frames_target"])
-        self.duration_ms.append(duration_ms)
-        self.by_timestamps_ms.append(_number(row, "dur_stim_ms"))
-        self.lag_ms.append(_lag(row))
-        self.rates[_rate(row)] += 1
-        self.pixel_ratios[UNKNOWN if row.get("dpr") is None else f"{row['dpr']:g}"] += 1
-        self.engines[str(row.get("engine_version") or UNKNOWN)] += 1
-        self.trials_with_long_frames += bool(row.get("n_long_frames"))
-        self.long_frames += int(row.get("n_long_frames") or 0)
-        self.onset_waits += int(row.get("n_onset_waits") or 0)
-        self.fullscreen += bool(row.get("fullscreen"))
+        self.refresh_ms.append(frames.refresh_ms)
+        self.planned_frames.append(frames.planned_frames)
+        self.duration_ms.append(frames.duration_ms)
+        self.by_timestamps_ms.append(frames.by_timestamps_ms)
+        self.lag_ms.append(frames.lag_ms)
+        self.rates[frames.rate] += 1
+        self.pixel_ratios[frames.pixel_ratio] += 1
+        self.engines[frames.engine] += 1
+        self.trials_with_long_frames += frames.long_frames > 0
+        self.long_frames += frames.long_frames
+        self.onset_waits += frames.onset_waits
+        self.fullscreen += frames.fullscreen
 
     def summary(self, rule: str) -> TimingSummary:
         refresh = np.array(self.refresh_ms, dtype=np.float64)
@@ -230,8 +268,9 @@ def _lag(row: Record) -> float:
     return max(_number(row, "lag_stim_on_ms"), _number(row, "lag_stim_off_ms"))
 
 
-def _rate(row: Record) -> str:
-    measured = 1000 / row["t_refresh_median_ms"]
+@lru_cache(maxsize=4096)
+def _rate(refresh_ms: float) -> str:
+    measured = 1000 / refresh_ms
     nearest = min(RATES_HZ, key=lambda rate: abs(rate - measured))
     return str(nearest) if abs(nearest - measured) <= 0.03 * nearest else f"{measured:.0f}"
 

@@ -1,0 +1,120 @@
+"""Do the pages of a study with two million answers stay quick, and what do the counts behind them cost?
+
+    python -m benchmarks.large_study [--answers 2000000] [--repeats 3]
+
+Some sessions are written as in benchmarks.console, with the record of their frames, and copied by SQL until there are
+so many answers (SQLite; some minutes, some GB of disk). First the counts over all answers, as jobs make them; then
+every page of the study as Django's test client sees it, template included. `times` is what the count takes, which the
+page did itself before, in units of what the page takes now. Wanted: no page above 150 ms of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import time
+from typing import Any
+
+from benchmarks._pages import signed_in, site, timed, write
+from benchmarks.console import GOLDS, LIMIT_MS, MAIN, PAGES, STUDY, fill
+
+SEED_SESSIONS = 500
+COUNTED = {"timing": "timing/", "golds": "review/golds/", "answers": "monitor/answers/"}
+OTHERS = ("", "timing/", "sessions/", "members/", "audit/", "preflight/", "results/")
+#: What the browser measures of a trial, as engine 2.0 sends it.
+TIMING = {
+    "t_refresh_median_ms": 16.67, "t_refresh_mad_ms": 0.04, "frames_target": 12, "frames_shown": 12,
+    "dur_stim_ms": 200.1, "dur_mask_ms": 200.0, "dur_fix_ms": 300.1, "isi_frames": 0, "dur_stim_taken_ms": 200.3,
+    "max_frame_gap_ms": 16.9, "n_long_frames": 0, "n_ramp_steps_missed": 0, "n_onset_waits": 0,
+    "callback_lag_max_ms": 1.2, "lag_stim_on_ms": 0.4, "lag_stim_off_ms": 0.5, "visible_whole_trial": True,
+    "focused_whole_trial": True, "fullscreen": True, "resized": False, "dpr": 2.0, "css_px": 256.0, "canvas_px": 512,
+    "decode_ok": True, "n_clicks": 1, "engine_version": "2.1",
+}  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=2_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    with site("large"):
+        return measure(options)
+
+
+def measure(options: argparse.Namespace) -> int:
+    from django.core.cache import cache
+
+    from humanexp.core.models import User
+    from humanexp.experiments.models import Response, Study
+    from humanexp.experiments.tallies import make_tally
+
+    user = User.objects.create_superuser("benchmark")
+    client = signed_in(user)
+    began = time.perf_counter()
+    fill(SEED_SESSIONS, user)
+    Response.objects.update(timing=TIMING)
+    copy(options.answers // (SEED_SESSIONS * (GOLDS + MAIN)) - 1)
+    study = Study.objects.get(slug="large")
+    write(f"{Response.objects.count():,} answers, written in {time.perf_counter() - began:.0f} s")
+    counting_ms = {}
+    for name, path in COUNTED.items():
+        worked = time.process_time()
+        make_tally(study=study, name=name, report=lambda done, total: None)
+        counting_ms[path] = 1000 * (time.process_time() - worked)
+        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+        write(f"counting {name}: {counting_ms[path] / 1000:.1f} s of a core, peak memory {peak_mb:.0f} MB")
+    write(f"{'page':<68}{'first, ms':>10}{'ms':>7}{'core, ms':>10}{'kB':>6}{'times':>8}")
+    slow = []
+    for path in dict.fromkeys((*OTHERS, *PAGES)):
+        took = timed(client, STUDY + path, repeats=options.repeats, beforehand=cache.clear)
+        times = f"{counting_ms[path] / took.core_ms:.0f}" if path in counting_ms else ""
+        line = f"{path or '(overview)':<68}{took.first_ms:>10.0f}{took.ms:>7.0f}{took.core_ms:>10.0f}"
+        write(f"{line}{took.kilobytes:>6.0f}{times:>8}")
+        if took.core_ms > LIMIT_MS:
+            slow.append(f"{path or '(overview)'} {took.core_ms:.0f} ms")
+    write(f"over {LIMIT_MS} ms of one core: {', '.join(slow) or 'none'}")
+    return int(bool(slow))
+
+
+def copy(copies: int) -> None:
+    """Every row of the first sessions so many times more; keys and codes are told apart by the number of the copy."""
+    from django.db import connection
+
+    from humanexp.experiments.models import Participant, Response, Session, Trial
+    from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson
+    from humanexp.screening.models import Verdict
+
+    models: tuple[Any, ...] = (Participant, RecruitedPerson, Session, Trial, Response, Verdict, Assignment, Payment)
+    named = {"code", "worker_id", "assignment_id", "token"}
+    with connection.cursor() as cursor:
+        for pragma in ("foreign_keys=OFF", "synchronous=OFF"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.execute("CREATE TEMP TABLE number AS WITH RECURSIVE n(c) AS "
+                       "(SELECT 1 UNION ALL SELECT c + 1 FROM n WHERE c < %s) SELECT c FROM n", [copies])  # fmt: skip
+        strides = {model: model.objects.order_by("-pk").first().pk for model in models}
+        for model in models:
+            columns, values = [], []
+            for field in model._meta.concrete_fields:
+                column = f'"{field.column}"'
+                moved = model if field.primary_key else field.related_model if field.is_relation else None
+                columns.append(column)
+                if moved in strides:
+                    values.append(f"{column} + c * {strides[moved]}")
+                elif field.name == "slot":
+                    values.append(f"{column} + c * {SEED_SESSIONS}")
+                elif field.name in named:
+                    values.append(f"{column} || '-' || c")
+                else:
+                    values.append(column)
+            table = model._meta.db_table
+            cursor.execute(
+                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} "  # noqa: S608  names of ours
+                f"FROM (SELECT * FROM {table} WHERE id <= {strides[model]}), number"
+            )
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("ANALYZE")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
