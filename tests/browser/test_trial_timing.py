@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
 
+from analysis.protocols import ProtocolConfig
 from analysis.tables import TIMING_COLUMNS
 from analysis.timing import timing_ok
 from benchmarks import presentation
+from humanexp.experiments.duration import work_ms
 from humanexp.experiments.models import Response
+from humanexp.experiments.tasks import TASKS
 from tests.browser import studies
 from tests.browser.person import Person
 
@@ -54,6 +59,17 @@ def test_presentations_stay_within_half_a_frame(
     record_property("presentations", len(records))
     record_property("share_within_half_a_frame", share)
     record_property("share_with_long_frames", len(disturbed) / len(records))
+    # From one fixation to the next, less the answer: what the estimate of a session's length takes a trial for.
+    assert study.protocol is not None
+    told_ms = work_ms(TASKS["categorisation"], ProtocolConfig.from_dict(study.protocol.configuration), 0)
+    beside_ms = [
+        after.timing["ts_fix_on"] - before.timing["ts_fix_on"] - (before.rt_ms or 0)
+        for block in session.blocks
+        for before, after in pairwise(one for one in stored if block["first"] <= one.position <= block["last"])
+        if not block["feedback"]
+    ]
+    record_property("trial_beside_its_answer_ms", median(beside_ms))
+    assert median(beside_ms) > told_ms - 30 and min(beside_ms) < told_ms + 60, (told_ms, median(beside_ms))
     session.refresh_from_db()
     refresh = session.environment["refresh"]
     if share < BUDGET and (refresh["long_share"] > 0.05 or refresh["mad_ms"] > 1):

@@ -207,7 +207,7 @@ class TestMoney:
         for name, state in (("ONE", "planned"), ("TWO", "sending"), ("THREE", "refused")):
             approved(finishes(campaign, name, "submitted"), state=state)
         money = selectors.money_of(study)
-        assert (money.planned_cents, money.sending_cents, money.refused_cents) == (120, 120, 120)
+        assert (money.planned_cents, money.sending_cents, money.on_the_way_cents) == (120, 120, 240)
         assert (money.spent_cents, money.waiting, money.confirmed) == (0, 3, 0)
 
     def test_of_a_link(self, study: Study) -> None:

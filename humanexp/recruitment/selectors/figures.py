@@ -87,7 +87,6 @@ class Money:
     #: planned or on their way
     planned_cents: int
     sending_cents: int
-    refused_cents: int
     #: bonuses and compensations among the planned and those on their way
     promised_extra_cents: int
 
@@ -146,10 +145,6 @@ class Figures:
     def approved(self) -> int:
         return self.total("approved")
 
-    @property
-    def unmatched(self) -> int:
-        return self.total("unmatched")
-
 
 def figures_of(study: Study, tally: Tally | None = None) -> Figures:
     """With the tally of a page that has made it already, nothing is counted again."""
@@ -191,7 +186,6 @@ def money_of(study: Study, tally: Tally | None = None) -> Money:
         spent_extra_cents=tally.extra_cents((CONFIRMED,)),
         planned_cents=tally.cents((PLANNED,)),
         sending_cents=tally.cents((SENDING,)),
-        refused_cents=tally.cents((WriteState.REFUSED,)),
         promised_extra_cents=tally.extra_cents((PLANNED, SENDING)),
         open_cents=max(0, quoted_running - places_cents(running, tally.places, TAKEN)),
         under_way_cents=places_cents(tally.campaigns, tally.places, (AssignmentState.OPENED,)),
