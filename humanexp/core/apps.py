@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.apps import AppConfig
+from django.apps import apps as global_apps
 from django.db.models.signals import post_migrate
 
 
@@ -16,7 +17,7 @@ class CoreConfig(AppConfig):
         post_migrate.connect(_make_default_lab, sender=self)
 
 
-def _make_default_lab(*, apps: Any, using: str, **_kwargs: Any) -> None:
+def _make_default_lab(*, apps: Any = global_apps, using: str, **_kwargs: Any) -> None:
     """Every account and every set of pictures belongs to one, also in a database that was emptied."""
     from humanexp.core.models import DEFAULT_LAB
 
