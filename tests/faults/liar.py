@@ -42,6 +42,8 @@ class Liar:
     calls: int = 0
     url: str = ""
     _orders: list[list[Any]] = field(default_factory=list)
+    _deck: list[str] = field(default_factory=list)
+    _dues: list[bool] = field(default_factory=list)
     _last: dict[str, Reply] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -51,6 +53,7 @@ class Liar:
 
     def stop(self) -> None:
         self._orders.clear()
+        self._dues.clear()
         self.share = 0.0
 
     def lie_about(self, operation: str) -> str:
@@ -64,11 +67,26 @@ class Liar:
                     lie = order[1]
                     break
             else:
-                if self.random.random() < self.share:
-                    lie = self.random.choice(sorted(LIES))
+                if self._is_due():
+                    lie = self._drawn()
             if lie:
                 self.told[lie] += 1
             return lie
+
+    def _is_due(self) -> bool:
+        """The share is kept to in every twenty calls; which of them is chance."""
+        if not self._dues:
+            lies = round(20 * self.share)
+            self._dues = [True] * lies + [False] * (20 - lies)
+            self.random.shuffle(self._dues)
+        return self._dues.pop()
+
+    def _drawn(self) -> str:
+        """Each as often as any other, in random order."""
+        if not self._deck:
+            self._deck = sorted(LIES)
+            self.random.shuffle(self._deck)
+        return self._deck.pop()
 
     def ask(self, path: str, headers: dict[str, str], body: bytes) -> Reply:
         """What the other side says, unchanged."""

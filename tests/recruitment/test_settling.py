@@ -334,6 +334,25 @@ def test_the_jobs_do_it_all_by_themselves(launch: Launch, new_worker: NewWorker,
 
 
 class TestDeletion:
+    def test_nobody_is_deleted_while_a_rejection_is_on_its_way(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, researcher: User
+    ) -> None:
+        """The recruiter has it and we have not heard so; polling has found the state out before."""
+        campaign = launch()
+        new_worker().do(campaign)
+        services.sync(study=campaign.study)
+        row, code = Assignment.objects.get(), Participant.objects.get().code
+        services.reject(assignment=row, reason=REASON, by=researcher, evidence=EVIDENCE)
+        marketplace.arm("RejectAssignment", "drop_after_commit")
+        send()
+        services.sync(study=campaign.study)
+        row.refresh_from_db()
+        assert (row.state, row.rejection.state) == ("rejected", WriteState.SENDING)
+        with pytest.raises(Conflict, match="not been paid"):
+            services.delete_participant(code=code)
+        send()
+        assert services.delete_participant(code=code).worker_ids == 1
+
     def test_a_person_goes_and_the_sums_stay(self, launch: Launch, new_worker: NewWorker) -> None:
         campaign = launch()
         new_worker().do(campaign)

@@ -14,9 +14,9 @@ from humanexp.recruitment.states import DIFFERENCE_TRANSITIONS, DifferenceState
 
 
 class DifferenceKind(models.TextChoices):
-    NOT_HERE = "not-here", _("paid there, not in the ledger")
-    NOT_THERE = "not-there", _("in the ledger, not paid there")
-    AMOUNT = "amount", _("another amount there")
+    NOT_HERE = "not-here", _("on their side, not in the ledger")
+    NOT_THERE = "not-there", _("in the ledger, not on their side")
+    AMOUNT = "amount", _("another amount on their side")
 
 
 class Difference(models.Model):

@@ -138,7 +138,7 @@ class TestDifferences:
         assert "differ about 1 payment" in monitor and about in monitor
         assert about in console.get(address).content.decode()
         page = " ".join(console.get(about).content.decode().split())
-        assert "not paid" in page and "$0.77" in page and "by hand" in page
+        assert "<dd>nothing</dd>" in page and "$0.77" in page and "by hand" in page
         assert WORKER not in page and "A confirmed row of $0.77 is added" in page
 
     def test_without_a_reason_nothing_is_written(self, address: str, console: Client, difference: Difference) -> None:
