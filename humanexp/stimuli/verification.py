@@ -27,7 +27,7 @@ class SetVerification:
     """What was found in a set."""
 
     stimuli: Verification
-    #: rows of the manifest; None for a set that is not complete
+    #: rows of the manifest; None for a set that is not complete, or was completed before manifests were written
     manifest_rows: int | None
     #: how manifest, rows and folder disagree, one sentence each
     problems: tuple[str, ...]
@@ -47,7 +47,7 @@ def verify_stimuli(stimulus_set: StimulusSet, *, sample: int | None = None, seed
             run_in_order_of_completion(pool, verify_shard, _shards(stimulus_set, sample, seed))
         )
     rows, problems = None, list(_stray_files(stimulus_set)) if sample is None else []
-    if stimulus_set.completed_at is not None:
+    if stimulus_set.completed_at is not None and stimulus_set.manifest_sha256:
         manifest = check_manifest(stimulus_set)
         rows = manifest.rows
         problems = [*manifest.problems, *problems]

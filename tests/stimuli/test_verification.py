@@ -135,3 +135,12 @@ def test_an_original_that_has_changed_is_told(stimulus_set: StimulusSet, picture
     media_path(image.file).write_bytes((picture_folder / "dog" / "dog-0.png").read_bytes())
     with pytest.raises(CommandError, match="is not the one that was imported"):
         call_command("verify_stimuli", "noise")
+
+
+def test_a_set_that_is_older_than_manifests_lacks_none(
+    stimulus_set: StimulusSet, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest_path(stimulus_set).unlink()
+    StimulusSet.objects.filter(pk=stimulus_set.pk).update(manifest_sha256="")
+    call_command("verify_stimuli", stimulus_set.name, "--sample", "3")
+    assert "manifest: none, the set is older than manifests" in capsys.readouterr().out

@@ -47,6 +47,8 @@ class Command(BaseCommand):
         )
         if found.manifest_rows is not None and not found.problems:
             self.stdout.write(f"manifest: {found.manifest_rows} rows, all as in the database")
+        if found.manifest_rows is None and stimulus_set.completed_at is not None:
+            self.stdout.write("manifest: none, the set is older than manifests; its files were compared with its rows")
         if stimuli.outdated.count:
             self.stdout.write(
                 f"{stimuli.outdated.count} outdated: {_told(stimuli.outdated)}. This program does not have that "
