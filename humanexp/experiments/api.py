@@ -263,7 +263,7 @@ class WithdrawView(RunView):
         request=None, responses={200: StateOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]}
     )
     def post(self, request: Request) -> Response:
-        """Stop and leave: the session's answers are deleted. Needs no lease: any window of it may decide this."""
+        """Stop and leave: no analysis has the session's answers any more, and they are erased later. Needs no lease."""
         return Response({"state": self.sittings.leave_session(claim=self.claim).state})
 
 

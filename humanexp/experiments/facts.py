@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from humanexp.experiments.tasks import TASKS
+from humanexp.experiments.withdrawals import KEPT_DAYS
 
 #: How a person came: by a plain link, by a HIT, or in a preview that belongs to nobody.
 Way = Literal["link", "hit", "preview"]
@@ -27,8 +28,8 @@ class StudyFacts:
     contact: str = ""
     #: whether whoever sent the person here may ask for the completion code
     shows_code: bool = False
-    #: days until the answers of who has left are erased; 0 = at once
-    erased_after_days: int = 0
+    #: days until the answers of who has left are erased
+    erased_after_days: int = KEPT_DAYS
 
     @property
     def is_timed(self) -> bool:

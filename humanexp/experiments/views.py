@@ -27,8 +27,7 @@ from humanexp.experiments.power.page import power_page
 from humanexp.experiments.power.question import planned_answers
 from humanexp.experiments.power.reading import estimate_by_pk, estimates_of, power_job
 from humanexp.experiments.power.telling_apart import telling_apart
-from humanexp.experiments.services.leaving import KEPT_DAYS
-from humanexp.experiments.withdrawals import undoable
+from humanexp.experiments.withdrawals import KEPT_DAYS, undoable
 from humanexp.jobs.pace import partial_context
 
 #: Rows of a page.

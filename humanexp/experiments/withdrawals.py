@@ -6,6 +6,9 @@ from django.db.models import QuerySet
 
 from humanexp.experiments.models import Session, SessionState, Study
 
+#: Days from a withdrawal until its answers are erased; consent, "Stop and leave?" and the goodbye name them.
+KEPT_DAYS = 14
+
 
 def undoable(study: Study) -> QuerySet[Session]:
     """Withdrawn, and not erased: the latest first."""

@@ -19,9 +19,8 @@ from humanexp.experiments.members import may
 from humanexp.experiments.models import Response, Session, SessionState, Study
 from humanexp.experiments.roles import Action
 from humanexp.experiments.services.sessions import withdraw_session
+from humanexp.experiments.withdrawals import KEPT_DAYS
 
-#: Days from a withdrawal until its answers are erased; the pages that ask "Stop and leave?" and the consent name them.
-KEPT_DAYS = 14
 #: A written reason is a sentence.
 LONGEST_REASON = 500
 

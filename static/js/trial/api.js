@@ -84,7 +84,7 @@ export class RunApi {
     return this.#json("POST", "complete/", { environment });
   }
 
-  /** Ends the session for good; its answers are deleted. */
+  /** Ends the session: its answers count no more, and are erased later. */
   withdraw() {
     return this.#json("POST", "withdraw/", {});
   }
