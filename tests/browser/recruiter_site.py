@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,8 +33,8 @@ class RecruiterSite:
 
 
 @contextmanager
-def running() -> Iterator[RecruiterSite]:
-    """At localhost: another site than 127.0.0.1."""
+def running(context: ssl.SSLContext | None = None) -> Iterator[RecruiterSite]:
+    """At localhost: another site than 127.0.0.1. With a certificate's context, over HTTPS."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -57,7 +58,12 @@ def running() -> Iterator[RecruiterSite]:
             """Quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    site = RecruiterSite(address=f"http://localhost:{server.server_port}")
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        # A browser breaks its first call off before it takes a certificate that nobody knows.
+        server.handle_error = lambda request, client_address: None  # type: ignore[method-assign]
+    scheme = "http" if context is None else "https"
+    site = RecruiterSite(address=f"{scheme}://localhost:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

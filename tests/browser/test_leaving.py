@@ -61,7 +61,7 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     shot(text.value, "frames-consent-print")
     text.value.close()
     assert not Session.objects.exists(), "reading stores nothing"
-    page.get_by_role("checkbox").check()
+    page.locator("[data-consent]").check()
     with page.expect_popup() as popup:
         page.get_by_role("button", name="Start the study").click()
     window = popup.value

@@ -121,6 +121,7 @@ def test_a_closed_window_and_a_reload_lose_nothing(
     with page.expect_popup() as third:
         frame.get_by_role("checkbox", name="I have read this").check()
         frame.get_by_role("button", name="Start the study").click()
+    third.value.click("[data-action=again-yes]")  # the frame has kept nothing: the study's window asks
     does_everything(third.value, platform)
     frame.get_by_role("button", name="Submit the HIT").wait_for(timeout=PATIENCE_MS)
     assert Session.objects.count() == 1

@@ -154,7 +154,7 @@ def _takes_the_hit(wanda: Hand, house: Site) -> None:
     frame.get_by_role("heading", name="This is a preview").wait_for()
     wanda.shot("preview")
     wanda.button("Accept")
-    wanda.press(frame.get_by_role("checkbox"), "consent")
+    wanda.press(frame.locator("[data-consent]"), "consent")
     wanda.shot("consent")
     with page.expect_popup() as opened:
         wanda.press(frame.get_by_role("button", name="Start the study"), "start")
