@@ -29,6 +29,10 @@ def _program(name: str) -> str | None:
     return found or next(iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"), reverse=True)), None)
 
 
+def missing_programs() -> str:
+    return ", ".join(name for name in ("initdb", "pg_ctl", "createdb") if _program(name) is None)
+
+
 class Cluster:
     """`initdb` and `pg_ctl` as an unprivileged user: PostgreSQL refuses to run as root."""
 
@@ -54,10 +58,18 @@ class Cluster:
     def start(self, *, durable: bool = False) -> None:
         """`durable`: commits wait for the disk, as they do in production."""
         self._run("initdb", "-D", str(self.folder / "cluster"), "-U", "humanexp", "-A", "trust", "--no-sync")
-        fsync = "on" if durable else "off"
+        self._durable = durable
+        self.start_again()
+
+    def start_again(self) -> None:
+        fsync = "on" if self._durable else "off"
         options = f"-k {self.folder} -c listen_addresses='' -c fsync={fsync} -c max_connections=60"
         options += " -c shared_buffers=16MB"
         self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-w", "-o", options, "start")
+
+    @property
+    def is_running(self) -> bool:
+        return (self.folder / "cluster" / "postmaster.pid").exists()
 
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self.folder / "cluster"), "-m", "immediate", "stop")
@@ -81,11 +93,10 @@ def _exists(name: str) -> bool:
 
 @pytest.fixture(scope="session")
 def postgres_cluster() -> Iterator[Cluster]:
-    missing = [name for name in ("initdb", "pg_ctl", "createdb") if _program(name) is None]
-    if missing:
+    if missing := missing_programs():
         if os.environ.get("CI") == "true":
-            pytest.fail(f"PostgreSQL's programs are missing: {', '.join(missing)}")
-        pytest.skip(f"PostgreSQL's programs are not installed: {', '.join(missing)}")
+            pytest.fail(f"PostgreSQL's programs are missing: {missing}")
+        pytest.skip(f"PostgreSQL's programs are not installed: {missing}")
     # A short path: the name of a socket has at most 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="hx-pg-"))
     folder.chmod(0o755)
@@ -94,7 +105,7 @@ def postgres_cluster() -> Iterator[Cluster]:
         cluster.start()
         yield cluster
     finally:
-        if (folder / "cluster" / "postmaster.pid").exists():
+        if cluster.is_running:
             cluster.stop()
         shutil.rmtree(folder, ignore_errors=True)
 

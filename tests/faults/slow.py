@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import statistics
 import threading
 import time
@@ -28,7 +29,9 @@ KINDS = {
 
 
 @contextlib.contextmanager
-def clients(url: str, count: int, beginning: bytes, *, drip_s: float = 2.0) -> Iterator[None]:
+def clients(
+    url: str, count: int, beginning: bytes, *, drip_s: float = 2.0, certificate: str | None = None
+) -> Iterator[None]:
     """So many connections that begin a request and then send a byte now and then; who is hung up on comes again."""
     place = urlsplit(url)
     stop = threading.Event()
@@ -36,6 +39,8 @@ def clients(url: str, count: int, beginning: bytes, *, drip_s: float = 2.0) -> I
 
     def connect() -> socket.socket:
         made = socket.create_connection((place.hostname, place.port), timeout=5)
+        if certificate is not None:
+            made = ssl.create_default_context(cafile=certificate).wrap_socket(made, server_hostname=place.hostname)
         if beginning:
             made.sendall(beginning)
         return made

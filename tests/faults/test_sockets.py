@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,22 +32,23 @@ def web(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> It
 def web_server(folder: Path, database: Path, **changes: str) -> Iterator[str]:
     """gunicorn as the README starts it, over an empty database."""
     (folder / "humanexp.sqlite3").write_bytes(database.read_bytes())
+    settings = {"DJANGO_SETTINGS_MODULE": "humanexp.settings", "MEDIA_ROOT": str(folder)}
+    with web_process(folder, {**os.environ, **settings}, **changes) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def web_process(folder: Path, environment: Mapping[str, str], **changes: str) -> Iterator[str]:
+    """Its address, once it answers; its log is web.log in the folder."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "humanexp.settings",
-        "MEDIA_ROOT": str(folder),
-        "PUBLIC_URL": url,
-        **changes,
-    }
     with (folder / "web.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "gunicorn", f"--bind=127.0.0.1:{port}", "--access-logfile=-", "humanexp.wsgi"],
             cwd=ROOT,
-            env=environment,
+            env={**environment, "PUBLIC_URL": url, **changes},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

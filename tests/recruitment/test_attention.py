@@ -361,3 +361,15 @@ def _person(visitor: Visitor) -> dict[str, str]:
         "assignment_id": given["assignmentId"],
         "submit_to": given["turkSubmitTo"],
     }
+
+
+def test_a_recruiter_that_nobody_asks_is_an_alarm_while_a_campaign_is_live(launch: Launch) -> None:
+    """The page said "last asked two days ago" as it says "a minute ago"."""
+    campaign = launch(assignments=3)
+    services.sync(study=campaign.study)
+    assert not [one for one in selectors.attention(campaign.study) if one.kind == "not-asked"]
+    Campaign.objects.update(synced_at=timezone.now() - timedelta(minutes=12))
+    found = told(campaign.study, "not-asked")
+    assert found.tone == "bad" and "for 12 minutes" in found.text
+    services.stop(study=campaign.study)
+    assert not [one for one in selectors.attention(campaign.study) if one.kind == "not-asked"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
@@ -35,10 +36,12 @@ from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.rejections import proposed_rejections
 from humanexp.recruitment.selectors.tally import Tally
-from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
 
 #: Of one kind, so many are told one by one.
 MOST = 5
+#: The recruiter is asked every minute; not for so long, and something is wrong.
+ASKED_WITHIN = timedelta(minutes=5)
 #: Seen here, and not listed by the recruiter.
 BEGUN = (AssignmentState.OPENED, AssignmentState.RETURNED)
 
@@ -49,8 +52,8 @@ class Attention:
 
     text: str
     tone: str = "warn"
-    #: damaged-picture, keys, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal, other-worker,
-    #: extra, unmatched, not-submitted, taken-over, notice
+    #: damaged-picture, keys, not-asked, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal,
+    #: other-worker, extra, unmatched, not-submitted, taken-over, notice
     kind: str = ""
     resolution: str = ""
     #: of the payment, the assignment or the HIT, by kind
@@ -63,7 +66,7 @@ class Attention:
 def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     """The gravest first; empty when all is well. `tally`: of the page, where it has made one."""
     looks = (_hits, _payments, _removals, _proposals, _submissions, _not_submitted, _taken_over, _messages)
-    found = [*_pauses(study), *_pictures(study), *_differences(study), *_money(study, tally)]
+    found = [*_pauses(study), *_not_asked(study), *_pictures(study), *_differences(study), *_money(study, tally)]
     return found + [one for look in looks for one in look(study)]
 
 
@@ -95,6 +98,29 @@ def _pauses(study: Study) -> Iterator[Attention]:
             resolution=_("Nothing is sent. Set keys that are accepted; sending goes on by itself within a minute."),
             subject_pk=row.pk,
             environment=row.environment,
+        )
+
+
+def _not_asked(study: Study) -> Iterator[Attention]:
+    """While a campaign is live; a runner that asks and is not answered stands here, too."""
+    live = Campaign.objects.filter(study=study, state=CampaignState.LIVE).exclude(environment=Environment.LINK)
+    late = clock.now() - ASKED_WITHIN
+    asked = [campaign.synced_at or campaign.launched_at for campaign in live]
+    if asked and min(asked) < late:
+        minutes = int((clock.now() - min(asked)).total_seconds() // 60)
+        yield Attention(
+            text=ngettext(
+                "The recruiter has not been asked for %(count)d minute.",
+                "The recruiter has not been asked for %(count)d minutes.",
+                minutes,
+            )
+            % {"count": minutes},
+            tone="bad",
+            kind="not-asked",
+            resolution=_(
+                "Who has submitted since is not known here, and nobody of them is paid. The job runner "
+                "(python manage.py run_jobs) asks every minute; its log says what keeps it."
+            ),
         )
 
 
