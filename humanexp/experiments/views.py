@@ -37,7 +37,7 @@ WITHDRAWN_SHOWN = 50
 @never_cache
 def run(request: HttpRequest) -> HttpResponse:
     """The shell of the experiment: the same for everybody, it holds nothing about any session."""
-    return run_shell(request, StudyFacts())
+    return run_shell(request, StudyFacts(shows_code=True))
 
 
 def run_shell(request: HttpRequest, facts: StudyFacts) -> HttpResponse:

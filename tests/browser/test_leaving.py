@@ -8,6 +8,7 @@ import pytest
 
 from humanexp.experiments.models import Response, Session, SessionState, Study
 from humanexp.recruitment import services as recruitment
+from humanexp.recruitment.consent import HOUSE_VERSION
 from tests.browser.axe import grave_violations
 from tests.browser.looks import shot
 from tests.browser.person import PATIENCE_MS, Person
@@ -54,7 +55,7 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     with page.expect_popup() as text:
         page.get_by_role("link", name="Print or keep this text").click()
     text.value.get_by_role("button", name="Print").wait_for()
-    assert "house-2" in text.value.inner_text("main") and "lab@example.org" in text.value.inner_text("main")
+    assert HOUSE_VERSION in text.value.inner_text("main") and "lab@example.org" in text.value.inner_text("main")
     assert grave_violations(text.value) == []
     text.value.emulate_media(media="print")
     assert not text.value.is_visible("[data-action=print]")
@@ -73,7 +74,7 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     page.get_by_role("heading", name="You have left the study").wait_for(timeout=PATIENCE_MS)
     shot(page, "frames-entry-left")
     session = Session.objects.get()
-    assert session.consent_version == "house-2" and session.consented_at is not None
+    assert session.consent_version == HOUSE_VERSION and session.consented_at is not None
     # The place is free for somebody else.
     from humanexp.recruitment.selectors.campaigns import places_left
 

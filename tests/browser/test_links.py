@@ -11,6 +11,7 @@ import pytest
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Response, Session, SessionState
 from humanexp.recruitment import services
+from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.recruitment.models import Assignment, Campaign
 from tests.browser import studies
 from tests.browser.looks import PHONE, shot
@@ -64,7 +65,7 @@ def test_from_consent_to_the_code(page: Any, live_server: Any, link_to: Any, tas
     assert page.inner_text("[data-panel=done] [data-value=completion-code]") == code
     page.wait_for_function("document.title.startsWith('Done')")
     shot(page, f"frames-{task}-link-done")
-    assert check_session(session, by_keyboard=by_keyboard) == "house-2"
+    assert check_session(session, by_keyboard=by_keyboard) == HOUSE_VERSION
     assert Assignment.objects.get().state == "submitted"
     assert page.context.cookies() == []
     assert page.evaluate("window.__refused") == page.complaints == []

@@ -23,8 +23,8 @@ AGREED_TO = {
     "house-1": "7515e50cb237c877",
     "house-2": "5bbd43dd0745c53f",
     "house-2.de": "4bc2c4b05389ff16",
-    "house-3": "c84959abf730c840",
-    "house-3.de": "09d7c82f8bb4d304",
+    "house-3": "d75db59eeda2d32f",
+    "house-3.de": "1cc518bda386b054",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
