@@ -13,11 +13,14 @@ def note_fetched(*, claim: SessionClaim, positions: Iterable[int]) -> None:
     """The pictures of these trials go out now; asked for again, after a reload or in another tab, nothing is stored."""
     mine = Session.objects.filter(pk=claim.session_id).order_by()
     bits = sum(1 << position for position in set(positions))
-    known = _bits_of(mine.values_list("pictures_fetched", flat=True).first())
+    stored = mine.values_list("pictures_fetched", flat=True).first()
+    known = _bits_of(stored)
     if known is None or known & bits == bits:
         return
-    # A page fetches in two calls at once: neither may undo what the other has noted.
     with write_turn():
+        if mine.filter(pictures_fetched=stored).update(pictures_fetched=f"{known | bits:x}"):
+            return
+        # A page fetches in two calls at once: neither may undo what the other has noted.
         known = _bits_of(mine.select_for_update().values_list("pictures_fetched", flat=True).first())
         if known is not None:
             mine.update(pictures_fetched=f"{known | bits:x}")
