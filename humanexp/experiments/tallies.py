@@ -18,7 +18,8 @@ from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
-from humanexp.experiments.models import Origin, Session, SessionState, Study, StudyTally
+from humanexp.experiments.counting import counting
+from humanexp.experiments.models import Origin, Session, Study, StudyTally
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 
@@ -161,8 +162,11 @@ def _job(study: Study, name: str) -> Job | None:
 
 
 def _marker(study: Study, name: str) -> tuple[str, int]:
-    """Changes with every answer and every withdrawal; and how many answers there are. Reads sessions, no answers."""
-    held = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
+    """Changes with every answer, withdrawal and listing of a session that counts; and how many answers there are.
+
+    Reads sessions, no answers.
+    """
+    held = Session.objects.filter(counting(), study=study)
     found = held.aggregate(sessions=Count("pk"), answers=Sum("cursor"))
     answers = found["answers"] or 0
     beside = _KINDS[name].beside(study) if name in _KINDS else ""

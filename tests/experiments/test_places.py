@@ -139,6 +139,7 @@ class TestUnverified:
             assert tab.answer(position).status_code == 201
         assert tab.post("complete/", {"environment": {}}).status_code == 200
         assert selectors.trial_rows(study) == [] and selectors.gold_answers(study) == []
+        assert not list(selectors.iter_timing_rows(study, ["categorisation"]))
         counts = selectors.session_counts(study)
         assert (counts["completed"], counts["unverified"]) == (0, 1)
         session.refresh_from_db()

@@ -9,7 +9,8 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments.models import Origin, Response, SessionState, Study
+from humanexp.experiments.counting import counting
+from humanexp.experiments.models import Origin, Response, Study
 from humanexp.results.models import AnalysisPlan
 from humanexp.results.services.analysing import N_BOOTSTRAP
 from humanexp.results.tables import analysis_settings
@@ -23,8 +24,7 @@ def freeze_analysis_plan(*, study: Study, by: User | None = None) -> AnalysisPla
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("The trials of this study were published before: there is nothing left to plan.")
     plan = plan_as_it_stands(study)
-    stored = Response.objects.filter(session__study=study)
-    answers = stored.exclude(session__state=SessionState.WITHDRAWN).count()
+    answers = Response.objects.filter(counting("session"), session__study=study).count()
     try:
         with transaction.atomic():
             record(
