@@ -200,3 +200,24 @@ test("quiet() waits for what is on its way, not for what will be tried later", a
   assert.deepEqual(server.received, [0]);
   assert.deepEqual(outbox.positions, [0]);
 });
+
+test("while a person waits for an answer to be stored, a server that is back is found within three seconds", async () => {
+  const timers = new Timers();
+  const waits = [];
+  const later = (action, ms) => {
+    waits.push(ms);
+    return timers.later(action, ms);
+  };
+  const server = new Server();
+  server.faults = Array.from({ length: 8 }, () => "request lost");
+  const outbox = new Outbox({ send: server.receive, storage: new Storage(), session: "s1", later, random: () => 1 });
+  outbox.add(answer(0));
+  const stored = outbox.acknowledged(0);
+  for (let k = 0; k < 8; k += 1) {
+    await settled();
+    outbox.retry();
+  }
+  await stored;
+  assert.ok(Math.max(...waits) <= 3_000, String(waits));
+  assert.deepEqual(waits, Array(8).fill(400), "the line is back: the count of failures begins anew");
+});

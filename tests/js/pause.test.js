@@ -26,3 +26,8 @@ test("patience ends with success, with a refusal, or with the attempts", async (
   assert.deepEqual(await run([new Error("refused"), "done"]), ["refused", 1]);
   assert.deepEqual(await run([passing, passing, passing, "done"]), ["busy", 3]);
 });
+
+test("where somebody waits, the longest pause is a shorter one", () => {
+  assert.equal(backOff(10, () => 1, 3_000), 3_000);
+  assert.equal(backOff(10, () => 1), 15_000);
+});
