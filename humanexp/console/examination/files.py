@@ -14,6 +14,7 @@ from django.conf import settings
 from humanexp.console.examination.finding import Finding, question
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.experiments.damage import damaged_files
 from humanexp.experiments.models import Study
 from humanexp.results.models import AnalysisRun, TrialImport
 from humanexp.stimuli.models import SourceImage, Stimulus
@@ -50,6 +51,21 @@ def files() -> Finding:
         state="fault",
         detail=f"of {looked_at} files looked at, {told}: {names}{' ...' if len(wrong) > NAMED else ''}",
         remedy="restore them from the backup; verify_stimuli SET looks at all of a set",
+    )
+
+
+@question("Pictures not shown")
+def damaged_pictures() -> Finding:
+    """What people met: their trials take no answer until the file is the one that was made."""
+    found = damaged_files()
+    if not found:
+        return Finding(subject="Pictures not shown", state="ok", detail="none")
+    names = ", ".join(damaged.file for damaged in found[:NAMED])
+    return Finding(
+        subject="Pictures not shown",
+        state="fault",
+        detail=f"{len(found)} files that participants needed are missing or altered: {names}",
+        remedy="restore them from the backup; trials go on by themselves",
     )
 
 
