@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 VENV := .venv
+# What a user installs, and nothing of the tests.
+PRODUCT := .venv-product
 PY := $(VENV)/bin/python
 # The first interpreter that is new enough.
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
@@ -23,7 +25,15 @@ demo: $(VENV)/product.stamp  ## the whole loop on fresh data, then serve it at h
 
 .PHONY: test
 test: $(VENV)/tests.stamp check  ## checks, then every fast test
-	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
+	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" \
+		--ignore=tests/attacks --ignore=tests/faults $(ARGS)
+
+# Faults run one after the other: they starve, stop and kill what a neighbour would need.
+.PHONY: verify
+verify: $(VENV)/tests.stamp $(PRODUCT)/stamp  ## attacks, faults, and the product alone, with nothing but what it declares
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/attacks $(ARGS)
+	$(PY) -m pytest -m "not slow" tests/faults $(ARGS)
+	$(PRODUCT)/bin/python -m tests.product.walk
 
 .PHONY: test-slow
 test-slow: $(VENV)/tests.stamp  ## long simulations and whole journeys
@@ -54,7 +64,7 @@ screenshots: $(VENV)/tests.stamp  ## the README's pictures, from a running demo
 
 .PHONY: clean
 clean:  ## remove the environment and everything the demo made
-	rm -rf $(VENV) media
+	rm -rf $(VENV) $(PRODUCT) media
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed: apt-get install python3 python3-venv"; exit 1; }
@@ -68,4 +78,9 @@ $(VENV)/product.stamp: requirements.txt | $(VENV)/bin/python
 $(VENV)/tests.stamp: requirements/dev.txt requirements/postgres.txt requirements/system.sh $(VENV)/product.stamp
 	$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -r requirements/dev.txt
 	@requirements/system.sh tests
+	@touch $@
+
+$(PRODUCT)/stamp: requirements.txt | $(VENV)/bin/python
+	$(PYTHON) -m venv --clear $(PRODUCT)
+	$(PRODUCT)/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -r requirements.txt
 	@touch $@

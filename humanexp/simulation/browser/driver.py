@@ -19,7 +19,7 @@ from humanexp.simulation.connection import ParticipationFailed
 from humanexp.simulation.personas import Answer, Persona, TruePicture
 
 MISSING = (
-    "Real pages need playwright, which is not installed: `pip install -r requirements/dev.txt`, and Chromium "
+    "Real pages need playwright, which is not installed: `pip install -r requirements/browser.txt`, and Chromium "
     "(`playwright install chromium`, or its path in CHROMIUM)."
 )
 #: The whole of a session at a participant's own pace.
