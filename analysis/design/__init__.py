@@ -12,6 +12,7 @@ from analysis.design.grid import shuffled_grid
 from analysis.design.plan import BlockPlan, PlannedTrial, SessionPlan, StudyPlan, read_session_plan
 from analysis.design.planner import plan_study
 from analysis.design.substitution import without_seen
+from analysis.design.sufficiency import Sufficiency, sufficiency_of
 
 __all__ = [
     "BlockPlan",
@@ -22,9 +23,11 @@ __all__ = [
     "SessionPlan",
     "StimulusRow",
     "StudyPlan",
+    "Sufficiency",
     "ValidationDesign",
     "plan_study",
     "read_session_plan",
     "shuffled_grid",
+    "sufficiency_of",
     "without_seen",
 ]

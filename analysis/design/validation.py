@@ -77,7 +77,7 @@ def plan_validation(
             f"{config.sessions} sessions are too few: a picture takes {design.answers_per_picture} answers, and each "
             f"from another person. Ask for at least {design.answers_per_picture} sessions."
         )
-    demand = _demand(config, design, originals=len(catalogue.category_of), packets=packets)
+    demand = validation_demand(config, design, originals=len(catalogue.category_of), packets=packets)
     # Where corrupted pictures alone are judged, originals without one serve practice and sentinels first.
     judged = {row.original for row in catalogue.corrupted}
     spare = set(catalogue.category_of) - judged if design.shown == "corrupted" else set()
@@ -103,8 +103,14 @@ def _stream(seed: int, *domain: int) -> np.random.Generator:
     return np.random.default_rng([seed % 2**63, *domain])
 
 
-def _demand(config: DesignConfig, design: ValidationDesign, *, originals: int, packets: int) -> Demand:
-    """What the pools are drawn for: as many sessions a person as the pictures suffice for, at least one."""
+def validation_demand(config: DesignConfig, design: ValidationDesign, *, originals: int, packets: int) -> Demand:
+    """What the pools are drawn for: as many sessions a person as the pictures suffice for, at least one.
+
+    Raises
+    ------
+    DesignRefused
+        If the originals do not suffice for one session.
+    """
 
     def demand_for(sessions: int) -> Demand:
         return Demand(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +24,7 @@ from humanexp.stimuli import services, source_thumbnails
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.selectors import sources as selectors
 from humanexp.stimuli.source_forms import ImportForm, NotesForm
+from humanexp.stimuli.sufficiency import answers_for
 
 PICTURES_A_PAGE = 60
 #: What a form adds to the archive it carries.
@@ -129,8 +129,7 @@ def _new_page(request: HttpRequest, form: ImportForm, *, status: int) -> HttpRes
 def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = None) -> dict[str, Any]:
     categories = selectors.counts_by_category(found)
     n_images = sum(row.n for row in categories)
-    needs, needs_error = _needs(n_images)
-    fewest = math.ceil(needs["originals"] / len(categories)) if needs else 0
+    answers = answers_for(n_images)
     rated = bool(found.gold_classifiers)
     return {
         "source_set": found,
@@ -138,10 +137,11 @@ def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = No
         "n_categories": sum(row.n > 0 for row in categories),
         "n_agreed": sum(row.n_agreed for row in categories),
         "rated": rated,
-        "categories": [{"row": row, "is_thin": row.n < fewest, "is_missing": row.n == 0} for row in categories],
-        "needs": needs,
-        "needs_error": needs_error,
-        "fewest": fewest,
+        "categories": [
+            {"row": row, "is_thin": 2 * row.n < n_images / len(categories), "is_missing": row.n == 0}
+            for row in categories
+        ],
+        "answers": answers,
         "stimulus_sets": list(found.stimulus_sets.all()),
         "notes_form": form or NotesForm(initial={"provenance": found.provenance, "licence": found.licence}),
         "report": found.import_report,
@@ -164,26 +164,6 @@ def _gallery(request: HttpRequest, found: SourceSet) -> dict[str, Any]:
         "names": CATEGORIES,
         "rated": bool(found.gold_classifiers),
     }
-
-
-def _needs(n_images: int) -> tuple[dict[str, int] | None, str]:
-    """Originals that a study of the usual design takes, by pool; or why there are too few."""
-    from analysis.design import DesignConfig
-    from analysis.design.demand import demand_of
-    from analysis.errors import DesignRefused
-
-    try:
-        demand, _cut = demand_of(DesignConfig(), originals=n_images)
-    except DesignRefused as error:
-        return None, str(error)
-    return {
-        "originals": demand.originals,
-        "practice": demand.practice_originals,
-        "qualification": demand.qualification_originals,
-        "gold": demand.gold_originals,
-        "consistency": demand.consistency_originals,
-        "main": demand.main_originals,
-    }, ""
 
 
 def _job_context(job: Job | None) -> dict[str, object]:

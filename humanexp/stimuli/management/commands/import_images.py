@@ -11,6 +11,7 @@ from humanexp.core.progress import ProgressLine
 from humanexp.stimuli import services
 from humanexp.stimuli.services import ImportReport
 from humanexp.stimuli.sources import PictureSource, StorageSource
+from humanexp.stimuli.sufficiency import answers_for
 
 _TOLD = 20
 
@@ -56,6 +57,10 @@ class Command(BaseCommand):
     def _tell(self, report: ImportReport) -> None:
         categories = ", ".join(f"{category} {count}" for category, count in report.per_category.items())
         self.stdout.write(f"{report.source_set.name}: {report.n_images} pictures imported ({categories})")
+        self.stdout.write("Is it enough for a study?")
+        for answer in answers_for(report.n_images):
+            word = {"yes": "yes", "smaller": "a smaller one", "no": "no"}[answer.verdict]
+            self.stdout.write(f"  {answer.study}: {word}. {answer.text}")
         self._list([f"duplicate left out: {left} is the same picture as {kept}" for left, kept in report.duplicates])
         self._list([f"left out: {sentence}" for sentence in report.unusable])
         self._list([f"ignored: {sentence}" for sentence in report.ignored])

@@ -1,0 +1,60 @@
+"""What is said before a study is planned, against the plan itself."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from analysis.categories import CATEGORIES
+from analysis.design import DesignConfig, plan_study, sufficiency_of
+from analysis.errors import DesignRefused
+from humanexp.experiments.drafting.presets import PRESETS
+from humanexp.experiments.drafting.sufficiency import answers_for
+from tests.analysis.design.pictures import PLAIN, picture_set, with_plain
+
+
+def config_of(preset):
+    return DesignConfig.from_dict(
+        {**preset.values["design"], "sessions_per_participant": preset.values.get("max_sessions_per_worker", 1)}
+    )
+
+
+def planned(config, n):
+    """The planner on that many originals, with stimuli in plenty; None where it refuses."""
+    shares = [n // len(CATEGORIES) + (k < n % len(CATEGORIES)) for k in range(len(CATEGORIES))]
+    originals, rows = picture_set(shares, 400, functions=("gaussian_blur", "gaussian_noise"))
+    if config.discrimination is not None:
+        pairs = (("gaussian_blur", "gaussian_noise"),)
+        config = dataclasses.replace(config, discrimination=dataclasses.replace(config.discrimination, pairs=pairs))
+        rows = with_plain(originals, rows, plain=PLAIN)
+    try:
+        return plan_study(originals, rows, dataclasses.replace(config, sessions=10), 1)
+    except DesignRefused:
+        return None
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.key)
+@pytest.mark.parametrize("n", [20, 81, 150, 200])
+def test_the_planner_does_as_it_was_said(preset, n):
+    config = config_of(preset)
+    said, plan = sufficiency_of(dataclasses.replace(config, sessions=10), originals=n), planned(config, n)
+    assert (said.demand is not None) == (plan is not None)
+    if plan is not None:
+        cut = [note for note in plan.notes if "originals are few" in note]
+        assert said.cuts == tuple(cut)
+    if said.smaller_comparisons:
+
+        def fewer(trials):
+            return dataclasses.replace(config, discrimination=dataclasses.replace(config.discrimination, trials=trials))
+
+        assert planned(fewer(said.smaller_comparisons), n) is not None
+        assert sufficiency_of(fewer(said.smaller_comparisons + 2), originals=n).demand is None
+
+
+def test_81_pictures_make_a_smaller_study_of_naming_and_of_comparisons():
+    vcr, validation, same, abx = answers_for(81)
+    assert (vcr.verdict, validation.verdict, same.verdict) == ("smaller", "yes", "smaller")
+    assert "81 originals are few" in vcr.text and "main trials a session instead of 40" in vcr.text
+    assert "131" in same.text and "it would work" in same.text
+    assert abx.verdict in ("smaller", "no")
