@@ -60,16 +60,21 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None, request: py
 
 
 @pytest.fixture(autouse=True)
-def unhurried(monkeypatch):
-    """Tests answer at once and begin with full buckets of calls; those of the pace set the share back."""
-    monkeypatch.setattr(pace, "SHARE", 0.0)
+def full_buckets():
+    """What earlier tests of this process have called counts against none."""
     for counted in (auditing.CALLS, auditing.REFUSALS, auditing.ENTRIES, openings.OPENINGS, openings.BEGUN):
         counted.clear()
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
+def unhurried(monkeypatch):
+    """Answers are taken faster than pictures are shown. A folder or a test that wants this asks for it."""
+    monkeypatch.setattr(pace, "SHARE", 0.0)
+
+
+@pytest.fixture
 def open_gates(monkeypatch):
-    """Tests launch without a pre-flight check; those of the check register its gate again."""
+    """Studies are launched without a pre-flight check. A folder or a test that wants this asks for it."""
     from humanexp.recruitment import gates
 
     monkeypatch.setattr(gates, "GATES", [])

@@ -14,6 +14,8 @@ from humanexp.core.storage import media_path
 
 #: Files of networks that the operator of the server has put, or retraining has written, where the console may use them.
 SHELF = "classifiers"
+#: Which adapter reads a file of the shelf, by its suffix.
+_SHELVED = {".pt2": "export", ".onnx": "onnx"}
 _SHIPPED = ("fixtures/classifiers", "fixtures/counterfactuals")
 #: Tables of predictions that were uploaded.
 TABLES = "evaluations/tables"
@@ -32,7 +34,10 @@ def default_name(spec: str) -> str:
 
 
 def check_spec(spec: str) -> str:
-    """The adapter string, stripped; refuses what names no kind of classifier before anything is loaded."""
+    """The adapter string, stripped, a file of the shelf with its folder; refuses what names no kind of classifier.
+
+    Before anything is loaded.
+    """
     spec = spec.strip()
     scheme, _, reference = spec.partition(":")
     if scheme not in SCHEMES or not reference:
@@ -40,7 +45,16 @@ def check_spec(spec: str) -> str:
             f"{spec!r} names no classifier: write SCHEME:REFERENCE, where SCHEME is one of {', '.join(SCHEMES)}.",
             fields={"spec": "SCHEME:REFERENCE"},
         )
-    return spec
+    return _with_folder(scheme, reference)
+
+
+def _with_folder(scheme: str, reference: str) -> str:
+    """A file of the shelf may be named by its name alone, as the shelf's folder lists it."""
+    if scheme in _SHELVED.values() and Path(reference).name == reference and not Path(reference).exists():
+        own = media_path(SHELF) / reference
+        found = own if own.is_file() else next((file for file in shelf_files() if Path(file).name == reference), None)
+        reference = str(found or reference)
+    return f"{scheme}:{reference}"
 
 
 def check_safe(spec: str, *, field: str = "spec") -> str:
@@ -48,7 +62,8 @@ def check_safe(spec: str, *, field: str = "spec") -> str:
 
     Nothing that runs code, and no path elsewhere on the server. A refusal names the form's field.
     """
-    scheme, _, reference = check_spec(spec).partition(":")
+    spec = check_spec(spec)
+    scheme, _, reference = spec.partition(":")
     if scheme == "python":
         raise InvalidRequest(
             "python: runs code and is for the command line alone: use manage.py evaluate, select_gold or "
@@ -80,8 +95,7 @@ def check_trainable(spec: str) -> str:
 
 def shelf_specs() -> list[str]:
     """Adapter strings of the network files that the console may use."""
-    schemes = {".pt2": "export", ".onnx": "onnx"}
-    return [f"{schemes[suffix]}:{file}" for file in shelf_files() if (suffix := Path(file).suffix) in schemes]
+    return [f"{_SHELVED[suffix]}:{file}" for file in shelf_files() if (suffix := Path(file).suffix) in _SHELVED]
 
 
 def shelf_files() -> list[str]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.experiments.conftest import session, stimulus_set, study, tab
 from tests.recruitment.conftest import (
     accounts,
@@ -26,3 +28,8 @@ __all__ = [
     "tab",
     "use_keys",
 ]
+
+
+@pytest.fixture(autouse=True)
+def launched_unchecked(open_gates):
+    """Studies that are attacked were launched somehow; answers keep the pace."""

@@ -42,7 +42,6 @@ def user(transactional_db: None) -> User:
 @pytest.fixture
 def study(user: User, live_server: Any, settings: Any, monkeypatch: Any) -> Study:
     settings.PUBLIC_URL = live_server.url
-    monkeypatch.setattr(gates, "GATES", [gate.refuse])
     make_stimulus_set()
     return experiments.create_study(
         configuration=configuration(design=DESIGN, recruitment={"contact": "lab@example.org"}), by=user

@@ -24,7 +24,7 @@ ORACLE = "classifier:export:fixtures/counterfactuals/oracle.pt2"
 
 @pytest.fixture
 def signed_in(client, db):
-    client.force_login(User.objects.create_user("ada"))
+    client.force_login(User.objects.create_user("ada", is_staff=True))
     return client
 
 

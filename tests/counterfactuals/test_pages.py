@@ -17,7 +17,7 @@ from tests.counterfactuals.conftest import CLEAN, ROBUST
 
 @pytest.fixture
 def signed_in(client, db):
-    client.force_login(User.objects.create_user("ada"))
+    client.force_login(User.objects.create_user("ada", is_staff=True))
     return client
 
 
@@ -97,6 +97,7 @@ def test_a_round_without_answers_is_not_closed(signed_in, order) -> None:
     assert "Rounds judged by people" in page and f"{run.name}-step-0" in page
     (row,) = selectors.rounds_of(run)
     assert row.estimate_cents and f"${row.estimate_cents / 100:.2f}" in page
+    User.objects.filter(username="ada").update(is_staff=False)
     assert signed_in.post(f"/counterfactuals/{run.name}/rounds/0/").status_code == 403
     StudyMembership.objects.create(study=run.rounds.get().study, user=User.objects.get(username="ada"), role="owner")
     answer = signed_in.post(f"/counterfactuals/{run.name}/rounds/0/", follow=True)

@@ -275,3 +275,13 @@ def test_the_command_says_what_it_found_and_refuses_what_it_cannot(stimulus_set:
 )
 def test_a_name_follows_from_the_adapter_string(spec: str, name: str) -> None:
     assert services.default_name(spec) == name
+
+
+def test_a_file_of_the_shelf_is_named_by_its_name_alone(stimulus_set: StimulusSet) -> None:
+    shelf = media_path(specs.SHELF)
+    shelf.mkdir(exist_ok=True)
+    (shelf / "mine.pt2").touch()
+    assert specs.check_safe("export:mine.pt2") == f"export:{shelf / 'mine.pt2'}"
+    assert specs.check_safe("export:clean.pt2") == "export:fixtures/classifiers/clean.pt2"
+    with pytest.raises(InvalidRequest, match="files in"):
+        specs.check_safe("export:nowhere.pt2")

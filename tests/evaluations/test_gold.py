@@ -125,7 +125,7 @@ def test_an_interrupted_job_goes_on(source_set: SourceSet, monkeypatch: pytest.M
 )
 def test_the_console_refuses_what_names_no_classifier(source_set: SourceSet, specs: list[str], reason: str) -> None:
     with pytest.raises(InvalidRequest, match=reason):
-        services.select_gold(source_set=source_set, specs=specs, by=User.objects.create_user("lab"))
+        services.select_gold(source_set=source_set, specs=specs, by=User.objects.create_user("lab", is_staff=True))
     assert not Job.objects.exists()
 
 
@@ -137,7 +137,7 @@ def test_answers_on_record_are_no_network(source_set: SourceSet, tmp_path: Path)
 
 
 def test_the_pages_start_a_job_and_show_what_it_found(source_set: SourceSet, client: Client) -> None:
-    client.force_login(User.objects.create_user("lab"))
+    client.force_login(User.objects.create_user("lab", is_staff=True))
     address = reverse("evaluations:select_gold", args=["pets"])
     assert client.get(address).status_code == 200
     refused = client.post(address, {"classifiers": BRIGHTNESS})

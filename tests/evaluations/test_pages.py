@@ -33,7 +33,7 @@ def stimulus_set(settings, tmp_path: Path, db: None) -> StimulusSet:  # noqa: AN
 
 @pytest.fixture
 def lab(client: Client, stimulus_set: StimulusSet) -> Iterator[Client]:
-    client.force_login(User.objects.create_user("lab"))
+    client.force_login(User.objects.create_user("lab", is_staff=True))
     yield client
 
 

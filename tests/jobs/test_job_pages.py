@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def researcher(client: Client) -> Client:
-    client.force_login(User.objects.create_user("lab"))
+    client.force_login(User.objects.create_user("lab", is_staff=True))
     return client
 
 

@@ -33,5 +33,5 @@ def source_set(db: None, picture_folder: Path) -> SourceSet:
 @pytest.fixture
 def researcher(db: None, client: Client) -> Client:
     """A browser that is logged in."""
-    client.force_login(User.objects.create_user("lab"))
+    client.force_login(User.objects.create_user("lab", is_staff=True))
     return client

@@ -70,7 +70,7 @@ def test_the_command_takes_a_prefix(bucket, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_console_takes_a_prefix(bucket, client: Client) -> None:  # noqa: ANN001
-    client.force_login(User.objects.create_user("lab"))
+    client.force_login(User.objects.create_user("lab", is_staff=True))
     address = reverse("stimuli:new_source")
     assert "s3://lab" in client.get(address).content.decode()
     assert client.post(address, {"name": "pets"}).status_code == 422

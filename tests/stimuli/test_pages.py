@@ -196,7 +196,7 @@ def test_queries_do_not_grow_with_the_number_of_stimuli(
         source_set=source_set, name="larger", corruptions=["gaussian_noise"], count=120, size_px=112
     )
     make_stimuli(larger, lambda done, total, message="": None)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(26):
         body(researcher.get("/stimuli/sets/larger/"))
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         body(researcher.get("/stimuli/"))

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def researcher(client: Client) -> Client:
-    client.force_login(User.objects.create_user("lab"))
+    client.force_login(User.objects.create_user("lab", is_staff=True))
     return client
 
 
@@ -67,7 +67,7 @@ def test_pages_need_an_account(client: Client, source_set: SourceSet) -> None:
 
 def test_every_change_needs_the_forms_token(source_set: SourceSet, picture_folder: Path) -> None:
     strict = Client(enforce_csrf_checks=True)
-    strict.force_login(User.objects.create_user("lab"))
+    strict.force_login(User.objects.create_user("lab", is_staff=True))
     for name in ADDRESSES[2:]:
         assert strict.post(reverse(f"stimuli:{name}", args=["pets"])).status_code == 403, name
     assert strict.post(reverse("evaluations:select_gold", args=["pets"])).status_code == 403
