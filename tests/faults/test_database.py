@@ -34,6 +34,7 @@ def lock(database: Path, seconds: float) -> None:
         holder.execute("ROLLBACK")
 
 
+@pytest.mark.timeout(600)
 def test_a_study_goes_through_a_database_that_is_locked_for_half_a_minute(site: Site, tmp_path: Path) -> None:
     def locked() -> None:
         lock(site.media_root / "humanexp.sqlite3", LOCKED_S)
@@ -61,6 +62,7 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.mark.postgres
+@pytest.mark.timeout(600)
 def test_web_and_runner_outlast_a_restart_of_postgresql(cluster: Cluster, tmp_path: Path) -> None:
     media = tmp_path / "media"
     media.mkdir()
