@@ -36,7 +36,7 @@ def took(campaign: Campaign, number: int, gaps_s: Sequence[float]) -> Session:
     for response, gap in zip(Response.objects.filter(session=visitor.session), gaps_s, strict=True):
         at += timedelta(seconds=gap)
         Response.objects.filter(pk=response.pk).update(received_at=at)
-    Session.objects.filter(pk=visitor.session.pk).update(completed_at=at)
+    Session.objects.filter(pk=visitor.session.pk).update(completed_at=at, is_verified=True)
     Assignment.objects.filter(assignment_id=f"A{number}").update(state="submitted")
     return visitor.session
 
