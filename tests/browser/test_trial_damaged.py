@@ -34,4 +34,4 @@ def test_a_damaged_picture_has_a_kind_page(page: Any, live_server: Any, session:
     assert [one.sessions for one in damaged_files()] == [1]
     path.write_bytes(whole)
     person.presses("reload")
-    person.sees("checks")
+    person.sees("instructions-categorisation")  # what was told of the eyes is remembered
