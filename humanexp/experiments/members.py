@@ -55,5 +55,6 @@ def grant_by_role(user: User, right: Right, row: Owned) -> bool:
     """
     if row.created_by_id is None and may_somewhere(user, Action.DESIGN):
         return True
-    is_set = right is Right.ADD and isinstance(row, StimulusSet)
-    return is_set and studies_with(user, Action.ANALYSE).filter(stimulus_set=row).exists()
+    if right is not Right.ADD or not isinstance(row, StimulusSet):
+        return False
+    return studies_with(user, Action.ANALYSE).filter(stimulus_set=row).exists()

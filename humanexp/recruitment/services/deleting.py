@@ -66,7 +66,8 @@ def delete_participant(*, code: str, by: User | None = None) -> Deletion:
 
 
 def _clean_files(codes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    renamed, left = [], []
+    renamed: list[str] = []
+    left: list[str] = []
     names = {code: random_code(f"D{code[0]}", length=len(code) - 3) for code in codes}
     for path in files_naming(codes):
         is_result = path.suffix == ".json" and path.is_relative_to(media_path(_RESULTS))

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from humanexp.core.errors import ApplicationError
 from humanexp.jobs import runner
-from humanexp.jobs import services as jobs
-from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.models import JobState
 from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Framing, Sampling, StimulusSet
 
@@ -62,7 +60,7 @@ class Command(BaseCommand):
             job = services.start_generation(stimulus_set=stimulus_set)
         except ApplicationError as error:
             raise CommandError(error.message) from error
-        self._run(job)
+        job = runner.run_to_the_end(job, tell=self._tell)
         stimulus_set.refresh_from_db()
         if job.state != JobState.DONE:
             reason = job.error.strip().splitlines()[-1] if job.error.strip() else job.get_state_display()
@@ -102,20 +100,9 @@ class Command(BaseCommand):
             )
         return existing
 
-    def _run(self, job: Job) -> None:
-        """Run the job here, or wait for the runner that has it."""
-        is_told = False
-        while True:
-            runner.run_waiting(kinds=[services.JOB_KIND])
-            job.refresh_from_db()
-            if job.is_finished:
-                return
-            if not is_told:
-                self.stdout.write("another runner has this job, or it will be tried again shortly; waiting")
-                self.stdout.flush()
-                is_told = True
-            time.sleep(0.5)
-            jobs.sweep()
+    def _tell(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
 
     def _report(self, stimulus_set: StimulusSet) -> None:
         coverage = stimulus_set.coverage
