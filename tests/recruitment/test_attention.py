@@ -46,6 +46,7 @@ def nothing_waits(study: Study) -> bool:
 
 def let_the_deadline_pass(campaign: Campaign) -> None:
     Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+    Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
 
 
 class TestFinishedHereAndNeverSubmitted:

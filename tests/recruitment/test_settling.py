@@ -152,6 +152,7 @@ class TestUnmatched:
         row = Assignment.objects.get(assignment_id=first.person["assignmentId"])
         assert (row.evidence, row.session.state) == ("receipt", "submitted")
         Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+        Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
         services.sync(study=campaign.study)
         assert not selectors.finished_not_submitted(campaign.study).exists(), "nothing else is owed"
         assert services.settle(study=campaign.study).planned == 1
@@ -296,12 +297,28 @@ def test_an_assignment_past_its_deadline_frees_its_place(launch: Launch, new_wor
     before = selectors.free_sessions(campaign.study)
     assert services.sync(study=campaign.study).returned == 0
     Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+    Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
     assert services.sync(study=campaign.study).returned == 2
     assert sorted(Session.objects.values_list("state", flat=True)) == ["completed", "withdrawn"]
     assert selectors.free_sessions(campaign.study) == before  # the places were promised all along
     done.submit(finished, "late")
     assert services.sync(study=campaign.study).submitted == 1  # late, and still paid
     assert services.settle(study=campaign.study).planned == 1
+
+
+def test_a_clock_that_is_set_forward_ends_nobodys_session(
+    launch: Launch, new_worker: NewWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign, worker = launch(), new_worker()
+    visitor = worker.accept(campaign)
+    visitor.open()
+    services.sync(study=campaign.study)
+    later = timezone.now() + campaign.assignment_duration + timedelta(hours=2)
+    monkeypatch.setattr("humanexp.core.clock.now", lambda: later)
+    assert services.sync(study=campaign.study).returned == 0  # everybody seems to be late
+    visitor.answer_all()
+    assert services.sync(study=campaign.study).returned == 0
+    assert Session.objects.get().state == "completed"
 
 
 def test_a_hit_that_was_removed_there_keeps_nobody_else_from_being_listed(

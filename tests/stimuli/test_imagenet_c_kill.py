@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def test_killed_import_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> N
         victim.send_signal(signal.SIGKILL)
     before = rows(media, MADE)
     assert 0 < len(before) < N_STIMULI, "killed too late to tell anything"
-    with sqlite3.connect(media / "humanexp.sqlite3", timeout=20) as database:
+    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=20)) as database, database:
         database.execute("UPDATE jobs_job SET lease_until = '2020-01-01 00:00:00' WHERE state = 'running'")
 
     told = run(media, *arguments, "levels")

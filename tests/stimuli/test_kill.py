@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,13 +60,13 @@ def run(media: Path, *arguments: str, compute: str = "processes:2") -> str:
 
 
 def rows(media: Path, query: str) -> list[tuple]:
-    with sqlite3.connect(media / "humanexp.sqlite3", timeout=20) as database:
+    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=20)) as database:
         return database.execute(query).fetchall()
 
 
 def end_lease(media: Path) -> None:
     """The lease of a killed process would run out after half a minute."""
-    with sqlite3.connect(media / "humanexp.sqlite3", timeout=20) as database:
+    with closing(sqlite3.connect(media / "humanexp.sqlite3", timeout=20)) as database, database:
         database.execute("UPDATE jobs_job SET lease_until = '2020-01-01 00:00:00' WHERE state = 'running'")
 
 
