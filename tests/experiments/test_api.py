@@ -398,9 +398,11 @@ def test_no_reply_tells_what_is_to_be_found_out(tab, session):
 def test_every_call_needs_few_queries(tab, session, django_assert_max_num_queries):
     with django_assert_max_num_queries(1):
         tab.get("session/")
-    with django_assert_max_num_queries(3):  # the first picture brings the session's plan into memory
+    with django_assert_max_num_queries(8):  # the first picture brings the session's plan into memory
         tab.get("trials/0/stimulus/0/")
-    with django_assert_max_num_queries(1):
+    with django_assert_max_num_queries(6):  # that it went out is noted: read, begin, write, commit
+        tab.get("trials/1/stimulus/0/")
+    with django_assert_max_num_queries(2):  # once
         tab.get("trials/1/stimulus/0/")
     with django_assert_max_num_queries(1):
         tab.get("trials/0/mask/")

@@ -167,7 +167,7 @@ class TestReturnedAndAcceptedAgainUnderTheSameId:
         first = visitor.session
         Assignment.objects.update(state="returned")
         again = Visitor(campaign, **_person(visitor))
-        assert again.open().status_code == 201
+        assert again.open(secret=visitor.secret()).status_code == 201
         assert again.session == first
         worker.submit(again, again.answer_all()["receipt"])
         services.sync(study=campaign.study)
