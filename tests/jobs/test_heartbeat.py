@@ -127,6 +127,7 @@ def test_the_job_of_a_dead_runner_is_shown_as_interrupted(researcher: Client) ->
     )
     body = researcher.get(reverse("jobs:jobs")).content.decode()
     assert ">interrupted<" in body and ">running<" not in body and "takes it up" in body
+    assert "30 of 120" in body and "bar warn" in body, "it does not begin again, nor does it go on by itself"
 
 
 def test_a_waiting_job_waits_for_its_turn_while_a_runner_lives(researcher: Client) -> None:
