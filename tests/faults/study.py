@@ -19,6 +19,7 @@ def study_through(
     *,
     during_answers: Callable[[], object],
     during_payments: Callable[[], object],
+    before_checks: Callable[[], object] = lambda: None,
     participants: int = 4,
 ) -> str:
     """No answer lost or doubled, everybody paid once, and no process stopped; returns the figures."""
@@ -47,6 +48,7 @@ def study_through(
         "bonuses that the job runner pays",
         patience_s=120,
     )
+    before_checks()
     check_money(site, heard, paid=participants, bonus_cents=BONUS_CENTS)
     for name, process in processes.items():
         assert process.poll() is None, f"{name} has stopped: {site.log(name)[-2000:]}"
