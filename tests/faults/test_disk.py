@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.faults.study import study_through
-from tests.journeys.site import Site
+from tests.journeys.site import Heard, Site
 
 FULL_S = 15
 
@@ -56,3 +56,5 @@ def test_a_study_goes_through_a_full_disk(prepared: Path, small_disk: Path, tmp_
 
     with Site(settings.MEDIA_ROOT) as site:
         sys.stdout.write(study_through(site, tmp_path, during_answers=full, during_payments=full) + "\n")
+    refused = [line for line in Heard(tmp_path / "heard.jsonl") if line.get("status", 0) >= 500]
+    assert refused, "nobody met the full disk: the test tests nothing"
