@@ -35,6 +35,9 @@ from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import make_study
 
+#: Pace and pre-flight check have tests of their own; here launches meet lies alone.
+pytestmark = pytest.mark.usefixtures("unhurried", "open_gates")
+
 SEEDS = [int(seed) for seed in os.environ.get("LYING_SEEDS", "1").split(",")]
 SHARE = 0.3
 PEOPLE, REJECTED, ROUNDS = 18, 2, 60
