@@ -148,11 +148,29 @@ def _load_weights(network: Any, path: Path, spec: str) -> None:
         weights = {name.removeprefix("module."): value for name, value in weights.items()}
     try:
         network.load_state_dict(weights)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
+        if remedy := _wrapped(weights, set(network.state_dict())):
+            raise ClassifierUnavailable(f"{spec}: {path.name} {remedy}") from error
         raise ClassifierUnavailable(
             f"{spec}: {path.name} holds another network's weights, or another number of labels "
             f"({_difference(str(error))}). A network with its own labels needs a mapping file."
         ) from error
+
+
+def _wrapped(weights: Mapping[str, Any], wanted: set[str]) -> str:
+    """How a checkpoint of a training wraps a network's weights, and what to do; empty where it does not."""
+    inside = [name for name, value in weights.items() if isinstance(value, Mapping) and wanted & set(value)]
+    if inside:
+        return (
+            f"is a checkpoint of a training: the weights lie under {inside[0]!r}. Save that part alone: "
+            f"torch.save(torch.load(FILE, weights_only=True)[{inside[0]!r}], OUT)."
+        )
+    first = next(iter(weights), "")
+    known = max((name for name in wanted if first.endswith(f".{name}")), key=len, default="")
+    if not known:
+        return ""
+    prefix = first.removesuffix(known)
+    return f"names its weights with {prefix!r} in front, as a wrapper does. Save the wrapped network's state_dict()."
 
 
 def _difference(message: str) -> str:

@@ -128,6 +128,27 @@ def test_weights_of_another_number_of_labels_name_the_remedy(spec: str, make: An
         load_classifier(f"{spec}@{path}")
 
 
+@pytest.mark.parametrize(
+    ("wrap", "sentence"),
+    [
+        (
+            lambda state: {"epoch": 3, "model_state_dict": state},
+            "of a training.*lie under 'model_state_dict'",
+        ),
+        (lambda state: {"model": state, "optimizer": {}}, "lie under 'model'. Save that part alone"),
+        (lambda state: {f"_orig_mod.{name}": value for name, value in state.items()}, "'_orig_mod.' in front"),
+        (lambda state: {f"module.model.{name}": value for name, value in state.items()}, "'model.' in front"),
+    ],
+)
+def test_a_checkpoint_of_a_training_is_told_from_another_networks_weights(
+    wrap: Any, sentence: str, tmp_path: Path
+) -> None:
+    path = small.timm_weights(tmp_path / "weights.pt", 1000)
+    torch.save(wrap(torch.load(path, weights_only=True)["state_dict"]), path)
+    with pytest.raises(ClassifierUnavailable, match=sentence):
+        load_classifier(f"timm:test_vit@{path}")
+
+
 def test_a_lab_classifier_of_another_width_is_refused() -> None:
     class Narrow(small.LabClassifier):
         def predict(self, images: np.ndarray) -> np.ndarray:
