@@ -84,6 +84,16 @@ ACTS: Mapping[str, str | Promise] = {
     "search": _("started a search for counterfactuals"),
     "freeze-search": _("froze the pictures of a search"),
     "delete-participant": _("deleted a participant"),
+    "undo-withdrawal": _("undid a withdrawal"),
+    "erase-withdrawn": _("erased withdrawn answers"),
+    "picture-damaged": _("found a damaged picture"),
+    "make-account": _("made an account"),
+    "open-account": _("opened an account again"),
+    "close-account": _("closed an account"),
+    "change-address": _("changed an account's address"),
+    "change-password": _("changed a password"),
+    "replace-pseudonym-key": _("replaced the key of people's codes"),
+    "restored-database": _("noticed that the database was restored"),
 }
 
 

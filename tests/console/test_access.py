@@ -78,13 +78,13 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:try-again recruitment:compensate recruitment:top-up recruitment:resolve
     """,
     ("evidence", "evidence"): """
-        recruitment:assignment recruitment:exclusions recruitment:decide
+        recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide
     """,
     ("launch", "launch"): """
         recruitment:extend recruitment:change recruitment:limits recruitment:notify recruitment:exclusion
     """,
     ("evidence", "review"): """
-        screening:golds screening:session
+        screening:golds screening:session experiments:withdrawn
     """,
     ("review", "review"): """
         screening:judge screening:return-to-rules recruitment:find-person recruitment:let-in

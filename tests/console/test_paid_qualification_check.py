@@ -11,7 +11,7 @@ from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.qualifying import plan_grant, type_for
 from tests.recruitment.studies import make_study
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unhurried", "open_gates")]
 
 
 @pytest.fixture

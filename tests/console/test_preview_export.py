@@ -20,7 +20,7 @@ from humanexp.screening import services as judging
 from tests.experiments.conftest import Tab, configuration, make_stimulus_set, new_session
 from tests.experiments.test_preview import PreviewTab
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unhurried", "open_gates")]
 
 
 @pytest.fixture

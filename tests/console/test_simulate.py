@@ -56,7 +56,7 @@ def test_an_unknown_study_is_named() -> None:
         simulate("nowhere")
 
 
-def test_people_s_studies_are_left_alone(transactional_db: None) -> None:
+def test_people_s_studies_are_left_alone(transactional_db: None, open_gates: None) -> None:
     study = make_study()
     recruitment.publish(study=study, to="link", assignments=5)
     with pytest.raises(CommandError, match="is for people"):

@@ -21,7 +21,7 @@ from humanexp.screening.selectors import current_verdicts
 from tests.console.test_simulate_validation import one_at_a_time  # noqa: F401
 from tests.experiments.conftest import SIZE_PX, make_stimulus_set
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried", "open_gates")]
 
 
 @pytest.mark.usefixtures("one_at_a_time")

@@ -23,7 +23,7 @@ from humanexp.screening.selectors import current_verdicts
 from humanexp.simulation.connection import PatientConnection
 from tests.experiments.conftest import SIZE_PX, make_stimulus_set
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried", "open_gates")]
 
 
 @pytest.fixture

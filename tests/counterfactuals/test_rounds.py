@@ -75,7 +75,10 @@ def test_a_tie_is_no_acceptance(run) -> None:
     key = sorted(first.stimuli)[0]
     judge(first, refuse=set())
     votes = Response.objects.filter(
-        session__study=first.study, trial__role="main", trial__stimulus__source_image__key=key, response=IS_ONE
+        session__study=first.study,
+        trial__role__in=("main", "consistency_first"),
+        trial__stimulus__source_image__key=key,
+        response=IS_ONE,
     )
     Response.objects.filter(pk=votes.order_by("pk").first().pk).update(response="no-no")
     found = verdicts_on(first).by_key

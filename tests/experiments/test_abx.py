@@ -117,5 +117,5 @@ def test_the_design_page_counts_its_trials_and_all_its_pictures(abx):
     assert {str(row.name) for row in page.roles} == {"practice trials", "A, B and X", "plain trials"}
     reasons = [rule.reason for rule in page.gates]
     assert "plain ABX trials failed" in reasons and "plain pairs failed" not in reasons
-    brief = 10 * (3 * 1 + 850 + 300) / 60_000
-    assert page.minutes == pytest.approx(brief)
+    # 10 brief trials beside consent, one introduction, and the pages before rounds
+    assert 3 < page.minutes < 3.5

@@ -34,6 +34,8 @@ from tests.journeys.eavesdropping import (
 FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
 ROLES = ("gold", "negative", "clean", "consistency_first", "consistency_second")
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 
 def make_stimuli(size_px: int, per_category: int, per_function: int) -> StimulusSet:
     """Drawn pictures, truly corrupted and written as stimuli are; their order in visual change is the parameter's."""

@@ -26,7 +26,7 @@ from tests.journeys.worker_ids import the_worker_id_stands_in_one_table_until_th
 LEASE = {"X-Lease": "a-tab-of-its-own"}
 ROLES = ("gold", "sentinel", "negative", "consistency", "clean", "qualification", "role", "original", "stimuli")
 PLATFORM_PATHS = re.compile(
-    r"/take/[\w-]+/(open/)?|/run/|/static/.+|/api/v1/run/(handoff|lease|session|status|responses|complete)/"
+    r"/take/[\w-]+/(open/|run/)?|/static/.+|/api/v1/run/(handoff|lease|session|status|responses|complete)/"
     r"|/api/v1/run/trials/\d+-\d+/pictures/"
 )
 _LENGTHS_AND_DATE = ("Content-Length", "Picture-Lengths", "Date")

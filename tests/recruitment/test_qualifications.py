@@ -112,6 +112,7 @@ class TestTookPart:
         visitor.open()
         worker.client.give_back(visitor.person["assignmentId"])
         Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+        Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
         assert services.sync(study=campaign.study).returned == 1
         assert send().told == 0
         assert sees(worker, campaign)
@@ -128,6 +129,7 @@ class TestTookPart:
         assert not sees(worker, campaign)
         worker.client.give_back(visitor.person["assignmentId"])
         Assignment.objects.update(opened_at=timezone.now() - campaign.assignment_duration - timedelta(hours=1))
+        Session.objects.update(last_seen_at=timezone.now() - timedelta(hours=1))
         services.sync(study=campaign.study)
         assert send().told == 1
         assert sees(worker, campaign)

@@ -46,3 +46,8 @@ def anna(client, study):  # noqa: F811
     user = User.objects.create_user("anna")
     study.memberships.create(user=user, role="owner")
     return user
+
+
+@pytest.fixture(autouse=True)
+def without_guards(unhurried, open_gates):
+    """Pace and pre-flight check have tests of their own; here answers and launches are about something else."""

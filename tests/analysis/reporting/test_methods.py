@@ -54,7 +54,7 @@ def test_the_numbers_of_the_study_stand_in_the_text(findings: dict[str, Any], pl
     assert "fixation mark for 300 ms" in paragraphs["Procedure"] and "for 200 ms" in paragraphs["Procedure"]
     assert "Sessions opened: 26; finished: 25; submitted: 25" in paragraphs["Participants"]
     assert "Excluded: 1 (1 for gold trials failed)" in paragraphs["Participants"]
-    assert "rule set vcr, version 3" in paragraphs["Participants"]
+    assert "rule set vcr, version 4" in paragraphs["Participants"]
     assert WRONG_CLASSIFIER in paragraphs["Models"]
     compared = next(one for one in findings["comparisons"] if one["property"] == "accuracy")
     low, high = compared["hmri_interval"]
