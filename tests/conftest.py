@@ -12,6 +12,7 @@ from pathlib import Path
 
 import django
 import pytest
+from django.conf import settings as project
 from django.db import connection
 
 from humanexp.experiments import pace
@@ -81,6 +82,6 @@ def open_gates(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def uncounted(settings):
+def uncounted():
     """Tests begin with an empty database, and none of it is a restored one."""
-    shutil.rmtree(settings.MEDIA_ROOT / "sends", ignore_errors=True)
+    shutil.rmtree(Path(project.MEDIA_ROOT) / "sends", ignore_errors=True)

@@ -43,7 +43,7 @@ def stimulus_set(transactional_db: None, own_media: None) -> StimulusSet:
 
 @pytest.fixture
 def site(page: Any, live_server: Any, stimulus_set: StimulusSet) -> str:
-    sign_in(page, live_server.url)
+    sign_in(page, live_server.url, is_staff=True)
     return f"{live_server.url}/classifiers/"
 
 

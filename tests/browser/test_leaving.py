@@ -76,6 +76,6 @@ def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live
     session = Session.objects.get()
     assert session.consent_version == HOUSE_VERSION and session.consented_at is not None
     # The place is free for somebody else.
-    from humanexp.recruitment.selectors.campaigns import places_left
+    from humanexp.recruitment.selectors import places_left
 
     assert places_left(campaign) == 1

@@ -18,7 +18,20 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 #: Every name that a reply may hold. `category` stands in the feedback of practice alone, which is looked at apart.
 ALLOWED_NAMES = {
-    *("state", "study_title", "cursor", "total", "protocol", "choices", "blocks", "lease", "token", "position"),
+    *(
+        "state",
+        "study_title",
+        "cursor",
+        "total",
+        "protocol",
+        "choices",
+        "blocks",
+        "lease",
+        "token",
+        "position",
+        "resume",
+        "secret",
+    ),
     *("name", "label", "icon", "categorisation", "index", "kind", "task", "first", "last", "feedback"),
     *("background", "size_px", "fixation_ms", "fixation_shape", "fixation_px", "stimulus_ms", "contrast_ramp"),
     *("blank_frames", "mask_ms", "mask_contrast", "response_ms", "click_policy", "fixed_response_window", "grid_order"),

@@ -18,8 +18,12 @@ print(reply.status_code, reply.get("Location"))
 """
 
 
+#: What the test run itself sets, for instance for a browser in the same process.
+_OF_TESTS = ("PYTEST_CURRENT_TEST", "DJANGO_ALLOW_ASYNC_UNSAFE")
+
+
 def run(tmp_path: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    kept = {name: value for name, value in os.environ.items() if name not in _OF_TESTS}
     places = {"MEDIA_ROOT": str(tmp_path), "DJANGO_SETTINGS_MODULE": "humanexp.settings"}
     return subprocess.run(
         [sys.executable, *arguments],

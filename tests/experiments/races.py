@@ -112,7 +112,7 @@ def redeem_once(study):
     from tests.experiments.conftest import new_session
 
     code = services.issue_handoff(session=new_session(study, "P-1"))
-    got = together([lambda: len(services.exchange_handoff(code=code)) > 20 for _ in range(THREADS)])
+    got = together([lambda: len(services.exchange_handoff(code=code).token) > 20 for _ in range(THREADS)])
     return {"tokens": got.count(True), "refused": got.count("TokenRefused")}
 
 

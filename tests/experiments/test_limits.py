@@ -259,6 +259,7 @@ def test_a_caller_is_told_apart_for_a_day(hand_clock, rf):
     assert caller_of(one) != today
 
 
+@pytest.mark.django_db
 def test_the_salt_of_the_day_is_stored_nowhere(rf, settings):
     """Who has the keys and the table still cannot try all addresses: the salt was random, and is gone."""
     code = caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1"))

@@ -28,7 +28,9 @@ def main() -> None:
     from humanexp.recruitment.models import Assignment, Campaign
 
     if chosen.later:
-        Assignment.objects.update(opened_at=F("opened_at") - timedelta(minutes=chosen.later))
+        earlier = timedelta(minutes=chosen.later)
+        Assignment.objects.update(opened_at=F("opened_at") - earlier)
+        Session.objects.update(last_seen_at=F("last_seen_at") - earlier)
     study = Study.objects.get(slug=chosen.study)
     campaign = Campaign.objects.filter(study=study).first()
     mine = {"session__study": study}

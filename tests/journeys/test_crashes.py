@@ -198,6 +198,7 @@ def two_hours_later(site: Site) -> None:
     """On both sides; longer than any assignment and its grace last."""
     site.marketplace_control("POST", "clock", advance_seconds=7200)
     site.change_platform("UPDATE recruitment_assignment SET opened_at = datetime(opened_at, '-2 hours')")
+    site.change_platform("UPDATE experiments_session SET last_seen_at = datetime(last_seen_at, '-2 hours')")
 
 
 @pytest.mark.slow

@@ -148,6 +148,8 @@ def _check(trial: PlannedTrial, response: str, is_scripted: bool, simulated: boo
 def _stored_before(claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime) -> StoredAnswer:
     """The answer that is stored, or why none was stored now."""
     session = selectors.standing_of(claim)
+    if session.state == SessionState.WITHDRAWN:
+        raise SessionClosed  # the answers are hidden until they are erased
     check_lease(session, lease)
     stored = Response.objects.filter(session_id=course.session_id, position=trial.position).first()
     if stored is not None:

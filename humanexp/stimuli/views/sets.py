@@ -72,7 +72,11 @@ def estimate(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {}
     if form.is_valid():
         wanted = {name: value for name, value in form.cleaned_data.items() if name not in ("name", "seed", "enlarge")}
-        context["estimate"] = previews.estimate(**wanted)
+        try:
+            context["estimate"] = previews.estimate(**wanted)
+        except InvalidRequest as error:  # no two functions are left for plain pairs
+            context["remark"] = error.message
+            context["estimate"] = previews.estimate(**{**wanted, "with_plain": False})
         context["by_levels"] = wanted["sampling"] == Sampling.LEVELS
     return render(request, "stimuli/_estimate.html", context)
 
