@@ -26,7 +26,7 @@ def test_the_back_button_leads_past_the_trial_that_was_seen(page: Any, live_serv
     page.wait_for_selector("text=This study cannot be opened")
     page.go_forward()
     person.reads("Welcome back")
-    person.reads("3 pictures are left in this round")
+    person.reads("Still to come in this round: 3 pictures")
     assert given(session) == {position: right[position] for position in range(3)}
     person.presses("start")
     person.sees_the_choices()

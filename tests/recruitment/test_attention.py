@@ -216,8 +216,11 @@ class TestOneWorkerWithSeveralHits:
         self, launch: Launch, new_worker: NewWorker, ada: User
     ) -> None:
         campaign, worker = launch(assignments=2, assignments_per_hit=1), new_worker()
-        for number in (1, 2):  # before the recruiter has listed the first
-            worker.do(campaign, number)
+        worker.do(campaign, 1)
+        second = worker.accept(campaign, 2)  # before the recruiter has listed the first
+        assert second.open().json()["begin_here"] is True
+        assert second.open(beginHere=True).status_code == 201
+        worker.submit(second, second.answer_all()["receipt"])
         report = services.sync(study=campaign.study)
         assert (report.submitted, report.unmatched) == (2, 1)
         assert Session.objects.filter(is_verified=True).count() == 1
