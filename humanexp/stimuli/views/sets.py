@@ -68,15 +68,14 @@ def example(request: HttpRequest, function: str) -> HttpResponse:
 @require_GET
 def estimate(request: HttpRequest) -> HttpResponse:
     """What the set that a half-filled form describes would take."""
-    form = StimulusSetForm({**request.GET.dict(), "corruptions": request.GET.getlist("corruptions"), "name": "x"})
-    context: dict[str, Any] = {}
+    values = {**request.GET.dict(), "corruptions": request.GET.getlist("corruptions"), "name": "x"}
+    form = StimulusSetForm(values)
+    context: dict[str, Any] = {"remark": " ".join(map(str, form.errors.get("with_plain", [])))}
+    if context["remark"]:  # no two functions are left for plain pairs: the rest can be estimated all the same
+        form = StimulusSetForm({name: value for name, value in values.items() if name != "with_plain"})
     if form.is_valid():
         wanted = {name: value for name, value in form.cleaned_data.items() if name not in ("name", "seed", "enlarge")}
-        try:
-            context["estimate"] = previews.estimate(**wanted)
-        except InvalidRequest as error:  # no two functions are left for plain pairs
-            context["remark"] = error.message
-            context["estimate"] = previews.estimate(**{**wanted, "with_plain": False})
+        context["estimate"] = previews.estimate(**wanted)
         context["by_levels"] = wanted["sampling"] == Sampling.LEVELS
     return render(request, "stimuli/_estimate.html", context)
 
