@@ -35,7 +35,11 @@ def main() -> None:
     outcomes = {}
     races = (open_sessions, open_as_one_person, answer_once, redeem_once, launch_once, stop_behind_long_work)
     for race in (*races, killed_before_the_reply):
-        made = services.create_study(configuration=configuration(slug=race.__name__.replace("_", "-")))
+        made = services.create_study(
+            configuration=configuration(
+                slug=race.__name__.replace("_", "-"), recruitment={"contact": "lab@example.org"}
+            )
+        )
         outcomes[race.__name__] = race(services.start_collecting(study=made))
     connections.close_all()
     json.dump(outcomes, sys.stdout)
@@ -132,7 +136,7 @@ def launch_once(study):
 
 def stop_behind_long_work(study):
     """One runner has an hour of work in hand when somebody asks for something that cannot wait."""
-    from humanexp.jobs import runner, services
+    from humanexp.jobs import lanes, services
     from humanexp.jobs.models import Job
     from humanexp.jobs.registry import HANDLERS, Registered
 
@@ -146,7 +150,7 @@ def stop_behind_long_work(study):
     HANDLERS["prompt"] = Registered("prompt", lambda progress: done.set(), None, is_prompt=True)
     Job.objects.all().delete()
     job = services.submit("long")
-    running = Thread(target=runner.run_forever, args=(stop,), kwargs={"poll_s": 0.05})
+    running = Thread(target=lanes.run_forever, args=(stop,), kwargs={"poll_s": 0.05})
     running.start()
     try:
         began.wait(30)
