@@ -265,9 +265,6 @@ def test_people_who_are_killed_resume_or_free_their_places_and_only_who_submits_
     assert len(under_way) >= 2, "the people were killed too late"
     come_back(site, heard, under_way[0]["id"])
     free = places - site.platform("SELECT count(*) FROM recruitment_assignment")[0][0]
-    status, said = site.manage("simulate", "flow", "--participants", str(free + 1))
-    assert status == 1
-    assert f"{free} free places" in said
 
     two_hours_later(site)
     site.must("sync", "flow")
