@@ -71,8 +71,8 @@ def open_campaign(study: Study, participants: int) -> Campaign:
             f"The study {study.slug} is open to no scripted participant{where}: publish it first, for example with "
             f"`publish {study.slug} --to marketplace`."
         )
-    roomy = max(reachable, key=recruitment.places_left)
-    free = recruitment.places_left(roomy)
+    roomy = max(reachable, key=recruitment.unaccepted_places)
+    free = recruitment.unaccepted_places(roomy)
     if free < participants:
         raise StudyRefused(f"The study {study.slug} has {free} free places, fewer than {participants} participants.")
     return roomy

@@ -56,7 +56,7 @@ from humanexp.recruitment.selectors.people import (
     participant_hashes,
     took_part,
 )
-from humanexp.recruitment.selectors.places import free_sessions, places_left
+from humanexp.recruitment.selectors.places import free_sessions, places_left, unaccepted_places
 from humanexp.recruitment.selectors.rejections import (
     RejectedWork,
     proposal_on,
@@ -140,6 +140,7 @@ __all__ = [
     "tally_of",
     "took_part",
     "top_up_plan",
+    "unaccepted_places",
     "unfinished_campaigns",
     "unmatched",
     "wage_at",

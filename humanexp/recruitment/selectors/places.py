@@ -26,6 +26,14 @@ def places_left(campaign: Campaign) -> int:
     return max(0, campaign.assignments - taken_places(campaign).count())
 
 
+def unaccepted_places(campaign: Campaign) -> int:
+    """Places that nobody under way has accepted either: what is left for those of whom none invents an id."""
+    if campaign.is_link:
+        return places_left(campaign)
+    held = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
+    return max(0, campaign.assignments - held.count())
+
+
 def free_sessions(study: Study) -> int:
     """Sessions of the plan that nobody keeps and no live campaign has promised."""
     promising = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
