@@ -7,6 +7,7 @@ An address that is not in the table is refused to everybody: a new page says her
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
@@ -97,65 +98,57 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "results:responses": (Action.EXPORT, Action.EXPORT),
 }
 
-#: Addresses of what stands outside every study: whose row it is, by the name of the address's part, and the right that
-#: sending takes. Reading takes the laboratory's. None: there is no row yet, and the service asks.
-MATERIAL: Mapping[str, tuple[str, str, Right] | None] = {
-    "stimuli:stimulus_sets": None,
-    "stimuli:new": None,
-    "stimuli:estimate": None,
-    "stimuli:example": None,
-    "stimuli:compare": None,
-    "stimuli:compare_json": None,
-    "stimuli:compare_file": None,
-    "stimuli:stimulus_set": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:generate": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:manifest": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:coverage_json": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:coverage_file": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:delete": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:browse": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:stimulus": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:walk": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:walk_step": ("stimulus_set", "name", Right.CHANGE),
-    "stimuli:new_source": None,
-    "stimuli:source_set": ("source_set", "name", Right.CHANGE),
-    "stimuli:describe_source": ("source_set", "name", Right.CHANGE),
-    "stimuli:freeze_source": ("source_set", "name", Right.CHANGE),
-    "stimuli:delete_source": ("source_set", "name", Right.CHANGE),
-    "stimuli:original": ("original", "pk", Right.CHANGE),
-    "stimuli:picture": ("stimulus", "pk", Right.CHANGE),
-    "stimuli:small": ("stimulus", "pk", Right.CHANGE),
-    "evaluations:classifiers": None,
-    "evaluations:new": None,
-    "evaluations:upload": None,
-    "evaluations:take": None,
-    "evaluations:run": ("evaluation", "pk", Right.CHANGE),
-    "evaluations:delete": ("evaluation", "pk", Right.CHANGE),
-    "evaluations:retraining": ("retraining", "pk", Right.CHANGE),
-    "evaluations:select_gold": ("source_set", "name", Right.CHANGE),
-    "counterfactuals:leaderboard": None,
-    "counterfactuals:new": None,
-    "counterfactuals:picture": ("counterfactual", "pk", Right.CHANGE),
-    "counterfactuals:across": None,
-    "counterfactuals:group": None,
-    "counterfactuals:transfer": None,
-    "counterfactuals:group-file": None,
-    "counterfactuals:search": ("search", "name", Right.CHANGE),
-    "counterfactuals:freeze": ("search", "name", Right.CHANGE),
-    "counterfactuals:stimuli": ("search", "name", Right.CHANGE),
-    "counterfactuals:export": ("search", "name", Right.CHANGE),
-    "counterfactuals:close-round": ("search", "name", Right.READ),
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """A row outside every study, as addresses name it. Reading takes its laboratory's right, sending `to_send`."""
+
+    #: the part of the address that names the row
+    part: str
+    find: Callable[[Any], Owned | None]
+    to_send: Right = Right.CHANGE
+
+
+_SEARCHES = SearchRun.objects
+MATERIALS: Mapping[str, Material] = {
+    "source_set": Material(part="name", find=lambda name: SourceSet.objects.filter(name=name).first()),
+    "stimulus_set": Material(part="name", find=lambda name: StimulusSet.objects.filter(name=name).first()),
+    "original": Material(part="pk", find=lambda pk: SourceSet.objects.filter(images=pk).first()),
+    "stimulus": Material(part="pk", find=lambda pk: StimulusSet.objects.filter(stimuli=pk).first()),
+    "evaluation": Material(part="pk", find=lambda pk: EvaluationRun.objects.filter(pk=pk).first()),
+    "retraining": Material(part="pk", find=lambda pk: Retraining.objects.filter(pk=pk).first()),
+    "search": Material(part="name", find=lambda name: _SEARCHES.filter(name=name).first()),
+    "counterfactual": Material(part="pk", find=lambda pk: _SEARCHES.filter(counterfactuals=pk).first()),
+    # who may launch the study of a round goes on with it: the service asks
+    "round": Material(part="name", find=lambda name: _SEARCHES.filter(name=name).first(), to_send=Right.READ),
 }
-_ROWS: Mapping[str, Callable[[Any], Owned | None]] = {
-    "source_set": lambda name: SourceSet.objects.filter(name=name).first(),
-    "stimulus_set": lambda name: StimulusSet.objects.filter(name=name).first(),
-    "original": lambda pk: SourceSet.objects.filter(images=pk).first(),
-    "stimulus": lambda pk: StimulusSet.objects.filter(stimuli=pk).first(),
-    "evaluation": lambda pk: EvaluationRun.objects.filter(pk=pk).first(),
-    "retraining": lambda pk: Retraining.objects.filter(pk=pk).first(),
-    "search": lambda name: SearchRun.objects.filter(name=name).first(),
-    "counterfactual": lambda pk: SearchRun.objects.filter(counterfactuals=pk).first(),
+#: Addresses of each; under "" those of no row yet, for which the service asks.
+_MATERIAL_PAGES: Mapping[str, str] = {
+    "": """
+        stimuli:stimulus_sets stimuli:new stimuli:estimate stimuli:example stimuli:compare stimuli:compare_json
+        stimuli:compare_file stimuli:new_source evaluations:classifiers evaluations:new evaluations:upload
+        evaluations:take counterfactuals:leaderboard counterfactuals:new counterfactuals:across
+        counterfactuals:group counterfactuals:transfer counterfactuals:group-file
+    """,
+    "source_set": """
+        stimuli:source_set stimuli:describe_source stimuli:freeze_source stimuli:delete_source
+        evaluations:select_gold
+    """,
+    "stimulus_set": """
+        stimuli:stimulus_set stimuli:generate stimuli:manifest stimuli:coverage_json stimuli:coverage_file
+        stimuli:delete stimuli:browse stimuli:stimulus stimuli:walk stimuli:walk_step
+    """,
+    "original": "stimuli:original",
+    "stimulus": "stimuli:picture stimuli:small",
+    "evaluation": "evaluations:run evaluations:delete",
+    "retraining": "evaluations:retraining",
+    "search": """
+        counterfactuals:search counterfactuals:freeze counterfactuals:stimuli counterfactuals:export
+    """,
+    "counterfactual": "counterfactuals:picture",
+    "round": "counterfactuals:close-round",
 }
+MATERIAL: Mapping[str, str] = {page: kind for kind, pages in _MATERIAL_PAGES.items() for page in pages.split()}
 _MATERIAL_APPS = ("stimuli:", "evaluations:", "counterfactuals:")
 
 #: Addresses that belong to no study: for those who may do this in any of them.
@@ -250,15 +243,15 @@ def _check(request: HttpRequest, study: Study | None, action: Action | None, *, 
 def _check_material(request: HttpRequest, view_name: str, kwargs: Mapping[str, Any]) -> None:
     if view_name not in MATERIAL:
         raise NotAllowed(_("Nobody has said yet whom this page is for."))
-    if (entry := MATERIAL[view_name]) is None or not isinstance(request.user, User):
+    material = MATERIALS.get(MATERIAL[view_name])
+    if material is None or not isinstance(request.user, User):
         return
-    kind, part, to_send = entry
-    if (row := _ROWS[kind](kwargs[part])) is None:
+    if (row := material.find(kwargs[material.part])) is None:
         return  # the view says that it is not there
     if not ownership.may(request.user, Right.READ, row):
         raise NotFound(_("There is nothing of this name."))
     if request.method not in _READING:
-        ownership.check(request.user, to_send, row)
+        ownership.check(request.user, material.to_send, row)
 
 
 def _check_anywhere(request: HttpRequest, action: Action) -> None:

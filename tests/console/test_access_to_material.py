@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from humanexp.console.access import MATERIAL
+from humanexp.console.access import MATERIAL, MATERIALS
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, Lab, User
 from humanexp.core.ownership import Right, may
@@ -49,7 +49,7 @@ WANTED = {
         counterfactuals:search counterfactuals:freeze counterfactuals:stimuli counterfactuals:export
     """,
     # whoever may launch the study of a round goes on with it, and the service asks for that
-    "search read": "counterfactuals:close-round",
+    "round read": "counterfactuals:close-round",
 }
 
 
@@ -94,7 +94,7 @@ def study(stimulus_set: StimulusSet, people: dict[str, User]) -> Study:
 def test_the_table_names_every_address_as_it_was_decided() -> None:
     assert addresses() == set(MATERIAL)
     wanted = {name: kind for kind, names in WANTED.items() for name in names.split()}
-    found = {name: "-" if entry is None else f"{entry[0]} {entry[2].value}" for name, entry in MATERIAL.items()}
+    found = {name: f"{kind} {MATERIALS[kind].to_send.value}" if kind else "-" for name, kind in MATERIAL.items()}
     assert found == wanted
 
 

@@ -29,7 +29,6 @@ from humanexp.jobs import runner
 (group,) = [one for one in groups() if one.is_transferable]
 job = runner.run_to_the_end(start_transfer(group=group), tell=print)
 assert job.state == "done", job.error
-from humanexp.counterfactuals.charts import charts_of
 print(len(group.runs), "searches,", job.result["cells"], "cells")
 """
 REPORT = """
@@ -50,7 +49,6 @@ class Walk:
         self.environment = {
             **{name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
             "MEDIA_ROOT": str(folder / "media"),
-            "HUMANEXP_COLOUR": "0",
         }
 
     def python(self, what: str, *arguments: str) -> str:
