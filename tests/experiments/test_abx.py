@@ -117,5 +117,8 @@ def test_the_design_page_counts_its_trials_and_all_its_pictures(abx):
     assert {str(row.name) for row in page.roles} == {"practice trials", "A, B and X", "plain trials"}
     reasons = [rule.reason for rule in page.gates]
     assert "plain ABX trials failed" in reasons and "plain pairs failed" not in reasons
-    # 10 brief trials beside consent, one introduction, and the pages before rounds
-    assert 3 < page.minutes < 3.5
+    # Of 850 ms and 3 % misses at 4 s: an answer after 944.5 ms. Three showings of 1 ms, and what the page adds.
+    trial_ms = 50 + 3 * 1 + 944.5 + 150 + 316
+    practice_ms = trial_ms - 150 + 300 + 0.3 * 1_100
+    around_ms = 90_000 + 60_000 + 2 * 15_000  # consent and end, one introduction, two rounds
+    assert page.minutes == pytest.approx((8 * trial_ms + 2 * practice_ms + around_ms) / 60_000)
