@@ -150,6 +150,8 @@ def test_the_browser_that_began_lets_a_new_frame_go_on_with_one_press_and_no_oth
     window.set_viewport_size({"width": 390, "height": 844})
     shot(window, "going-on-again-390")
     window.set_viewport_size({"width": 1280, "height": 860})
+    window.get_by_role("link", name="Deutsch").click()
+    window.get_by_role("heading", name="Sie haben diese Studie noch einmal").wait_for()
     window.click("[data-action=again-yes]")
     frame.wait_for_selector("[data-panel=under-way]:not([hidden])", timeout=PATIENCE_MS)
     goes_on(window, session)

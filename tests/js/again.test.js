@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { askAgain } from "../../static/js/trial/again.js";
 import { Refusal } from "../../static/js/trial/api.js";
+import { requestIn } from "../../static/js/trial/resume.js";
 import { Stop } from "../../static/js/trial/stop.js";
 import { Storage } from "./support.js";
 
@@ -17,8 +18,10 @@ function make({ answer = "again-yes", reply = { token: "bearer" }, secret = "s" 
     if (reply instanceof Error) throw reply;
     return reply;
   };
+  const links = [{ hash: "" }];
+  const document = { querySelectorAll: (selector) => (selector === "[data-languages] a" ? links : []) };
   const screens = { show: (name) => shown.push(name), pressed: async () => answer };
-  return { run: { secrets, screens, api: { confirm }, sleep: async () => {} }, calls, shown };
+  return { run: { document, secrets, screens, api: { confirm }, sleep: async () => {} }, calls, shown, links };
 }
 
 const stops = (screen) => (error) => error instanceof Stop && error.screen === screen;
@@ -28,6 +31,12 @@ test("yes sends the request and the secret, and nothing else; this window goes o
   assert.equal(await askAgain(run, REQUEST), "bearer");
   assert.deepEqual(calls, [{ ask: "ask", secret: "s" }]);
   assert.equal(shown[0], "again");
+});
+
+test("links to other languages carry the request", async () => {
+  const { run, links } = make();
+  await askAgain(run, REQUEST);
+  assert.deepEqual(requestIn(links[0].hash), REQUEST);
 });
 
 test("no sends nothing", async () => {

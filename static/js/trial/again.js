@@ -1,6 +1,6 @@
 /** Another page wants to go on with a session that this browser has begun: a person says yes or no, once. */
 import { patiently } from "./pause.js";
-import { secretOf } from "./resume.js";
+import { hashFor, secretOf } from "./resume.js";
 import { Stop } from "./stop.js";
 
 /**
@@ -11,6 +11,8 @@ import { Stop } from "./stop.js";
 export async function askAgain(run, { ask, name }) {
   const secret = secretOf(run.secrets, name);
   if (!secret) throw new Stop("again-elsewhere");
+  // The request has left the address: who reads the question in another language is asked it again there.
+  for (const link of run.document.querySelectorAll("[data-languages] a")) link.hash = hashFor({ ask, name });
   run.screens.show("again");
   if ((await run.screens.pressed("again-yes", "again-no")) === "again-no") throw new Stop("again-declined");
   run.screens.show("loading");
