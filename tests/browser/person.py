@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from analysis.categories import RESPONSE_GRID
@@ -33,15 +33,16 @@ class Person(StudyPage):
         names: list[str] = self.page.evaluate(_KEPT)
         return names
 
-    def enters(self, session: Session) -> None:
-        self.page.goto(f"{self.address}/run/#{services.issue_handoff(session=session)}")
+    def enters(self, session: Session, keep_as: str = "") -> None:
+        """`keep_as`: the name of the secret on the person's own computer; empty: other people use it."""
+        self.page.goto(f"{self.address}/run/#{services.issue_handoff(session=session, keep_as=keep_as)}")
 
     def reads(self, text: str) -> None:
         self.page.wait_for_selector(f"text={text}", timeout=PATIENCE_MS)
 
-    def arrives(self, session: Session, task: str = "categorisation") -> None:
+    def arrives(self, session: Session, task: str = "categorisation", keep_as: str = "") -> None:
         """All the way from the link to the first trial."""
-        self.enters(session)
+        self.enters(session, keep_as)
         self.passes_the_checks()
         self.sees(f"instructions-{task}")
         for _ in range(4):
@@ -57,10 +58,13 @@ class Person(StudyPage):
         self.sees_them_go()
 
     def answers_round(self, session: Session, choose: Callable[[int], str]) -> None:
-        """What is left of the present round."""
+        """What is left of the present round; everything answered or cut off before it is stored."""
         session.refresh_from_db()
         block = next(block for block in session.blocks if session.cursor <= block["last"])
-        for position in range(session.cursor, block["last"] + 1):
+        self.answers(range(session.cursor, block["last"] + 1), choose)
+
+    def answers(self, positions: Iterable[int], choose: Callable[[int], str]) -> None:
+        for position in positions:
             self.clicks(choose(position))
 
     @property

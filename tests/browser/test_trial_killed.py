@@ -63,7 +63,8 @@ def test_answers_outlive_the_kill_of_the_whole_browser(
         assert given(session) == {position: right[position] for position in range(5)}
         assert again.kept != [], "what the person has said of their sight"
         again.presses("start")
-        again.answers_round(session, lambda position: right[position])
+        # The trial that was cut off is on its way to the server while the next one begins.
+        again.answers(range(6, session.blocks[1]["last"] + 1), lambda position: right[position])
         again.presses("start")
         again.answers_round(session, lambda position: right[position])
         again.sees("done")
