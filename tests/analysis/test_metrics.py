@@ -105,7 +105,8 @@ def test_zero_areas_do_not_divide() -> None:
     nothing, something = curve_with(np.zeros(23)), curve_with(np.full(23, 0.5))
     assert compare(nothing, something).hmri == 1.0
     assert compare(something, nothing).mrsi == 0.0
-    assert compare(something, nothing).hmri == 0.0
+    # Area and lead are summed in different orders: how the last digit falls depends on the processor.
+    assert compare(something, nothing).hmri == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_span_restricts_every_area() -> None:
