@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections import Counter
 
 import pytest
@@ -135,13 +134,6 @@ def test_same_seed_same_plan_other_seed_other_plan(demo):
     again = plan_study(originals, reversed(list(rows.values())), DesignConfig(sessions=50), 3)
     assert again == plan
     assert plan_study(originals, rows.values(), DesignConfig(sessions=50), 4).sessions != plan.sessions
-
-
-def test_is_fast():
-    originals, stimuli = picture_set([30] * 16, 960)
-    start = time.perf_counter()
-    plan_study(originals, stimuli, DesignConfig(sessions=60), 0)
-    assert time.perf_counter() - start < 2
 
 
 def test_mask_seeds_tell_nothing_about_the_stimulus(demo):

@@ -1,0 +1,55 @@
+"""How long does a plan of a whole study take, against dealing its trials out without any rule?
+
+    python -m benchmarks.planning [--sessions 60] [--stimuli 960] [--repeats 3]
+
+The baseline deals as many shuffled stimuli to as many sessions: no originals kept apart, no balance of strengths,
+no sentinels. Medians; a plan is wanted within 2 s at the sizes above.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from analysis.design import DesignConfig, plan_study
+from tests.analysis.design.pictures import picture_set
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=60)
+    parser.add_argument("--stimuli", type=int, default=960, help="of each corruption")
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    originals, stimuli = picture_set([30] * 16, options.stimuli)
+    config = DesignConfig(sessions=options.sessions)
+    planned = plan_study(originals, stimuli, config, 0)
+    trials = len(planned.sessions[0].trials)
+
+    def deal() -> list[list[str]]:
+        keys = [str(row["stimulus"]) for row in stimuli]
+        order = np.random.default_rng(0).permutation(len(keys))
+        drawn = np.resize(order, options.sessions * trials).reshape(options.sessions, trials)
+        return [[keys[k] for k in session] for session in drawn]
+
+    plan_s = median_s(lambda: plan_study(originals, stimuli, config, 0), options.repeats)
+    deal_s = median_s(deal, options.repeats)
+    print(f"{len(planned.sessions)} sessions of {trials} trials, {len(stimuli)} stimuli, {len(originals)} originals")
+    print(f"plan {plan_s:.2f} s, {1e3 * plan_s / len(planned.sessions):.0f} ms a session; {plan_s / deal_s:.0f} x dealing")
+
+
+def median_s(work: Callable[[], object], repeats: int) -> float:
+    def once() -> float:
+        began_at = time.perf_counter()
+        work()
+        return time.perf_counter() - began_at
+
+    return statistics.median(once() for _ in range(repeats))
+
+
+if __name__ == "__main__":
+    main()
