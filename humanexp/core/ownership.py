@@ -1,7 +1,8 @@
 """Who may change what stands outside every study: pictures, stimuli, predictions, networks and searches.
 
-A row belongs to a laboratory, whose accounts may look at it, and to whoever made it, who may change it. Asked in the
-services and, before any page is made, by the table of addresses.
+A row belongs to a laboratory, whose accounts may look at it, and to whoever made it, who may change it; what nobody
+made, because a command named no owner, administrators change. Asked in the services and, before any page is made, by
+the table of addresses.
 """
 
 from __future__ import annotations
@@ -71,8 +72,8 @@ def check(by: User | None, right: Right, row: Owned) -> None:
     owner = row.created_by.username if row.created_by is not None else _("this installation")
     if right is Right.ADD:
         text = _(
-            "%(row)s belongs to %(owner)s: its owner, those who may run analyses in a study on it, and administrators "
-            "add predictions."
+            "%(row)s belongs to %(owner)s: its owner, those who may run analyses in a study that the owner made on it, "
+            "and administrators add predictions."
         )
     else:
         text = _("%(row)s belongs to %(owner)s: ask them, or an administrator, to change it.")

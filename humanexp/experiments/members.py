@@ -49,12 +49,10 @@ def members_of(study: Study) -> list[StudyMembership]:
 
 
 def grant_by_role(user: User, right: Right, row: Owned) -> bool:
-    """What roles in studies allow with pictures, stimuli, predictions and searches.
+    """Who runs the analyses of a study that the stimuli's owner made adds predictions on its stimuli.
 
-    Who designs studies changes what nobody owns; who runs the analyses of a study adds predictions on its stimuli.
+    A study that somebody else made proves nothing: anybody may make one on any stimuli, and invite anybody to it.
     """
-    if row.created_by_id is None and may_somewhere(user, Action.DESIGN):
-        return True
-    if right is not Right.ADD or not isinstance(row, StimulusSet):
+    if right is not Right.ADD or not isinstance(row, StimulusSet) or row.created_by_id is None:
         return False
-    return studies_with(user, Action.ANALYSE).filter(stimulus_set=row).exists()
+    return studies_with(user, Action.ANALYSE).filter(stimulus_set=row, created_by=row.created_by_id).exists()

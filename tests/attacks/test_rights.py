@@ -1,4 +1,4 @@
-"""What stands outside every study, attacked by an account without any role, over HTTP."""
+"""What stands outside every study, attacked over HTTP by an account that no owner gave a role."""
 
 from __future__ import annotations
 
@@ -29,9 +29,16 @@ def stimulus_set() -> StimulusSet:
     return found
 
 
-@pytest.fixture
-def stranger(client: Client) -> Client:
+@pytest.fixture(params=["without a study", "with a study of their own on the set", "who invited the team to it"])
+def stranger(request: pytest.FixtureRequest, client: Client, stimulus_set: StimulusSet) -> Client:
+    """Anybody may make a study on any stimuli, and may invite anybody to it: neither says what the team wants."""
     client.force_login(User.objects.create_user("stranger"))
+    if request.param != "without a study":
+        text = configuration(title="Mine", slug="mine", family="mine").to_toml()
+        assert client.post("/studies/new/", {"text": text})["Location"] == "/studies/mine/design/"
+    if request.param == "who invited the team to it":
+        sent = {"username": "team", "role": "owner"}
+        assert client.post("/studies/mine/members/", sent).status_code == 302
     return client
 
 
@@ -91,4 +98,25 @@ def test_no_stimuli_are_made_from_it_or_deleted(stranger: Client, stimulus_set: 
     for act in ("delete", "generate"):
         sent = {"confirm": stimulus_set.name}
         assert stranger.post(f"/stimuli/sets/{stimulus_set.name}/{act}/", sent).status_code == 403
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["net", "another"])
+def test_what_nobody_owns_is_no_strangers_either(stranger: Client, stimulus_set: StimulusSet, name: str) -> None:
+    """Rows made by a command that named no owner: a study of one's own gives no right to them."""
+    StimulusSet.objects.update(created_by=None)
+    SourceSet.objects.update(created_by=None)
+    EvaluationRun.objects.update(created_by=None)
+    spec = "export:fixtures/classifiers/clean.pt2"
+    sent = {"stimulus_set": stimulus_set.pk, "spec": spec, "name": name, "rule": "mean", "device": "cpu"}
+    assert "belongs to this installation" in stranger.post("/classifiers/new/", sent).content.decode()
+    run = EvaluationRun.objects.get()
+    for address, confirm in (
+        (f"/classifiers/{run.pk}/delete/", "net"),
+        (f"/stimuli/sets/{stimulus_set.name}/delete/", stimulus_set.name),
+        (f"/stimuli/sources/{stimulus_set.source_set.name}/freeze/", stimulus_set.source_set.name),
+    ):
+        reply = stranger.post(address, {"confirm": confirm})
+        assert reply.status_code == 403 and "belongs to this installation" in reply.content.decode(), address
+    assert EvaluationRun.objects.get() == run and not SourceSet.objects.get().is_frozen
     assert not Job.objects.exists()
