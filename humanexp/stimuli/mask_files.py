@@ -50,7 +50,6 @@ def write_masks(
             table = csv.DictWriter(stream, COLUMNS)
             table.writeheader()
             table.writerows(rows)
-        unfinished.chmod(0o755)
         os.replace(unfinished, folder)
     except OSError as error:
         raise InputRefused(f"{folder} cannot be written: {error.strerror}. Nothing was kept.") from error

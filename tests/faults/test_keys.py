@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.faults.site import Installation
 
@@ -88,8 +89,16 @@ def test_a_database_that_does_not_answer_keeps_nobody_down(site: Installation) -
 
 def test_files_are_made_for_their_owner_alone(tmp_path: Path) -> None:
     site = Installation(tmp_path / "media")
+    photos = tmp_path / "photos" / "cat"
+    photos.mkdir(parents=True)
+    Image.effect_noise((300, 300), 60).save(photos / "one.png")
     assert site.manage("migrate", "--verbosity=0").returncode == 0
     assert starts(site).returncode == 0
+    imported = site.manage("import_images", str(photos.parent), "--name", "photos")
+    assert imported.returncode == 0, imported.stderr
+    masks = str(site.media / "masks")
+    made = site.manage("make_masks", "--kind", "vcr", "--size", "64", "--count", "1", "--to", masks)
+    assert made.returncode == 0, made.stderr
     open_to_others = [
         str(path.relative_to(site.media.parent))
         for path in (site.media, *site.media.rglob("*"))

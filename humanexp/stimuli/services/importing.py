@@ -221,7 +221,6 @@ def _write(
                 SourceImage.objects.bulk_create([SourceImage(source_set=source_set, **row) for row in rows])
             # Nothing in the database names this folder, or the name would be taken: it is left from a lost import.
             shutil.rmtree(final, ignore_errors=True)
-            folder.chmod(0o755)
             folder.rename(final)
     except IntegrityError as error:
         if SourceSet.objects.filter(name=name).exists():
