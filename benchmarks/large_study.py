@@ -20,7 +20,7 @@ from benchmarks._pages import signed_in, site, timed, write
 from benchmarks.console import GOLDS, LIMIT_MS, MAIN, PAGES, STUDY, fill
 
 SEED_SESSIONS = 500
-COUNTED = {"timing": "timing/", "golds": "review/golds/", "answers": "monitor/answers/"}
+COUNTED = {"timing": "timing/", "golds": "review/golds/", "answers": "monitor/answers/", "sessions": "sessions/"}
 OTHERS = ("", "timing/", "sessions/", "members/", "audit/", "preflight/", "results/")
 #: What the browser measures of a trial, as engine 2.0 sends it.
 TIMING = {

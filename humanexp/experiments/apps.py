@@ -15,6 +15,7 @@ class ExperimentsConfig(AppConfig):
         from humanexp.experiments import handlers  # noqa: F401  (registers)
         from humanexp.experiments.answer_counts import ANSWERS
         from humanexp.experiments.drafting.sufficiency import answers_for
+        from humanexp.experiments.live.figures import SESSIONS
         from humanexp.experiments.members import grant_by_role
         from humanexp.experiments.tallies import register_tally
         from humanexp.stimuli import sufficiency
@@ -25,3 +26,4 @@ class ExperimentsConfig(AppConfig):
         register_study_tab(StudyTab(key="design", label=_("Design"), url_name="experiments:design", order=20))
         register_study_tab(StudyTab(key="live", label=_("Sessions"), url_name="experiments:live", order=42))
         register_tally(ANSWERS)
+        register_tally(SESSIONS)

@@ -14,9 +14,8 @@ from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import AuditEvent
 from humanexp.experiments import selectors, services
 from humanexp.experiments.answer_counts import answer_counts
-from humanexp.experiments.live.devices import devices_of
+from humanexp.experiments.live.figures import figures_of
 from humanexp.experiments.live.rows import page_of
-from humanexp.experiments.live.timing import timing_shares
 from humanexp.experiments.models import Response, Session, SessionState
 from humanexp.experiments.services.leaving import KEPT_DAYS
 from humanexp.recruitment.selectors.working_time import active_minutes
@@ -77,8 +76,8 @@ def seen_by_analyses(study, session):
         "accepted": screening.accepted_sessions(study),
         "verdicts": screening.current_verdicts(study),
         "counts": answer_counts(study),
-        "devices": devices_of(study),
-        "timing": timing_shares(study),
+        "devices": figures_of(study).devices,
+        "timing": figures_of(study).timing,
         "certificate": certificate_of(study).to_dict(),
         "working time": active_minutes([session.pk]),
         "trials of analyses": tables.trials_of(study).to_csv(),

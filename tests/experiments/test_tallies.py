@@ -13,13 +13,16 @@ from django.test.utils import CaptureQueriesContext
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.experiments import tallies
+from humanexp.experiments.live.figures import figures_of, kept_figures
 from humanexp.experiments.models import Response, Session, SessionState, Study, StudyTally
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.runner import run_waiting
 from tests.results.collected import SESSIONS, make_study
 
 pytestmark = pytest.mark.django_db
-PAGES = {"timing": "timing/", "golds": "review/golds/", "answers": "monitor/answers/"}
+PAGES = {"timing": "timing/", "golds": "review/golds/", "answers": "monitor/answers/", "sessions": "sessions/"}
+#: Of the sessions that a page lists, it reads the answers, however many others there are.
+OF_THE_SESSIONS_LISTED = '"session_id" IN ('
 
 
 @pytest.fixture
@@ -44,6 +47,12 @@ def count_all(study: Study) -> None:
         tallies.make_tally(study=study, name=name, report=lambda done, total: None)
 
 
+def reads_all_answers(sql: str) -> bool:
+    """Or what every session says of its browser."""
+    is_all = "experiments_response" in sql and OF_THE_SESSIONS_LISTED not in sql
+    return is_all or "user_agent" in sql
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_what_was_counted_and_reads_no_answers(console: Client, study: Study, name: str) -> None:
     address = f"/studies/{study.slug}/{PAGES[name]}"
@@ -54,7 +63,7 @@ def test_a_page_shows_what_was_counted_and_reads_no_answers(console: Client, stu
         after = console.get(address).content.decode()
     assert "Counted now, over" in " ".join(after.split()) or "Counted" in after
     assert "Count now" not in after, "nothing has come since"
-    assert not [query["sql"] for query in asked if "experiments_response" in query["sql"]]
+    assert not [query["sql"] for query in asked if reads_all_answers(query["sql"])]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -105,3 +114,22 @@ def test_a_small_study_is_counted_on_its_page(console: Client, study: Study, mon
     text = console.get(f"/studies/{study.slug}/timing/").content.decode()
     assert "Count now" not in text and "Timing certificate" in text
     assert list(tallies.due_tallies()) == [] and not StudyTally.objects.exists()
+
+
+def test_the_figures_of_the_sessions_page_stay_what_they_are_while_they_are_kept(study: Study) -> None:
+    Session.objects.filter(study=study, slot=0).update(environment={"user_agent": "Firefox/140.0", "window_px": [1440]})
+    count_all(study)
+    tally, kept = kept_figures(study)
+    assert tally.made_at is not None and kept == figures_of(study)
+    assert kept is not None and kept.timing.judged and kept.devices.families
+
+
+def test_a_session_that_nobody_has_listed_is_in_no_figure(study: Study) -> None:
+    Session.objects.filter(study=study).update(environment={"user_agent": "Firefox/140.0", "window_px": [1440]})
+    everybody = figures_of(study)
+    Session.objects.filter(study=study, slot=0).update(is_verified=False)
+    listed = figures_of(study)
+    assert (everybody.timing.sessions, listed.timing.sessions) == (SESSIONS, SESSIONS - 1)
+    for told in ("rates", "families", "windows"):
+        (all_of_them,), (those_listed,) = getattr(everybody.devices, told), getattr(listed.devices, told)
+        assert (all_of_them.sessions, those_listed.sessions) == (SESSIONS, SESSIONS - 1), told

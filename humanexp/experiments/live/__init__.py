@@ -1,6 +1,7 @@
 """Where the participants of a study are: how far each is, where people stop, how well pictures were timed, on what.
 
-Everything is counted by the database, whatever the number of sessions; only the rows of one page are read.
+Everything is counted by the database, whatever the number of sessions; only the rows of one page are read. What takes
+every answer is counted by jobs.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from dataclasses import dataclass
 from django.core.paginator import Page
 
 from humanexp.core import navigation
-from humanexp.experiments.live.devices import Devices, devices_of
+from humanexp.experiments.live.figures import Figures, kept_figures
 from humanexp.experiments.live.rows import Row, counts_by_standing, page_of
 from humanexp.experiments.live.standing import Standing
 from humanexp.experiments.live.steps import Step, steps_of
-from humanexp.experiments.live.timing import TimingShares, timing_shares
 from humanexp.experiments.models import Study
+from humanexp.experiments.tallies import Tally
 
 __all__ = ["LivePage", "Standing", "live_page"]
 
@@ -28,8 +29,9 @@ class LivePage:
     #: sessions by standing
     counts: dict[Standing, int]
     steps: list[Step]
-    timing: TimingShares
-    devices: Devices
+    tally: Tally
+    #: None: a large study that was not counted yet
+    figures: Figures | None
     rows: Page[Row]
     #: which standing the rows are of; None = all
     shown: Standing | None
@@ -66,12 +68,13 @@ class LivePage:
 def live_page(study: Study, *, show: str = "", number: str = "1") -> LivePage:
     """The page of a study; `show` is a standing or nothing, `number` a page of its sessions."""
     shown = Standing(show) if show in Standing.values else None
+    tally, figures = kept_figures(study)
     tabs = {tab.key: tab.url_name for tab in navigation.study_tabs()}
     return LivePage(
         counts=counts_by_standing(study),
         steps=steps_of(study),
-        timing=timing_shares(study),
-        devices=devices_of(study),
+        tally=tally,
+        figures=figures,
         rows=page_of(study, shown=shown, number=number),
         shown=shown,
         certificate=tabs.get("timing", ""),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from django.db.models.functions import Cast, Round
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.experiments.counting import counting
+from humanexp.experiments.models import Response, Session, Study
 
 #: Refresh rates that screens have; a measured one belongs to the next of these within 6 %.
 RATES = (50, 60, 72, 75, 90, 100, 120, 144, 165, 240, 360)
@@ -30,6 +31,9 @@ FAMILIES = (
 )
 #: Lower ends of classes of windows, CSS pixels.
 WIDTHS = (0, 640, 1024, 1280, 1536, 1920, 2560)
+
+
+Rows = Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,23 @@ class Devices:
         return bool(self.rates or self.families)
 
 
-def devices_of(study: Study) -> Devices:
-    screens, browsers = _screens(study), _browsers(study)
+@dataclass(frozen=True, kw_only=True)
+class DeviceCounts:
+    """Sessions that count by what they take part on, as the database tells them apart."""
+
+    #: refresh interval in 0.1 ms, pixel ratio in 0.01, sessions: by the first answer of each session
+    screens: Rows
+    #: family, lower end of the window's class, sessions: of those that have told
+    browsers: Rows
+
+
+def device_counts(study: Study) -> DeviceCounts:
+    return DeviceCounts(screens=_screens(study), browsers=_browsers(study))
+
+
+def devices_of(counts: DeviceCounts) -> Devices:
+    """In classes, in words of the reader's language."""
+    screens, browsers = counts.screens, counts.browsers
     families = Counter[str]()
     for family, _width, count in browsers:
         families[family] += count
@@ -109,9 +128,8 @@ def _shares(counted: Iterable[tuple[str | Promise, int]]) -> list[Share]:
     return [Share(label, count, count / total) for label, count in counts]
 
 
-def _screens(study: Study) -> list[tuple[Any, ...]]:
-    """(refresh interval in 0.1 ms, pixel ratio in 0.01, sessions), by the first answer of each session."""
-    first = Response.objects.filter(session__study=study, position=0).exclude(session__state=SessionState.WITHDRAWN)
+def _screens(study: Study) -> Rows:
+    first = Response.objects.filter(counting("session"), session__study=study, position=0)
     return list(
         first.order_by()
         .annotate(
@@ -124,9 +142,8 @@ def _screens(study: Study) -> list[tuple[Any, ...]]:
     )
 
 
-def _browsers(study: Study) -> list[tuple[Any, ...]]:
-    """(family, lower end of the window's class, sessions), of sessions that have told."""
-    told = Session.objects.filter(study=study).exclude(environment={}).exclude(state=SessionState.WITHDRAWN)
+def _browsers(study: Study) -> Rows:
+    told = Session.objects.filter(counting(), study=study).exclude(environment={})
     family = Case(
         *(When(agent__contains=part, then=Value(name)) for part, name in FAMILIES),
         When(Q(agent__isnull=True), then=Value("")),

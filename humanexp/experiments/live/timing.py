@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q
 
-from humanexp.experiments.models import Response, SessionState, Study
+from humanexp.experiments.counting import counting
+from humanexp.experiments.models import Response, Study
 
 #: Lowest share of trials in order of each class of sessions.
 CLASSES = (0.99, 0.95, 0.9, 0.0)
@@ -31,14 +33,18 @@ class TimingShares:
     sessions: int
     classes: list[TimingClass]
 
+    @classmethod
+    def from_dict(cls, kept: dict[str, Any]) -> TimingShares:
+        return cls(**{**kept, "classes": [TimingClass(**one) for one in kept["classes"]]})
+
     @property
     def share(self) -> float | None:
         return self.ok / self.judged if self.judged else None
 
 
 def timing_shares(study: Study) -> TimingShares:
-    """Sessions by the share of their judged trials that were in order; those that were withdrawn are left out."""
-    answers = Response.objects.filter(session__study=study).exclude(session__state=SessionState.WITHDRAWN)
+    """Sessions by the share of their judged trials that were in order, of the sessions that count."""
+    answers = Response.objects.filter(counting("session"), session__study=study)
     ok, judged = Count("pk", filter=Q(timing_ok=True)), Count("pk", filter=Q(timing_ok__isnull=False))
     by_session = answers.order_by().values("session_id").annotate(ok=ok, judged=judged).filter(judged__gt=0)
     rows = list(by_session.values_list("ok", "judged"))
