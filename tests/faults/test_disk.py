@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.disks import mounted
 from tests.faults.study import study_through
 from tests.journeys.site import Heard, Site
 
@@ -24,14 +24,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own that a test can fill."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mount = shutil.which("mount")
-    made = mount and subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=120m", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if not made or made.returncode:
-        pytest.skip("mounting a small file system needs root and a kernel that allows it")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted(folder, "120m"):
+        yield folder
 
 
 def fill(folder: Path, seconds: float) -> None:

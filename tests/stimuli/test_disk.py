@@ -17,6 +17,7 @@ from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import generation, services
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.verification import verify_stimuli
+from tests.disks import mounted
 
 pytestmark = pytest.mark.django_db
 
@@ -58,14 +59,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 3 MB where the stimuli go."""
     folder = media_path("stimuli")
     folder.mkdir()
-    mount = shutil.which("mount")
-    mounted = mount and subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if not mounted or mounted.returncode:
-        pytest.skip("mounting a small file system needs root and a kernel that allows it")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with mounted(folder, "3m"):
+        yield folder
 
 
 @pytest.mark.parametrize("compute", ["serial", "processes:2"])
