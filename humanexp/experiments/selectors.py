@@ -98,10 +98,10 @@ def kept_slots(study: Study) -> int:
     return holding_slots(study).filter(is_at_work(), is_verified=True).count()
 
 
-def holding_provisionally(sessions: Collection[int]) -> QuerySet[Session]:
-    """Of these sessions, by primary key, those that hold a slot for now: heard of just now, and without an answer."""
-    begun = Session.objects.filter(pk__in=sessions, state=SessionState.OPEN, confirmed_at=None, holds_slot=True)
-    return begun.filter(is_at_work())
+def under_way(sessions: Collection[int]) -> QuerySet[Session]:
+    """Of these sessions, by primary key, those that hold a slot and are not finished: with answers that count, or heard
+    of just now."""
+    return Session.objects.filter(is_at_work(), pk__in=sessions, state=SessionState.OPEN, holds_slot=True)
 
 
 def counted_sessions(participant: int) -> QuerySet[Session]:

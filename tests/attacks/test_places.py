@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Session, Study
+from humanexp.experiments.models import Session, SessionState, Study
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, QualificationWrite
 from humanexp.results.tables import sessions_of, trials_of
@@ -117,14 +117,18 @@ class Caller:
         headers = {**self.headers, "Authorization": f"Bearer {token}", "X-Lease": LEASE}
         return requests.request(method, f"{self.site}/api/v1/run/{path}", json=body, headers=headers, timeout=60)
 
-    def answer_all(self, token: str) -> str:
-        """The whole study; the receipt is returned."""
+    def answer(self, token: str, *, but: int = 0) -> None:
+        """The whole study but its last so many trials."""
         self.run(token, "POST", "lease/", {"lease": LEASE}).raise_for_status()
         session = self.run(token, "GET", "session/").json()
-        for position in range(session["cursor"], session["total"]):
+        for position in range(session["cursor"], session["total"] - but):
             answer = {"position": position, "response": "cat", "rt_ms": 700.0, "clicks": [], "timing": {}}
             reply = self.run(token, "POST", "responses/", {**answer, "simulated": False})
             assert reply.status_code == 201, reply.text
+
+    def answer_all(self, token: str) -> str:
+        """The whole study; the receipt is returned."""
+        self.answer(token)
         done = self.run(token, "POST", "complete/", {"environment": {}})
         return str(done.json()["receipt"])
 
@@ -221,6 +225,20 @@ class TestLink:
         assert refused.json()["type"] == "too-many-openings" and "wait" in refused.json()["detail"]
         assert caller(link, "192.0.2.1").open("panel-7").status_code == 201
 
+    def test_a_script_that_answers_leaves_places_for_others_too(
+        self, link: Campaign, caller: Callable[..., Caller]
+    ) -> None:
+        """One answer that counts holds a place for good: whoever begins many and finishes none gets no more."""
+        script, statuses = caller(link, "203.0.113.1"), Counter[int]()
+        for worker_id, _ in made_up(PLACES):
+            opened = script.open(worker_id)
+            statuses[opened.status_code] += 1
+            if opened.status_code == 201:
+                script.answer(opened.json()["token"], but=1)
+        assert not Session.objects.filter(confirmed_at=None).exists()
+        assert statuses == {201: 30, 429: PLACES - 30}
+        assert caller(link, "192.0.2.1").open("panel-7").status_code == 201
+
     def test_places_that_a_script_holds_without_an_answer_are_free_again_after_a_while(
         self, link: Campaign, caller: Callable[..., Caller]
     ) -> None:
@@ -240,6 +258,9 @@ class TestLink:
         statuses += [school.open(f"pupil-{n}", opening=f"key-{n}").status_code for n in range(15)]
         assert statuses == [201] * 45
         assert len({session.slot for session in Session.objects.all()}) == 30
+        # The next class finds the machines free, and one session that nobody will end.
+        Session.objects.exclude(slot=0).update(state=SessionState.COMPLETED)
+        assert [school.open(f"next-{n}").status_code for n in range(12)] == [201] * 12
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from humanexp.recruitment.models import Campaign
 
 #: New sessions of one caller in one campaign: two classes of thirty at once, then one every ten seconds.
 OPENINGS = Allowance(per_s=0.1, burst=60)
-#: Of a campaign's places, or of a class, whichever is more, so much may be held by one caller without an answer.
+#: Of a campaign's places, or of a class, whichever is more, so much may be held by sessions that one caller has begun
+#: and not finished. Answers make no difference: a script gives them, too, and a place with an answer is held for good.
 SHARE, CLASS = 0.5, 30
-#: When to come again: some of the sessions that hold places will have answers by then, or have given up.
+#: When to come again: some of these sessions will be finished by then, or have given up.
 WAIT_S = 60.0
 #: Callers that are remembered.
 KEPT = 10_000
@@ -62,9 +63,9 @@ def check_opening(*, campaign: Campaign, caller: str) -> None:
     # Who is recruited by name takes no place before the recruiter lists them.
     if not campaign.is_link or len(begun) < CLASS:
         return
-    holding = set(experiments.holding_provisionally(begun).values_list("pk", flat=True))
-    BEGUN.keep(caller, campaign, holding)
-    if len(holding) >= max(CLASS, ceil(SHARE * campaign.assignments)):
+    under_way = set(experiments.under_way(begun).values_list("pk", flat=True))
+    BEGUN.keep(caller, campaign, under_way)
+    if len(under_way) >= max(CLASS, ceil(SHARE * campaign.assignments)):
         raise TooManyOpenings(retry_after_s=WAIT_S)
 
 
