@@ -39,7 +39,9 @@ def main() -> None:
     plan_s = median_s(lambda: plan_study(originals, stimuli, config, 0), options.repeats)
     deal_s = median_s(deal, options.repeats)
     print(f"{len(planned.sessions)} sessions of {trials} trials, {len(stimuli)} stimuli, {len(originals)} originals")
-    print(f"plan {plan_s:.2f} s, {1e3 * plan_s / len(planned.sessions):.0f} ms a session; {plan_s / deal_s:.0f} x dealing")
+    print(
+        f"plan {plan_s:.2f} s, {1e3 * plan_s / len(planned.sessions):.0f} ms a session; {plan_s / deal_s:.0f} x dealing"
+    )
 
 
 def median_s(work: Callable[[], object], repeats: int) -> float:
