@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from humanexp.console.examination import Finding, examine, files, keys, operation
 from humanexp.core.storage import media_path, write_whole
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import DamagedPicture, Study, Trial
 from humanexp.jobs.models import Runner
 from humanexp.recruitment.models import Campaign
 from humanexp.stimuli.models import SourceImage, Stimulus
@@ -118,6 +118,24 @@ def test_a_silent_runner_is_a_fault(study: Study) -> None:
     Runner.objects.filter(pk=runner.pk).update(prompt_at=now - timedelta(minutes=2))
     told = operation.job_runner()
     assert told.state == "fault" and "nobody is paid" in told.detail
+
+
+def test_a_picture_that_people_were_not_shown_is_told_once(study: Study) -> None:
+    def told() -> list[Finding]:
+        return [finding for subject, finding in found().items() if subject.startswith("Pictures")]
+
+    (well,) = told()
+    assert well.state == "ok"
+    for trial in Trial.objects.filter(session__study=study, position=0)[:2]:
+        DamagedPicture.objects.create(
+            session=trial.session, trial=trial, stimulus=trial.stimulus, is_missing=True, found_at=timezone.now()
+        )
+    (fault,) = told()
+    first = Trial.objects.filter(session__study=study, position=0)[0].stimulus
+    assert fault.state == "fault" and first.file in fault.detail and "missing" in fault.detail
+    assert f"verify_stimuli {first.stimulus_set.name}" in fault.remedy
+    DamagedPicture.objects.update(mended_at=timezone.now())
+    assert told() == [well]
 
 
 def test_keys_of_a_storage_are_no_money(study: Study, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from tests.faults.runners import Lab
 from tests.faults.site import Installation
+from tests.faults.test_keys import RECRUIT
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,17 @@ def other_pseudonym_key(site: Installation) -> None:
     site.environment["PSEUDONYM_KEY"] = "of another database"
 
 
+def mixed_pseudonym_keys(site: Installation) -> None:
+    """As after a restore without the key: some came before, some since, and no fingerprint tells which is right."""
+    _execute(site, "DELETE FROM core_keyfingerprint WHERE name = 'pseudonym'")
+    site.python(RECRUIT.format(worker="ann"), env={"PSEUDONYM_KEY": "of another database"})
+    site.python(RECRUIT.format(worker="bob"))
+
+
+def other_signing_key(site: Installation) -> None:
+    site.environment["SECRET_KEY"] = "another key than the one that has signed everything so far"
+
+
 def address_without_tls(site: Installation) -> None:
     site.environment["PUBLIC_URL"] = "http://lab.example"
 
@@ -97,6 +109,8 @@ def test_a_healthy_installation_is_not_red(site: Installation) -> None:
         (readable_database, "File modes", "humanexp.sqlite3"),
         (readable_key, "File modes", "secret_key"),
         (other_pseudonym_key, "Pseudonym key", "is not the key"),
+        (mixed_pseudonym_keys, "Pseudonym key", "1 participants' codes were made with another"),
+        (other_signing_key, "Signing key", "completion codes signed before are refused"),
         (address_without_tls, "Address", "without TLS"),
         (deaf_mail_server, "Mail", "127.0.0.1:9"),
     ],
@@ -109,3 +123,10 @@ def test_a_fault_turns_its_line_red_and_no_other(
     status, red = examined(site)
     assert status == 1 and set(red) == {subject}
     assert told in red[subject]
+
+
+def test_a_signing_key_that_was_replaced_in_good_order_is_no_fault(site: Installation) -> None:
+    before = (site.media / "keys" / "secret_key").read_text().strip()
+    other_signing_key(site)
+    site.environment["SECRET_KEY_FALLBACKS"] = before
+    assert examined(site) == (0, {})

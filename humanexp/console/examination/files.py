@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from django.conf import settings
@@ -14,7 +14,7 @@ from django.conf import settings
 from humanexp.console.examination.finding import Finding, question
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.experiments.damage import damaged_files
+from humanexp.experiments.damage import DamagedFile, damaged_files
 from humanexp.experiments.models import Study
 from humanexp.results.models import AnalysisRun, TrialImport
 from humanexp.stimuli.models import SourceImage, Stimulus
@@ -45,11 +45,10 @@ def files() -> Finding:
         return Finding(subject="Files", state="ok", detail=f"{looked_at} files are as the database knows them")
     counts = Counter(fault for fault, _relative in wrong)
     told = " and ".join(f"{count} {fault}" for fault, count in sorted(counts.items()))
-    names = ", ".join(relative for _fault, relative in wrong[:NAMED])
     return Finding(
         subject="Files",
         state="fault",
-        detail=f"of {looked_at} files looked at, {told}: {names}{' ...' if len(wrong) > NAMED else ''}",
+        detail=f"of {looked_at} files looked at, {told}: {_named([relative for _fault, relative in wrong])}",
         remedy="restore them from the backup; verify_stimuli SET looks at all of a set",
     )
 
@@ -60,13 +59,22 @@ def damaged_pictures() -> Finding:
     found = damaged_files()
     if not found:
         return Finding(subject="Pictures not shown", state="ok", detail="none")
-    names = ", ".join(damaged.file for damaged in found[:NAMED])
+    sets = sorted({damaged.stimulus_set for damaged in found})
     return Finding(
         subject="Pictures not shown",
         state="fault",
-        detail=f"{len(found)} files that participants needed are missing or altered: {names}",
-        remedy="restore them from the backup; trials go on by themselves",
+        detail=f"{len(found)} that participants needed: {_named([_damage(damaged) for damaged in found])}",
+        remedy=f"restore them from the backup, then verify_stimuli {' and '.join(sets)}; trials go on by themselves",
     )
+
+
+def _damage(damaged: DamagedFile) -> str:
+    fault = "missing" if damaged.is_missing else "altered"
+    return f"{damaged.file} ({fault}, has stopped {damaged.sessions} sessions)"
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED]) + (" ..." if len(names) > NAMED else "")
 
 
 def _expected() -> Iterator[tuple[str, str]]:

@@ -12,8 +12,8 @@ from humanexp.console.examination.finding import Finding, State, question
 from humanexp.core import fingerprints
 from humanexp.core.fingerprints import Standing
 
-#: How the key's standing shows.
-_STATES: dict[Standing, State] = {Standing.MIXED: "note", Standing.UNPROVEN: "note"}
+#: How the key's standing shows, where it is no fault.
+_STATES: dict[Standing, State] = {Standing.UNPROVEN: "note"}
 
 
 @question("Pseudonym key")
@@ -34,7 +34,7 @@ def signing_key() -> Finding:
     if changed is not None:
         return Finding(
             subject="Signing key",
-            state="note",
+            state="fault",
             detail=f"SECRET_KEY is another one than on {changed.recorded_at:%d %B %Y}: links, tokens and completion "
             "codes signed before are refused",
             remedy="put the old one into SECRET_KEY_FALLBACKS; then, or if it is gone: doctor --record-keys",

@@ -11,7 +11,6 @@ from django.core.mail import get_connection
 
 from humanexp.console.examination.finding import Finding, question
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.damage import damaged_files
 from humanexp.jobs import selectors as jobs
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.states import CampaignState
@@ -111,19 +110,3 @@ def refused_calls() -> Finding:
     told = ", ".join(f"{kind.count} {kind.reason.label}" for kind in kinds)
     latest = f", the latest {max(kind.latest for kind in kinds):%Y-%m-%d %H:%M} UTC" if kinds else ""
     return Finding(subject="Refused calls", state="note" if kinds else "ok", detail=(told or "none kept") + latest)
-
-
-@question("Pictures shown")
-def pictures_shown() -> Finding:
-    """What people were to be shown, and were not."""
-    damaged = damaged_files()
-    if not damaged:
-        return Finding(subject="Pictures shown", state="ok", detail="nobody was stopped by a damaged picture")
-    one = damaged[0]
-    return Finding(
-        subject="Pictures shown",
-        state="fault",
-        detail=f"{len(damaged)} damaged, shown to nobody: {one.file} ({'missing' if one.is_missing else 'changed'}, "
-        f"has stopped {one.sessions} sessions)",
-        remedy=f"restore from the backup, then verify_stimuli {one.stimulus_set}",
-    )
