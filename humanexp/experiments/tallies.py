@@ -1,7 +1,8 @@
 """Counts over every answer of a study, made by jobs and kept: a page of a large study never reads its answers.
 
 A small study is counted when its page is asked for. Of a larger one, the last count is shown, with its time; another
-one is made when answers have come, so seldom that it costs a twentieth of a core at most.
+one is made when answers have come, so seldom that it costs a twentieth of a core at most. A count with somebody in it
+who took their answers back is shown to nobody from that moment on; one with somebody who was deleted is deleted, too.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Origin, Session, Study, StudyTally
+from humanexp.experiments.withdrawals import taken_back
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 
@@ -76,6 +78,8 @@ class Tally:
     answers: int = 0
     answers_now: int = 0
     is_old: bool = False
+    #: the last count is shown to nobody any more: somebody who is in it took their answers back
+    is_taken_back: bool = False
     file: str = ""
     job: Job | None = None
 
@@ -91,8 +95,8 @@ def tally_of(study: Study, name: str) -> Tally:
         return Tally(kind=name, content=kind.count(study, _untold).content, answers=answers, answers_now=answers)
     job = _job(study, name)
     stored = StudyTally.objects.filter(study=study, kind=name).first()
-    if stored is None:
-        return Tally(kind=name, content=None, answers_now=answers, job=job)
+    if stored is None or _is_taken_back(stored):
+        return Tally(kind=name, content=None, answers_now=answers, is_taken_back=stored is not None, job=job)
     return Tally(
         kind=name,
         content=stored.content,
@@ -147,8 +151,14 @@ def due_tallies() -> Iterator[tuple[Study, str]]:
         kept = {stored.kind: stored for stored in study.tallies.defer("content")}
         for name in _KINDS:
             stored = kept.get(name)
-            if stored is None or (stored.marker != _marker(study, name)[0] and _has_rested(stored)):
+            if stored is None or _is_taken_back(stored):
+                yield study, name  # each session can cause this once
+            elif stored.marker != _marker(study, name)[0] and _has_rested(stored):
                 yield study, name
+
+
+def _is_taken_back(stored: StudyTally) -> bool:
+    return taken_back(stored.study, since=stored.began_at, opened_before=stored.made_at).exists()
 
 
 def _has_rested(stored: StudyTally) -> bool:

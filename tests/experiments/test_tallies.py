@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from humanexp.core import clock
 from humanexp.core.models import User
-from humanexp.experiments import tallies
+from humanexp.experiments import services, tallies
 from humanexp.experiments.live.figures import figures_of, kept_figures
 from humanexp.experiments.models import Response, Session, SessionState, Study, StudyTally
 from humanexp.jobs.models import Job, JobState
@@ -97,6 +97,65 @@ def test_a_withdrawal_makes_another_count_due(study: Study) -> None:
     StudyTally.objects.update(made_at=clock.now() - timedelta(hours=1))
     Session.objects.filter(study=study, slot=0).update(state=SessionState.WITHDRAWN)
     assert {name for _study, name in tallies.due_tallies()} == set(PAGES)
+
+
+@pytest.fixture
+def withdrawn(study: Study) -> Session:
+    """In every count, and then taken back."""
+    session = Session.objects.get(study=study, slot=0)
+    Session.objects.filter(pk=session.pk).update(state=SessionState.COMPLETED)
+    count_all(study)
+    session.refresh_from_db()
+    return services.withdraw_session(session=session)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_who_took_their_answers_back_is_in_no_page_from_that_moment_on(
+    console: Client, study: Study, withdrawn: Session, name: str
+) -> None:
+    address, told = f"/studies/{study.slug}/{PAGES[name]}", "Somebody took their answers back"
+    text = console.get(address).content.decode()
+    assert told in text and "Counted" not in text
+    if name == "timing":
+        assert withdrawn.participant.code not in text
+        assert console.get(f"{address}certificate.json").status_code == 404
+    assert (study, name) in list(tallies.due_tallies()), "not after a rest: now"
+    tallies.make_tally(study=study, name=name, report=lambda done, total: None)
+    again = console.get(address).content.decode()
+    assert told not in again and "Counted" in again
+    assert (study, name) not in list(tallies.due_tallies())
+
+
+def test_a_count_that_was_under_way_while_somebody_withdrew_is_not_shown(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session.objects.get(study=study, slot=0)
+    Session.objects.filter(pk=session.pk).update(state=SessionState.COMPLETED)
+    session.refresh_from_db()
+    monkeypatch.setattr("humanexp.screening.timing.REPORTED_EVERY", 50)
+
+    def report(done: int, total: int) -> None:
+        if done == 50:
+            services.withdraw_session(session=session)
+
+    tallies.make_tally(study=study, name="timing", report=report)
+    assert tallies.tally_of(study, "timing").content is None
+
+
+def test_what_nobody_counted_is_taken_out_of_no_count(study: Study) -> None:
+    """A script that opens sessions and leaves them keeps nobody from seeing the figures."""
+    session = Session.objects.get(study=study, slot=0)
+    for facts in ({"cursor": 0}, {"is_verified": False}):
+        Session.objects.filter(pk=session.pk).update(**{"cursor": 9, "is_verified": True, **facts})
+        count_all(study)
+        Session.objects.filter(pk=session.pk).update(state=SessionState.WITHDRAWN, withdrawn_at=clock.now())
+        assert tallies.tally_of(study, "timing").content is not None
+        Session.objects.filter(pk=session.pk).update(state=SessionState.COMPLETED, withdrawn_at=None)
+
+
+def test_the_count_is_shown_again_when_the_withdrawal_is_undone(study: Study, withdrawn: Session) -> None:
+    services.undo_withdrawal(session=withdrawn, by=None, reason="It was somebody else.")
+    assert tallies.tally_of(study, "timing").content is not None
 
 
 def test_the_certificate_as_a_file_holds_everybody(console: Client, study: Study, monkeypatch: Any) -> None:

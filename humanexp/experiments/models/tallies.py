@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from django.db import models
 
 from humanexp.experiments.models.studies import Study
@@ -28,3 +30,7 @@ class StudyTally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.study_id}"
+
+    @property
+    def began_at(self) -> datetime:
+        return self.made_at - timedelta(seconds=self.seconds)
