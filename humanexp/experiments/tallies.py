@@ -11,8 +11,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Sum
 
 from humanexp.core import clock
@@ -133,14 +135,41 @@ def make_tally(*, study: Study, name: str, report: Report) -> StudyTally:
     kind, began = kind_called(name), time.monotonic()
     # Looked at first: what comes while this counts is counted the next time.
     marker, answers = _marker(study, name)
+    held = set(study.sessions.values_list("pk", flat=True))
     counted = kind.count(study, report)
     file = ""
     if counted.whole:
-        file = f"tallies/{study.slug}-{name}.json"
+        file = _file(study, name)
         write_whole(media_path(file), counted.whole)
     facts = {"content": counted.content, "file": file, "answers": answers, "marker": marker}
     facts |= {"seconds": time.monotonic() - began, "made_at": clock.now()}
-    return StudyTally.objects.update_or_create(study=study, kind=name, defaults=facts)[0]
+    stored = StudyTally.objects.update_or_create(study=study, kind=name, defaults=facts)[0]
+    if held - set(study.sessions.values_list("pk", flat=True)):
+        drop_tallies(study=study)  # somebody was deleted while this counted
+    return stored
+
+
+def drop_tallies(*, study: Study) -> None:
+    """Leave nothing behind of what was counted: rows, and files once this is committed."""
+    study.tallies.all().delete()
+    transaction.on_commit(partial(_sweep, study))
+
+
+def _sweep(study: Study) -> None:
+    """Rows once more: a count may have ended meanwhile that had seen none of it."""
+    study.tallies.all().delete()
+    for name in _KINDS:
+        media_path(_file(study, name)).unlink(missing_ok=True)
+
+
+def forget_session(*, instance: Session, **told: object) -> None:
+    """Of every count that a deleted session may be in, nothing stays."""
+    drop_tallies(study=instance.study)
+
+
+def _file(study: Study, name: str) -> str:
+    """Where everything is, where that is too much for a page."""
+    return f"tallies/{study.slug}-{name}.json"
 
 
 def due_tallies() -> Iterator[tuple[Study, str]]:

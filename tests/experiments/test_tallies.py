@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from humanexp.core import clock
 from humanexp.core.models import User
+from humanexp.core.storage import media_path
 from humanexp.experiments import services, tallies
 from humanexp.experiments.live.figures import figures_of, kept_figures
 from humanexp.experiments.models import Response, Session, SessionState, Study, StudyTally
@@ -140,6 +141,20 @@ def test_a_count_that_was_under_way_while_somebody_withdrew_is_not_shown(
 
     tallies.make_tally(study=study, name="timing", report=report)
     assert tallies.tally_of(study, "timing").content is None
+
+
+def test_a_count_that_was_under_way_while_somebody_was_deleted_is_not_kept(
+    study: Study, monkeypatch: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr("humanexp.screening.timing.REPORTED_EVERY", 50)
+
+    def report(done: int, total: int) -> None:
+        if done == 50:
+            Session.objects.get(study=study, slot=0).participant.sessions.all().delete()
+
+    with django_capture_on_commit_callbacks(execute=True):
+        tallies.make_tally(study=study, name="timing", report=report)
+    assert not StudyTally.objects.exists() and not media_path(f"tallies/{study.slug}-timing.json").exists()
 
 
 def test_what_nobody_counted_is_taken_out_of_no_count(study: Study) -> None:

@@ -20,7 +20,8 @@ CODE, SESSION = "P-7K3QX2ABCD", "S-7K3QX2ABCE"
 MAKE = f"""
 import django; django.setup()
 from django.utils import timezone
-from humanexp.experiments.models import Origin, Participant, Session, Study, StudyFamily
+from humanexp.core.storage import media_path, write_whole
+from humanexp.experiments.models import Origin, Participant, Session, Study, StudyFamily, StudyTally
 from humanexp.recruitment.models import RecruitedPerson
 family = StudyFamily.objects.create(slug="small")
 study = Study.objects.create(family=family, version=1, slug="small", title="Small", origin=Origin.COLLECTED)
@@ -29,6 +30,16 @@ for code, session, worker in (({CODE!r}, {SESSION!r}, {WORKER!r}), ("P-OTHERPERS
     Session.objects.create(study=study, participant=person, code=session, slot=len(code + worker), total=3,
                            token_nonce="x", opened_at=timezone.now())
     RecruitedPerson.objects.create(environment="marketplace", worker_id=worker, family=family, participant=person)
+for slug in ("small", "small-timing"):
+    study = Study.objects.get_or_create(
+        slug=slug, defaults=dict(family=family, version=2, title="Other", origin=Origin.COLLECTED)
+    )[0]
+    for kind in ("timing", "golds"):
+        file = f"tallies/{{slug}}-{{kind}}.json" if kind == "timing" else ""
+        if file:
+            write_whole(media_path(file), b'{{"participants": {{"{CODE}": 1}}}}' if slug == "small" else b"{{}}")
+        StudyTally.objects.create(study=study, kind=kind, content={{"participants": [["{CODE}", 1]]}}, file=file,
+                                  answers=9, marker="1", seconds=1, made_at=timezone.now())
 """
 
 
@@ -79,6 +90,17 @@ def test_no_file_holds_the_worker_id_or_the_codes(site):
     assert "results/small/findings-1.json: names the person otherwise now" in done.stdout
     assert "notes.csv: still holds a code of the person" in done.stdout
     assert "the Record of the study says who took which" in done.stdout
+
+
+def test_what_was_counted_with_them_goes_with_them(site):
+    folder, run = site
+    assert run("manage.py", "delete_participant", CODE, "--yes").returncode == 0
+    with closing(sqlite3.connect(folder / "humanexp.sqlite3")) as database:
+        kept = database.execute(
+            "SELECT slug, kind FROM experiments_studytally JOIN experiments_study AS study ON study.id = study_id"
+        ).fetchall()
+    assert sorted(kept) == [("small-timing", "golds"), ("small-timing", "timing")], "of another study"
+    assert [path.name for path in (folder / "tallies").iterdir()] == ["small-timing-timing.json"]
 
 
 def test_the_command_says_that_somebody_reads_the_journal(site):
