@@ -13,9 +13,10 @@ from django.conf import settings
 
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 from humanexp.core.errors import InputRefused
-from humanexp.core.storage import media_path
 from humanexp.experiments.models import Population, Study
-from humanexp.results.selectors import latest_run, plan_of
+from humanexp.results.inclusion import withdrawn_sentence
+from humanexp.results.models import AnalysisRun
+from humanexp.results.selectors import findings, latest_run, plan_of, withdrawn_since
 from humanexp.results.services.analysing import N_BOOTSTRAP
 from humanexp.results.tables import (
     CHUNK,
@@ -35,6 +36,8 @@ DESCRIPTION = "datapackage.json"
 README = "README.md"
 ANALYSIS = "analysis.json"
 FINDINGS = "findings.json"
+#: Its key for sessions that were withdrawn after the analysis.
+WITHDRAWN = "sessions_withdrawn_since"
 #: Folder of the trial files of the model-vs-human toolbox.
 TRIAL_FILES = "model-vs-human"
 CERTIFICATE = "timing_certificate"
@@ -127,7 +130,7 @@ def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Pa
     run = latest_run(study)
     found: dict[str, Any] = {"settings": {**analysis_settings(study), "seed": study.seed, "n_bootstrap": N_BOOTSTRAP}}
     if run is not None:
-        found = json.loads(media_path(run.findings_file).read_bytes())
+        found, beside = findings(run), beside | since_of(run)
         path = folder / FINDINGS
         path.write_text(json.dumps({**found, **beside}, allow_nan=False) + "\n", encoding="utf-8")
         yield path
@@ -147,7 +150,16 @@ def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Pa
     yield path
 
 
+def since_of(run: AnalysisRun) -> dict[str, Any]:
+    """What stands beside the findings: how many of their sessions were withdrawn since, if any were."""
+    withdrawn = withdrawn_since(run)
+    return {WITHDRAWN: withdrawn} if withdrawn else {}
+
+
 def _readme(study: Study) -> str:
+    run = latest_run(study)
+    withdrawn = withdrawn_since(run) if run is not None else 0
+    since = f"\n\n{FINDINGS}: {withdrawn_sentence(withdrawn)} The tables are without them." if withdrawn else ""
     return f"""# {study.title}
 
 Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
@@ -167,7 +179,7 @@ Every number again, with Python 3.11, numpy, scipy, pandas and pyarrow, and the 
 
     python -m analysis.findings FOLDER --json again.json --check
 
-On the platform of the export the result is identical, elsewhere within 1e-9.
+On the platform of the export the result is identical, elsewhere within 1e-9.{since}
 """
 
 

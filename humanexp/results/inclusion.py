@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 Findings = Mapping[str, Any]
 
@@ -89,3 +90,15 @@ def _of_counts(sessions: Mapping[str, Any]) -> dict[str, Any]:
         "accepted": sessions["accepted"],
         "excluded": excluded,
     }
+
+
+def withdrawn_sentence(count: int) -> str:
+    """What stands wherever the numbers of an earlier analysis do; empty where nobody has withdrawn since."""
+    if not count:
+        return ""
+    told = ngettext(
+        "%(count)s session was withdrawn since: these numbers still count it.",
+        "%(count)s sessions were withdrawn since: these numbers still count them.",
+        count,
+    )
+    return told % {"count": count}

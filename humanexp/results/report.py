@@ -38,6 +38,8 @@ class ReportFacts:
     subtitle: str
     #: programs answered in place of people
     is_scripted: bool
+    #: what is said of those who took their answers back after the analysis; empty where nobody did
+    withdrawn: str
     flow: Sequence[Step]
     #: (title, text)
     methods: Sequence[tuple[str, str]]
@@ -65,6 +67,7 @@ def document_of(findings: Findings, facts: ReportFacts) -> Document:
             *([SCRIPTED] if facts.is_scripted else []),
             headline.text,
             *([headline.caveat] if headline.caveat else []),
+            *([facts.withdrawn] if facts.withdrawn else []),
         ),
         sections=tuple(section for section in sections if section is not None and section.blocks),
     )

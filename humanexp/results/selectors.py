@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.db.models import QuerySet
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.experiments.models import Session, Study
+from humanexp.experiments.withdrawals import taken_back
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report, TrialImport
@@ -48,6 +50,12 @@ def other_choices(study: Study) -> list[AnalysisRun]:
     for run in runs(study).exclude(selection={}):
         newest.setdefault(Selection.from_dict(run.selection), run)
     return list(newest.values())
+
+
+def withdrawn_since(run: AnalysisRun) -> int:
+    """Sessions whose answers went into the run, and whose people took them back since."""
+    began_at = run.created_at - timedelta(seconds=run.seconds)
+    return taken_back(run.study, since=began_at, opened_before=run.created_at).count()
 
 
 def self_reports(study: Study) -> dict[str, dict[str, Any]]:

@@ -124,7 +124,8 @@ def test_every_answer_can_be_downloaded_and_read_back(
 
 def test_findings_can_be_downloaded(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
     response = researcher.get(reverse("results:findings", args=[study.slug]))
-    assert json.loads(b"".join(response.streaming_content)) == selectors.findings(analysed)
+    assert response.json() == selectors.findings(analysed)
+    assert response["Content-Disposition"] == f'attachment; filename="{study.slug}-findings.json"'
 
 
 def test_another_researcher_sees_nothing(client: Client, study: Study, analysed: AnalysisRun) -> None:

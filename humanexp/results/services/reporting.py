@@ -16,7 +16,7 @@ from humanexp.experiments.models import Population, Study
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.results import selectors
-from humanexp.results.inclusion import flow_of
+from humanexp.results.inclusion import flow_of, withdrawn_sentence
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
 from humanexp.results.report import ReportFacts, document_of
 from humanexp.results.selection import Selection
@@ -83,6 +83,7 @@ def report_facts(run: AnalysisRun) -> ReportFacts:
         subtitle=f"Analysis {run.pk} of {run.created_at:%Y-%m-%d %H:%M} UTC. {chosen}",
         flow=flow_of(found, all_count=selection.all_sessions),
         is_scripted=study.population == Population.SCRIPTED,
+        withdrawn=withdrawn_sentence(selectors.withdrawn_since(run)),
         methods=[(one.title, one.text) for one in methods_of(run, plan)],
         plan=plan_sentences(plan),
         deviations=deviations_of(study, plan, found),

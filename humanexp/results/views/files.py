@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,11 @@ def table_file(request: HttpRequest, slug: str, key: str, table: str, suffix: st
 
 @login_required
 @require_GET
-def findings_file(request: HttpRequest, slug: str) -> FileResponse:
+def findings_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Every number of the pages, unrounded."""
     run = run_of(request, slug)
-    return _file(run.findings_file, f"{slug}-findings.json", "application/json")
+    content = json.dumps(selectors.findings(run) | exports.since_of(run), allow_nan=False)
+    return _attached(content.encode(), "application/json", f"{slug}-findings.json")
 
 
 @login_required

@@ -22,7 +22,7 @@ from humanexp.results.cards import ROOMS, card_of, cards_of, figure_value
 from humanexp.results.charts.names import corruptions_of
 from humanexp.results.dashboard import dashboard_of, panel_of, readings_of
 from humanexp.results.forms import SelectionForm
-from humanexp.results.inclusion import flow_of
+from humanexp.results.inclusion import flow_of, withdrawn_sentence
 from humanexp.results.models import AnalysisRun
 from humanexp.results.question import question_of
 from humanexp.results.selection import Selection
@@ -163,6 +163,7 @@ def _frame(request: HttpRequest, study: Study, room: str) -> dict[str, Any]:
         "room": room,
         "run": run,
         "run_chosen": "run" in request.GET,
+        "withdrawn": withdrawn_sentence(selectors.withdrawn_since(run)) if run else "",
         "selection": selection,
         "selection_form": form,
         "other_choices": [
