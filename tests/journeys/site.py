@@ -79,15 +79,6 @@ class Site:
         self.dead += killed
         self.senders_killed += sum(self._holds_the_lease(pid) for pid in killed)
 
-    def catches_sending(self, *processes: subprocess.Popen[Any]) -> bool:
-        """Whether one of them holds the right to send. All of them are held still then; otherwise they go on."""
-        family = [pid for process in processes if process.poll() is None for pid in family_of(process)]
-        signal_all(family, signal.SIGSTOP)
-        if any(self._holds_the_lease(pid) for pid in family):
-            return True
-        signal_all(family, signal.SIGCONT)
-        return False
-
     def _holds_the_lease(self, pid: int) -> bool:
         return bool(self.platform("SELECT 1 FROM recruitment_senderlease WHERE holder LIKE ?", _holder(pid)))
 
@@ -164,33 +155,32 @@ class Site:
             database.execute(statement, values)
             database.commit()
 
+    def is_sending(self) -> bool:
+        """Whether somebody holds the right to send who has not been killed."""
+        held = [row["holder"] for row in self.platform("SELECT holder FROM recruitment_senderlease WHERE holder != ''")]
+        dead = tuple(_holder(pid).rstrip("%") for pid in self.dead)
+        return any(not holder.startswith(dead) for holder in held)
+
     def let_leases_run_out(self) -> None:
         """What waiting for 90 seconds would do: the leases of those who were killed are over, no others."""
         over = "2000-01-01 00:00:00"
         for pid in self.dead:
             holder = _holder(pid)
-            self.change_platform("UPDATE recruitment_senderlease SET until = ? WHERE holder LIKE ?", over, holder)
+            self.change_platform(
+                "UPDATE recruitment_senderlease SET until = ?, until_uptime_s = 0 WHERE holder LIKE ?", over, holder
+            )
             self.change_platform(
                 "UPDATE jobs_job SET lease_until = ? WHERE runner LIKE ? AND state = 'running'", over, holder
             )
 
 
-def family_of(process: subprocess.Popen[Any]) -> list[int]:
-    """A process and those that it started, as the web server starts workers."""
+def kill_all_of(process: subprocess.Popen[Any]) -> list[int]:
+    """A process and those that it started, as the web server starts workers; returns their ids."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    return [process.pid, *(int(pid) for pid in children.read_text().split())] if children.exists() else [process.pid]
-
-
-def signal_all(family: list[int], number: signal.Signals) -> None:
+    family = [process.pid, *(int(pid) for pid in children.read_text().split())] if children.exists() else [process.pid]
     for pid in family:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
-
-
-def kill_all_of(process: subprocess.Popen[Any]) -> list[int]:
-    """Returns the ids of those that died."""
-    family = family_of(process)
-    signal_all(family, signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
     process.wait(20)
     return family
 

@@ -69,9 +69,8 @@ def answer_payments_late(site: Site) -> None:
 
 
 def kill_senders(site: Site, settle: subprocess.Popen[str]) -> None:
-    """The command and the job runner, while one of them holds the lease and sends."""
-    runner = site.running["run_jobs"][1]
-    wait_for(lambda: site.catches_sending(settle, runner), "a sender", patience_s=150)
+    """The command and the job runner: one of them holds the lease and sends, for as long as payments are answered late."""
+    wait_for(site.is_sending, "a sender", patience_s=150)
     site.end(settle)
     site.crash("run_jobs")
 
