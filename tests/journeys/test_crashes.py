@@ -69,7 +69,7 @@ def answer_payments_late(site: Site) -> None:
 
 
 def kill_senders(site: Site, settle: subprocess.Popen[str]) -> None:
-    """The command and the job runner: one of them holds the lease and sends, for as long as payments are answered late."""
+    """The command and the job runner: one of them holds the lease and sends while payments are answered late."""
     wait_for(site.is_sending, "a sender", patience_s=150)
     site.end(settle)
     site.crash("run_jobs")
