@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from humanexp.experiments.models import Response, Session, Study
@@ -255,6 +256,14 @@ class TestWage:
         finishes(campaign, "ONE", "submitted")
         unknown(campaign, "X")
         assert selectors.wage_of(study).unmeasured == 1
+
+    def test_it_is_said_too_where_nobodys_time_is_known(self, study: Study, admin_client: Client) -> None:
+        unknown(marketplace(study), "X")
+        wage = selectors.wage_of(study)
+        assert (wage.source, wage.sessions, wage.unmeasured) == ("plan", 0, 1)
+        for page in ("", "monitor/"):
+            text = admin_client.get(f"/studies/{study.slug}/{page}").content.decode()
+            assert "of 1 person the time is not known" in text, page
 
     def test_scripted_participants_are_no_measure(self, study: Study) -> None:
         campaign = marketplace(study)

@@ -101,14 +101,16 @@ def wage_of(study: Study) -> Wage:
         reward_cents = 0 if campaigns.exists() else terms.reward_cents
         return wage_at(study, reward_cents=reward_cents, stated_minutes=terms.estimated_minutes)
     took = _minutes_of(study, ENOUGH)
-    wage = _wage(study, took, newest.reward_cents, newest.estimated_minutes)
+    listed = Assignment.objects.filter(campaign__in=paid, state__in=LISTED, person__isnull=False)
+    wage = replace(
+        _wage(study, took, newest.reward_cents, newest.estimated_minutes),
+        unmeasured=listed.exclude(session__state__in=FINISHED).count(),
+    )
     rates = sorted(_hourly(study, took))
     if not rates:
         return wage
-    listed = Assignment.objects.filter(campaign__in=paid, state__in=LISTED, person__isnull=False)
     return replace(
         wage,
-        unmeasured=listed.exclude(session__state__in=FINISHED).count(),
         hourly_median_cents=round(quantile(rates, 0.5)),
         hourly_slow_cents=round(quantile(rates, 0.25)),
     )
