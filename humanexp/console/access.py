@@ -72,7 +72,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "recruitment:ledger-csv": (Action.SEE, Action.SEE),
     "recruitment:codes": (Action.EVIDENCE, Action.EVIDENCE),
     "recruitment:answers": (Action.SEE, Action.SEE),
-    # One form pays, excludes, rejects and overrides: its views ask for each of these by itself.
+    # One form pays, excludes, rejects and overrides: each of its services asks by itself.
     "recruitment:decide": (Action.EVIDENCE, Action.EVIDENCE),
     "screening:golds": (Action.EVIDENCE, Action.REVIEW),
     "screening:review": (Action.SEE, Action.SEE),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
+from humanexp.core.errors import NotAllowed
 from humanexp.core.models import User
 from humanexp.core.ownership import Owned, Right, is_head
 from humanexp.experiments.models import Study, StudyMembership
@@ -25,6 +27,12 @@ def role_of(user: User | AnonymousUser, study: Study) -> Role | None:
 def may(user: User | AnonymousUser, action: Action, study: Study) -> bool:
     """Whether the researcher's role allows this."""
     return role_of(user, study) in MAY[action]
+
+
+def check(by: User | None, action: Action, study: Study) -> None:
+    """Refuse an account whose role does not allow this; the command line and jobs have none, and may."""
+    if by is not None and not may(by, action, study):
+        raise NotAllowed(_("Your role in this study does not allow this: ask one of its owners."))
 
 
 def studies_with(user: User | AnonymousUser, action: Action) -> QuerySet[Study]:

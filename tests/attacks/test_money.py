@@ -349,6 +349,7 @@ def test_an_unfunded_bonus_holds_up_no_reward_rejection_or_message(
     bonus_for(rewarded, 500, "planned first")
     evidence = "Every answer was given before the picture was shown, in all three trials."
     by = User.objects.create_user("olga")
+    campaign.study.memberships.create(user=by, role="owner")
     services.reject(assignment=refused, reason="Answers came before the pictures.", by=by, evidence=evidence)
     services.settle(study=campaign.study)
     services.notify(assignments=[rewarded], subject="Thank you", text="It is paid.", by=by)

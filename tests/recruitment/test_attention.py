@@ -25,8 +25,10 @@ REASON = "Both accounts were used by one person, from one address."
 
 
 @pytest.fixture
-def ada(transactional_db: None) -> User:
-    return User.objects.create_user("ada", password="x")
+def ada(study: Study) -> User:
+    made = User.objects.create_user("ada", password="x")
+    study.memberships.create(user=made, role="owner")
+    return made
 
 
 def send() -> Any:

@@ -32,7 +32,8 @@ def publish(study: Study, **terms: Any) -> Campaign:
 
 @pytest.fixture
 def ada(db: None) -> User:
-    return User.objects.create_user("ada", password="x")
+    """An administrator, who may do all this in every study."""
+    return User.objects.create_user("ada", is_staff=True)
 
 
 def submission(campaign: Campaign, number: int = 1, state: str = "submitted") -> Assignment:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments.models import Participant, Response, Session
+from humanexp.experiments.models import Participant, Response, Session, Study
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -30,8 +30,10 @@ EVIDENCE = "The same mouse path, to the pixel, in all forty trials of both sessi
 
 
 @pytest.fixture
-def researcher(transactional_db: None) -> User:
-    return User.objects.create_user("ada", password="x")
+def researcher(study: Study) -> User:
+    made = User.objects.create_user("ada", password="x")
+    study.memberships.create(user=made, role="owner")
+    return made
 
 
 def send() -> Any:

@@ -6,13 +6,13 @@ from typing import Any
 from django.db import transaction
 
 from humanexp.core import clock
-from humanexp.core.errors import CapExceeded, Conflict, NotAllowed
+from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.models import User
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.selectors import committed_cents
 from humanexp.counterfactuals.services.searching import ROUND_KIND
 from humanexp.counterfactuals.verdicts import verdicts_on
-from humanexp.experiments.members import may
+from humanexp.experiments import members
 from humanexp.experiments.models import Study
 from humanexp.experiments.roles import Action
 from humanexp.jobs import selectors as job_selectors
@@ -70,9 +70,8 @@ def start_round(*, one: Round, only_complete: bool = False, by: User | None = No
 
     With `only_complete` every planned answer must be there; otherwise one answer a picture is enough.
     """
-    if by is not None and not may(by, Action.LAUNCH, one.study):
-        # The next round is published where this one was, and costs as much.
-        raise NotAllowed("You may not launch the study of this round, so you cannot go on with it: ask its owner.")
+    # The next round is published where this one was, and costs as much.
+    members.check(by, Action.LAUNCH, one.study)
     if one.state != RoundState.OPEN:
         raise Conflict(f"{one} is judged already.")
     latest = job_selectors.latest_for(one.run.job_subject, ROUND_KIND)

@@ -11,11 +11,10 @@ from django.db.models import Max
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed, SessionClosed
+from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
 from humanexp.core.models import User
-from humanexp.experiments import selectors
+from humanexp.experiments import members, selectors
 from humanexp.experiments.credentials import SessionClaim
-from humanexp.experiments.members import may
 from humanexp.experiments.models import Response, Session, SessionState, Study
 from humanexp.experiments.roles import Action
 from humanexp.experiments.services.sessions import withdraw_session
@@ -51,8 +50,7 @@ def undo_withdrawal(*, session: Session, by: User | None, reason: str) -> Sessio
     Where its slot was given to somebody else meanwhile, both have the plan's pictures of it; where its person has begun
     another session, it is counted after that one.
     """
-    if by is not None and not may(by, Action.REVIEW, session.study):
-        raise NotAllowed("Your role in this study does not allow this: ask one of its owners.")
+    members.check(by, Action.REVIEW, session.study)
     reason = reason.strip()
     if not 1 <= len(reason) <= LONGEST_REASON:
         raise InvalidRequest(

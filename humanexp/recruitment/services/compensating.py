@@ -10,7 +10,9 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments import services as experiments
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, Purpose
 from humanexp.recruitment.models.campaigns import DAY_S
@@ -34,6 +36,7 @@ def compensate(
 
     By a bonus where another assignment of theirs is listed; else by a private HIT with one place, which only they see.
     """
+    members.check(by, Action.PAY, assignment.campaign.study)
     assignment = Assignment.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=assignment.pk)
     campaign, person = assignment.campaign, assignment.person
     amount = campaign.reward_cents if amount_cents is None else amount_cents
@@ -55,6 +58,8 @@ def compensate(
     if assignment.session is not None:  # who decides to pay vouches for the work
         experiments.verify_session(session=assignment.session)
     listed = Assignment.objects.filter(person=person, state__in=LISTED, campaign__compensates=None).order_by("-pk")
+    # A bonus is paid by the study whose work it is on.
+    listed = listed.filter(campaign__study__in=members.studies_with(by, Action.PAY))
     payable = listed.select_related("campaign").first()
     if payable is not None:
         return plan_bonus(

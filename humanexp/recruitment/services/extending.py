@@ -11,6 +11,8 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
+from humanexp.experiments import members
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Campaign, Environment, Hit
 from humanexp.recruitment.pricing import LARGE_HIT, split
@@ -82,6 +84,7 @@ def extend(
 
     `shown_places`: how many the campaign had on the page that asks for more; a second click is refused.
     """
+    members.check(by, Action.LAUNCH, campaign.study)
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if campaign.state != CampaignState.LIVE:
@@ -129,6 +132,7 @@ def extend(
 @transaction.atomic
 def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
     """Places can be taken so many days longer than now; it costs nothing by itself."""
+    members.check(by, Action.LAUNCH, campaign.study)
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.LIVE:
         raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one.")

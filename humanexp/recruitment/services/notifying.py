@@ -8,7 +8,9 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments.models import Study
+from humanexp.experiments.roles import Action
 from humanexp.recruitment.models import Assignment, Message
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import WriteState
@@ -22,6 +24,9 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
 
     Who has been sent these very words about this study is not sent them again: a second click writes to nobody.
     """
+    rows = list(assignments)
+    for study in {row.campaign.study for row in rows}:
+        members.check(by, Action.LAUNCH, study)
     subject, text = subject.strip(), text.strip()
     faults = {
         "subject": "" if 0 < len(subject) <= LONGEST_SUBJECT else f"1 to {LONGEST_SUBJECT} characters",
@@ -31,7 +36,7 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
     if faults:
         raise InvalidRequest("A message needs a subject and a text.", fields=faults)
     people: dict[int, Assignment] = {}
-    for assignment in assignments:
+    for assignment in rows:
         if assignment.person_id is not None and not assignment.campaign.is_link:
             people.setdefault(assignment.person_id, assignment)
     if not people:

@@ -10,8 +10,10 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Origin, Population, Study, StudyFamily, StudyState
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.models.campaigns import DAY_S
@@ -95,6 +97,7 @@ def publish(
     alone is refused where money goes through the recruiter. `shown_campaigns`: how many the study had on the page
     from which this is launched; a second click, or somebody else's launch meanwhile, is refused.
     """
+    members.check(by, Action.LAUNCH, study)
     defaults = selectors.suggested_terms(study)
     if assignments is None:
         assignments = defaults.assignments

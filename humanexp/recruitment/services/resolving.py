@@ -8,6 +8,8 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.experiments import members
+from humanexp.experiments.roles import Action
 from humanexp.recruitment.models import Campaign, Difference, DifferenceKind, Payment, PaymentKind
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.services.outbox import request_sending
@@ -30,6 +32,7 @@ def resolve_difference(
     `shown`: cents in the ledger and at the recruiter, on the page on which this was decided. Adopting changes the
     ledger, and has to be confirmed.
     """
+    members.check(by, Action.PAY, difference.hit.campaign.study)
     # the campaign first, as everybody does who changes what it has spent
     Campaign.objects.select_for_update().get(pk=difference.hit.campaign_id)
     difference = Difference.objects.select_for_update().get(pk=difference.pk)

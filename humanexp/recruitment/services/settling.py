@@ -12,7 +12,9 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments.models import Study
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
@@ -42,6 +44,7 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
 
     Submissions that fit no session of ours wait for a person; if nobody looks, automatic approval pays them.
     """
+    members.check(by, Action.PAY, study)
     planned = cents = 0
     environments = set()
     for assignment in selectors.payable(study).select_for_update(of=("self",)):
@@ -59,6 +62,7 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
 @transaction.atomic
 def clear(*, assignment: Assignment, by: User) -> Payment:
     """A person has looked at a submission and wants it paid; a rejection that waits for a second person is declined."""
+    members.check(by, Action.PAY, assignment.campaign.study)
     assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if assignment.state != AssignmentState.SUBMITTED:
         raise Conflict(f"This assignment is {assignment.get_state_display()}; there is nothing to clear.")
@@ -76,6 +80,7 @@ def clear(*, assignment: Assignment, by: User) -> Payment:
 @transaction.atomic
 def override_rejection(*, assignment: Assignment, by: User) -> Payment:
     """Pay an assignment that was rejected; the recruiter allows it for 30 days."""
+    members.check(by, Action.PAY, assignment.campaign.study)
     assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if assignment.state != AssignmentState.REJECTED:
         raise Conflict("Only a rejected assignment can be paid after all.")
@@ -104,6 +109,7 @@ def plan_bonus(
     kind: str = PaymentKind.BONUS,
 ) -> Payment:
     """Plan money beyond the reward. The same cause plans it once for an assignment, whatever the amount."""
+    members.check(by, Action.PAY, assignment.campaign.study)
     campaign = _locked_campaign(assignment)
     _check_bonus(assignment, campaign, amount_cents, cause, reason)
     known: Payment | None = Payment.objects.filter(assignment=assignment, kind=kind, cause=cause).first()
@@ -125,6 +131,7 @@ def try_again(*, payment: Payment, by: User) -> Payment:
 
     A refused bonus counts against no cap: it is promised anew, and others may have been promised what it would cost.
     """
+    members.check(by, Action.PAY, payment.assignment.campaign.study)
     if payment.kind != PaymentKind.REWARD and payment.state == WriteState.REFUSED:
         _promise(_locked_campaign(payment.assignment), payment.cost_cents)
     advance(payment, WriteState.PLANNED, last_error="", first_sent_at=None, missed_at=None)

@@ -5,7 +5,9 @@ from django.db import transaction
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments.models import Study
+from humanexp.experiments.roles import Action
 from humanexp.recruitment.models import Campaign, Hit, HitWriteKind
 from humanexp.recruitment.services.hits import plan_expiry
 from humanexp.recruitment.services.outbox import request_sending
@@ -24,6 +26,7 @@ def stop(*, study: Study, by: User | None = None) -> list[Campaign]:
 
 def stop_campaign(*, campaign: Campaign, by: User | None = None) -> Campaign:
     """End one campaign. Twice is once."""
+    members.check(by, Action.STOP, campaign.study)
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if campaign.state != CampaignState.LIVE:

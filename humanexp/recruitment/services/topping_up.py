@@ -5,7 +5,9 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments.models import Study
+from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
 from humanexp.recruitment.services.extending import check_confirmed
@@ -22,6 +24,7 @@ def top_up(
 
     All or nothing: a cap that would not hold it refuses the whole.
     """
+    members.check(by, Action.PAY, study)
     # Two who click at once: the second sees the first one's bonuses.
     Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
     wanted = selectors.top_up_plan(study, floor_cents)

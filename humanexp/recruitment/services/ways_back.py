@@ -15,17 +15,16 @@ from django.urls import reverse
 
 from humanexp.core import clock
 from humanexp.core.audit import record
-from humanexp.core.errors import InvalidRequest, NotAllowed, StudyRefused, TokenRefused
+from humanexp.core.errors import InvalidRequest, StudyRefused, TokenRefused
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments import services as experiments
-from humanexp.experiments.members import may
 from humanexp.experiments.models import SessionState
 from humanexp.experiments.roles import Action
 from humanexp.recruitment.models import Assignment, Campaign, WayBack, WayBackKind
 
 RELEASED_FOR = timedelta(minutes=30)
 LINK_DAYS, MOST_LINK_DAYS = 7, 30
-_NOT_YOURS = "Your role in this study does not allow this: ask one of its owners."
 _NOT_OPEN = "Only a session under way has a way back. Of a finished one the code can be looked up."
 
 
@@ -125,8 +124,7 @@ def _make(assignment: Assignment, kind: WayBackKind, by: User, *, lives: timedel
 
 
 def _check(assignment: Assignment, by: User) -> None:
-    if not may(by, Action.REVIEW, assignment.campaign.study):
-        raise NotAllowed(_NOT_YOURS)
+    members.check(by, Action.REVIEW, assignment.campaign.study)
 
 
 def _record(action: str, way: WayBack, by: User | None) -> None:

@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.core import clock
-from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest, NotAllowed
+from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.experiments.members import may
-from humanexp.experiments.models import Session, Study
+from humanexp.experiments.members import check, may
+from humanexp.experiments.models import Session
 from humanexp.experiments.roles import Action
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.forms import ExclusionForm, RejectionForm
@@ -49,16 +49,15 @@ def decide(request: HttpRequest, slug: str, code: str) -> HttpResponse:
 def _pay(request: HttpRequest, session: Session) -> str:
     study, user = session.study, user_of(request)
     if request.POST.get("decision") == "exclude":
-        _check(user, Action.REVIEW, study)
         form = ExclusionForm(request.POST)
         if not form.is_valid():
             raise InvalidRequest(_("Say why the session does not count: choose a sentence, or write one."))
         if not may(user, Action.PAY, study):
+            check(user, Action.REVIEW, study)
             screening.decide(session=session, accepted=False, written_reason=form.written_reason, by=user)
             return _("The session does not count. It is paid like the others, by who pays in this study.")
         exclude_but_pay(session=session, written_reason=form.written_reason, by=user)
         return _("The session does not count; the payment is on its way.")
-    _check(user, Action.PAY, study)
     services.clear(assignment=get_object_or_404(Assignment, session=session), by=user)
     return _("The payment is on its way.")
 
@@ -105,18 +104,16 @@ def assignment(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 def _decide(request: HttpRequest, row: Assignment, form: RejectionForm) -> str | None:
     """Carry out what the button says; None when the form needs correction, or another look."""
-    user, study = user_of(request), row.campaign.study
+    user = user_of(request)
     match request.POST.get("decision"):
         case "pay":
-            _check(user, Action.PAY, study)
             services.clear(assignment=row, by=user)
             return _("The payment is on its way.")
         case "override":
-            _check(user, Action.PAY, study)
             services.override_rejection(assignment=row, by=user)
             return _("The rejection is being overridden; the payment is on its way.")
         case "reject" if form.is_valid():
-            _check(user, Action.REJECT, study)
+            check(user, Action.REJECT, row.campaign.study)
             if request.POST.get("confirmed"):
                 made = services.reject(assignment=row, by=user, **form.cleaned_data)
                 if isinstance(made, RejectionProposal):
@@ -131,17 +128,8 @@ def _second_opinion(row: Assignment, user: User, decision: str) -> str:
     proposal = selectors.proposal_on(row)
     if proposal is None:
         raise Conflict(_("No rejection of this work waits for a second person."))
-    # who proposed it may take it back
-    if not (decision == "decline" and proposal.by_id == user.pk):
-        _check(user, Action.PAY, row.campaign.study)
     if decision == "agree":
         services.agree_to_rejection(proposal=proposal, by=user)
         return _("The rejection is on its way, with the reason that you have read.")
     services.decline_rejection(proposal=proposal, by=user)
     return _("It is not rejected. Paying it is the next decision.")
-
-
-def _check(user: User, action: Action, study: Study) -> None:
-    """One form holds the decisions of several roles."""
-    if not may(user, action, study):
-        raise NotAllowed(_("Your role in this study does not allow this: ask one of its owners."))
