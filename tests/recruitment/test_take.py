@@ -202,6 +202,26 @@ class TestOpening:
         assert worker.session != stranger.session
         assert Assignment.objects.filter(session__isnull=False).count() == 2
 
+    def test_somebody_who_opened_under_the_very_assignment_and_answered_nothing_keeps_nobody_out(
+        self, visitor: Callable[..., Visitor]
+    ) -> None:
+        stranger, worker = visitor(), visitor()
+        stranger.open()
+        refused = worker.open()
+        assert (refused.status_code, refused.json()["begin_here"]) == (409, True)
+        # the reply is lost, and the page repeats its call
+        assert [worker.open(beginHere=True).status_code for _ in range(2)] == [201, 201]
+        assert stranger.call("GET", "/api/v1/run/session/").status_code == 401
+        assert [(row.holds_slot, row.is_verified) for row in Session.objects.order_by("pk")] == [
+            (False, False),
+            (True, False),
+        ]
+        assert Assignment.objects.get().session == worker.session
+        worker.answer_all()
+        # Where an answer was given there is work to take over: only whoever gave it goes on.
+        refused = visitor().open(beginHere=True)
+        assert (refused.status_code, refused.json()["begin_here"]) == (409, False)
+
     def test_a_finished_session_that_could_not_be_submitted_moves_too(self, visitor: Callable[..., Visitor]) -> None:
         first, second = visitor(), visitor(assignment_id="ASSIGNMENT2")
         first.open()

@@ -18,6 +18,7 @@ from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.openings import check_opening, note_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.resuming import (
+    GoOnRefused,
     Proof,
     admit,
     handoff_for,
@@ -66,8 +67,9 @@ def enter(
     """Open a session, or give back the one that this page proves to be its own.
 
     `language` is the one in which the person has read what they agree to. On a shared computer nothing is kept with
-    which the next person could go on. `begin_here`: what was begun under this worker id elsewhere, and is listed by
-    nobody, is left aside. `caller`: who calls, as far as it may be known (`core.callers`), held to limits of openings.
+    which the next person could go on. `begin_here`: what was begun under this worker id elsewhere, or under this
+    assignment without an answer, and is listed by nobody, is left aside. `caller`: who calls, as far as it may be known
+    (`core.callers`), held to limits of openings.
 
     The ids come from the page's address and prove nothing: they open a session, they lead back into none, and they
     never pay anybody.
@@ -143,10 +145,16 @@ def _assignment_for(
     else:
         known = mine.filter(assignment_id=assignment_id).first()
     if known is not None and known.session is not None and known.session.state != SessionState.WITHDRAWN:
-        admit(assignment=known, proof=proof)
-        if known.state == AssignmentState.RETURNED:
-            advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
-        return known
+        try:
+            admit(assignment=known, proof=proof, may_begin_here=_is_nobodys_work(known.session))
+        except GoOnRefused as refusal:
+            if not (begin_here and refusal.may_begin_here):
+                raise
+            _leave_aside(known, known.session)
+        else:
+            if known.state == AssignmentState.RETURNED:
+                advance(known, AssignmentState.OPENED)  # returned, and accepted again under the same id
+            return known
     _check_open(campaign)
     _check_welcome(campaign, person)
     begun = _begun_elsewhere(person, assignment_id, begin_here)
@@ -170,6 +178,19 @@ def _assignment_for(
     if begun is not None:
         move_session(begun, known)
     return known
+
+
+def _is_nobodys_work(session: Session) -> bool:
+    """Nobody has listed who it is of, and nothing was answered: whoever holds the HIT may begin anew under it."""
+    return session.state == SessionState.OPEN and not session.is_verified and session.cursor == 0
+
+
+def _leave_aside(assignment: Assignment, session: Session) -> None:
+    """Nobody goes on with it: its windows hear so at once, and can begin here in their turn."""
+    experiments.revoke_tokens(session=session)
+    experiments.release_slot(session=session)
+    assignment.session = None
+    assignment.save(update_fields=["session"])
 
 
 def _check_open(campaign: Campaign) -> None:
