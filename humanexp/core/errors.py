@@ -199,7 +199,7 @@ class AlreadyBegun(Conflict):
 
 
 class AlreadyTookPart(Conflict):
-    """You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."""
+    """You have already taken part in this study. Thank you."""
 
     problem = "already-took-part"
 

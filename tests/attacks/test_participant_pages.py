@@ -155,6 +155,32 @@ def test_a_stopped_link_invites_nobody_and_lets_who_has_begun_go_on(language: st
     assert begun.status()["state"] == "open"
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_link_refuses_without_a_word_of_a_hit(language: str) -> None:
+    campaign = campaign_of("link", "categorisation", language, CONTACT)
+    family = campaign.study.family
+    services.exclude_people(family=family, worker_ids=["panel-1"], environment="link")
+    assert Visitor(campaign, worker_id="panel-2").open().status_code == 201
+    sister = make_study("sister", family=family.slug)
+    sister.configuration |= {"language": language}
+    sister.save()
+    other = services.publish(study=sister, to="link", assignments=3, contact=CONTACT)
+    qualified = services.publish(study=sister, to="link", assignments=3, contact=CONTACT)
+    Campaign.objects.filter(pk=qualified.pk).update(needs_qualification=True)
+    refused = {
+        "excluded": Visitor(campaign, worker_id="panel-1"),
+        "took part": Visitor(other, worker_id="panel-2"),
+        "not qualified": Visitor(qualified, worker_id="panel-4"),
+    }
+    for why, visitor in refused.items():
+        visitor.http = Client(headers={"Accept-Language": language})  # as the page sends it
+        reply = visitor.open()
+        detail = reply.json()["detail"]
+        assert reply.status_code == 409, (why, detail)
+        assert not re.search(r"HIT|[Ww]orker|submit|return|gibt|geben Sie", detail), (why, detail)
+        assert bool(re.search("Studie", detail)) is (language == "de"), (why, detail)
+
+
 def test_a_link_tells_its_code_to_those_alone_who_were_sent_with_an_id() -> None:
     campaign = campaign_of("link", "categorisation", "en", CONTACT)
     assert "completion code" not in fetched(campaign) and "completion code" not in fetched(campaign, "run/")

@@ -265,7 +265,7 @@ class TestPaidQualification:
 
 @pytest.mark.django_db
 class TestExclusions:
-    def test_excluded_people_are_asked_to_return_the_hit(self, ada: User) -> None:
+    def test_excluded_people_are_told_and_asked_to_return_a_hit(self, ada: User, settings: Any) -> None:
         study = make_study()
         campaign = services.publish(study=study, to="link", assignments=3)
         report = services.exclude_people(
@@ -279,7 +279,11 @@ class TestExclusions:
         assert services.exclude_people(family=study.family, worker_ids=["panel-2"], environment="link").known == 1
         refused = Visitor(campaign, worker_id="panel-2").open()
         assert (refused.status_code, refused.json()["type"]) == (409, "already-took-part")
-        assert "does you no harm" in refused.json()["detail"]
+        assert refused.json()["detail"].startswith("This study is not open to you. Thank you")
+        paid = services.publish(study=study, to="marketplace", assignments=1, reward_cents=10)
+        services.exclude_people(family=study.family, worker_ids=["AEXCLUDED"], environment="marketplace")
+        holder = Visitor(paid, worker_id="AEXCLUDED", assignment_id="A1", submit_to=settings.MARKETPLACE_URL)
+        assert "does you no harm" in holder.open().json()["detail"]
         assert not RecruitedPerson.objects.exists()
         assert Visitor(campaign, worker_id="panel-3").open().status_code == 201
         excluded = selectors.exclusions(study.family).get(code=code("link", "panel-2"))

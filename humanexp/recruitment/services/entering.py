@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import NoReturn
 
 from django.db import transaction
 
@@ -32,13 +33,6 @@ from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, 
 NO_PROOF = Proof()
 #: What a preview carries instead of an assignment id.
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
-
-
-NOT_WELCOME = "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
-NOT_QUALIFIED = (
-    "This study is for people who have passed its qualification, which is a HIT of its own. "
-    "Please return this one; that does you no harm."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +151,7 @@ def _assignment_for(
             return known
     _check_open(campaign)
     _check_welcome(campaign, person)
-    begun = _begun_elsewhere(person, assignment_id, begin_here)
+    begun = _begun_elsewhere(campaign, person, assignment_id, begin_here)
     if begun is not None:
         is_surely_theirs = begun.session is not None and begun.session.is_verified
         shown = proof if continue_here else NO_PROOF
@@ -209,12 +203,32 @@ def _check_open(campaign: Campaign) -> None:
 def _check_welcome(campaign: Campaign, person: RecruitedPerson) -> None:
     """Lists and qualifications of our own; what the recruiter asks for by itself it has seen to."""
     if selectors.is_excluded(person.family, environment=person.environment, worker_id=person.worker_id):
-        raise AlreadyTookPart(NOT_WELCOME)
+        if campaign.is_link:
+            raise AlreadyTookPart("This study is not open to you. Thank you for your interest.")
+        raise AlreadyTookPart(
+            "This study is not open to you. Please return the HIT if you hold one; that does you no harm."
+        )
     if campaign.needs_qualification and not selectors.has_passed(campaign, person.worker_id):
-        raise AlreadyTookPart(NOT_QUALIFIED)
+        if campaign.is_link:
+            raise AlreadyTookPart("This study is for people who have passed its qualification.")
+        raise AlreadyTookPart(
+            "This study is for people who have passed its qualification, which is a HIT of its own. "
+            "Please return this one; that does you no harm."
+        )
 
 
-def _begun_elsewhere(person: RecruitedPerson, assignment_id: str, begin_here: bool) -> Assignment | None:
+def _refuse_another(campaign: Campaign) -> NoReturn:
+    """This person has had all their sessions; whoever holds a HIT hears what to do with it."""
+    if campaign.is_link:
+        raise AlreadyTookPart
+    raise AlreadyTookPart(
+        "You have already taken part in this study. Please return this HIT: that does you no harm. Thank you."
+    )
+
+
+def _begun_elsewhere(
+    campaign: Campaign, person: RecruitedPerson, assignment_id: str, begin_here: bool
+) -> Assignment | None:
     """The person's unfinished business from another assignment; refuses who has no session left in the family.
 
     A session that does not count yet may be somebody else's, begun in this person's name: they are asked about it, and
@@ -243,14 +257,14 @@ def _begun_elsewhere(person: RecruitedPerson, assignment_id: str, begin_here: bo
     if movable and len(taken) >= allowed:
         return movable[0]
     if has_none_left:
-        raise AlreadyTookPart
+        _refuse_another(campaign)
     return None
 
 
 def move_session(old: Assignment, new: Assignment) -> None:
     """A person's session goes on, or was submitted, under another assignment, and only there is it owed for."""
     if old.campaign.study_id != new.campaign.study_id:
-        raise AlreadyTookPart
+        _refuse_another(new.campaign)
     session = old.session
     old.session = None
     old.save(update_fields=["session"])
