@@ -1,13 +1,13 @@
 """Which recruiter serves which environment.
 
-A new recruiter takes more than a file here. The file implements `base.Recruiter`, in Mechanical Turk's words. Beside it:
+A new recruiter takes more than a file here. The file implements `base.Recruiter`, in Mechanical Turk's words. Besides:
 
-- a member of `Environment` with a migration, and its name space in `WORKER_NAMESPACE`, without which people have no code
-  (a KeyError at run time);
+- a member of `Environment` with a migration, and its name space in `WORKER_NAMESPACE`: without one, nobody who comes
+  from there has a code (a KeyError at run time);
 - a case in `recruiter_for`, `capabilities_of` and `fees_of` below;
 - what its keys and its address are, in `console.preflight.fingerprint`, so that a check is stale once they change;
-- `RECRUITERS`, `campaign` and `take_part` of tests/recruitment/test_recruiter_contract.py, which know the plain link and
-  the marketplace alone.
+- `RECRUITERS`, `campaign` and `take_part` of tests/recruitment/test_recruiter_contract.py, which know the plain link
+  and the marketplace alone.
 
 Elsewhere pages and services ask `is_link`, or for a member of `Environment`, where they should ask what a recruiter can
 do (`Capabilities`): `git grep -E 'is_link|Environment[.][A-Z]' humanexp templates` lists the places to read first.
