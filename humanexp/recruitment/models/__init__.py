@@ -6,7 +6,7 @@ from humanexp.recruitment.models.budgets import StudyBudget
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.messages import Message
-from humanexp.recruitment.models.people import WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
+from humanexp.recruitment.models.people import VISITOR, WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
 from humanexp.recruitment.models.proposals import RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
@@ -22,6 +22,7 @@ from humanexp.recruitment.models.writes import (
 )
 
 __all__ = [
+    "VISITOR",
     "WORKER_NAMESPACE",
     "Assignment",
     "Campaign",

@@ -24,6 +24,9 @@ WORKER_NAMESPACE = {
     Environment.PRODUCTION: "mturk",
 }
 
+#: Ids made here, for visitors of a link that names nobody, begin so.
+VISITOR = "visitor:"
+
 
 class RecruitedPerson(models.Model):
     """Who a participant is to a recruiter: the one table with worker ids."""
@@ -40,6 +43,11 @@ class RecruitedPerson(models.Model):
             models.UniqueConstraint(fields=["environment", "worker_id", "family"], name="recruited_person_once"),
             models.CheckConstraint(condition=~models.Q(worker_id=""), name="recruited_person_has_worker_id"),
         ]
+
+    @property
+    def given_id(self) -> str:
+        """The id that the person came with; empty where one was made up here."""
+        return "" if self.worker_id.startswith(VISITOR) else self.worker_id
 
     def __str__(self) -> str:
         # the code, so that no log line and no admin list carries a worker id

@@ -23,6 +23,12 @@ class FoundCode:
     #: under which the session was recruited, where that is known
     assignment: Assignment | None = None
 
+    @property
+    def given_id(self) -> str:
+        """The id by which a link named the person, if it did: whoever sent them knows them by it."""
+        row = self.assignment
+        return row.person.given_id if row is not None and row.person is not None and row.campaign.is_link else ""
+
 
 def codes_in(text: str) -> list[str]:
     """What was typed or pasted, one after the other, each once; codes are read out in small letters, too."""
@@ -36,7 +42,7 @@ def find_codes(study: Study, codes: Sequence[str]) -> list[FoundCode]:
     sessions = {
         code: session for session in finished.iterator() for code in completion_codes(session.code) if code in wanted
     }
-    held = Assignment.objects.filter(session__in=list(sessions.values())).select_related("campaign")
+    held = Assignment.objects.filter(session__in=list(sessions.values())).select_related("campaign", "person")
     assignments = {assignment.session_id: assignment for assignment in held.order_by("pk")}
     return [
         FoundCode(code=code, session=session, assignment=assignments.get(session.pk) if session else None)

@@ -15,7 +15,7 @@ from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Population, Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import consent_of
-from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
+from humanexp.recruitment.models import VISITOR, Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.openings import check_opening, note_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.resuming import (
@@ -116,7 +116,7 @@ def _visitor(campaign: Campaign, proof: Proof) -> str:
     known, session = opened_by(campaign=campaign, opening=proof.opening), session_behind(proof.secret)
     if known is None and session is not None:
         known = campaign.assignments_taken.filter(session=session).select_related("person").first()
-    return known.person.worker_id if known and known.person else secrets.token_urlsafe(24)
+    return known.person.worker_id if known and known.person else VISITOR + secrets.token_urlsafe(24)
 
 
 def _lock(person: RecruitedPerson) -> RecruitedPerson:

@@ -65,7 +65,7 @@ def _pay(request: HttpRequest, session: Session) -> str:
 @login_required
 @require_http_methods(["GET", "POST"])
 def assignment(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """One submission with its evidence, and a person's decision about it. The one page with a worker id."""
+    """One submission with its evidence, and a person's decision about it. The page with their worker id."""
     study = study_of(request, slug)
     row = get_object_or_404(selectors.assignments_of(study), pk=pk)
     form = RejectionForm(request.POST if request.POST.get("decision") == "reject" else None)
