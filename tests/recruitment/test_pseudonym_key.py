@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from humanexp.core import fingerprints
 from humanexp.core.errors import Conflict, PseudonymKeyRefused
 from humanexp.core.fingerprints import Standing, check_at_start, examine, pseudonym_key, record_keys
-from humanexp.core.models import AuditEvent, KeyFingerprint
+from humanexp.core.models import AuditEvent, KeyFingerprint, User
 from humanexp.experiments.models import StudyFamily
 from humanexp.recruitment.models import Exclusion
 from humanexp.recruitment.selectors.people import exclusion_code
@@ -72,6 +74,22 @@ def test_stored_ids_prove_the_key_before_it_is_recorded(settings, family: StudyF
     use(settings, "one")
     check_at_start()
     assert recorded() == [Standing.PROVEN.value]
+
+
+def test_accounts_are_made_under_another_key_with_a_warning(settings, family: StudyFamily) -> None:
+    """Who restores an installation has to get in; no code is made by it."""
+    use(settings, "one")
+    recruit(family, "ann")
+    check_at_start()
+    use(settings, "another")
+    out, warned = StringIO(), StringIO()
+    call_command("user", "add", "ada", "--staff", stdout=out, stderr=warned)
+    assert User.objects.get(username="ada").is_staff and "/account/new-password/" in out.getvalue()
+    assert "is not the key" in warned.getvalue()
+    use(settings, "one")
+    warned = StringIO()
+    call_command("user", "list", stdout=StringIO(), stderr=warned)
+    assert warned.getvalue() == ""
 
 
 def test_scripted_participants_prove_nothing(settings, family: StudyFamily) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -52,6 +54,19 @@ def test_the_answer_comes_first_and_the_numbers_are_those_of_the_findings(
     assert f"{SESSIONS} of {SESSIONS} finished sessions count" in body
     methods = researcher.get(reverse("results:methods", args=[study.slug])).content.decode()
     assert analysed.data_digest in methods
+
+
+def test_both_indices_are_written_out_as_the_glossary_has_them(
+    researcher: Client, study: Study, analysed: AnalysisRun
+) -> None:
+    glossary = (settings.BASE_DIR / "docs/glossary.md").read_text(encoding="utf-8")
+    written_out = dict(re.findall(r'<abbr title="([^":]+ Index): [^"]+">(HMRI|MRSI)</abbr>', page(researcher, study)))
+    assert written_out == {
+        "Human-Relative Model Robustness Index": "HMRI",
+        "Model Robustness Superiority Index": "MRSI",
+    }
+    for words, short in written_out.items():
+        assert f"| {short} | {words}: " in glossary
 
 
 def test_exclusions_stand_beside_the_curve(researcher: Client, study: Study, user: User) -> None:
