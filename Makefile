@@ -26,12 +26,12 @@ demo: $(VENV)/product.stamp  ## the whole loop on fresh data, then serve it at h
 .PHONY: test
 test: $(VENV)/tests.stamp check  ## checks, then every fast test
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" \
-		--ignore=tests/attacks --ignore=tests/faults $(ARGS)
+		--ignore=tests/attacks --ignore=tests/journeys --ignore=tests/faults $(ARGS)
 
 # Faults run one after the other: they starve, stop and kill what a neighbour would need.
 .PHONY: verify
-verify: $(VENV)/tests.stamp $(PRODUCT)/stamp  ## attacks, faults, and the product alone, with nothing but what it declares
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/attacks $(ARGS)
+verify: $(VENV)/tests.stamp $(PRODUCT)/stamp  ## attacks, studies whose processes are killed, faults, and the product alone
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/attacks tests/journeys $(ARGS)
 	$(PY) -m pytest -m "not slow" tests/faults $(ARGS)
 	$(PRODUCT)/bin/python -m tests.product.walk
 
