@@ -105,17 +105,29 @@ def test_the_younger_window_has_the_session_and_no_answer_is_lost(
     second = Person(page.context.new_page(), live_server.url)
     second.enters(session)
     second.sees("instructions-categorisation")
+    assert not taken(first) and taken(second), "the younger window says that it took over"
     first.clicks(right[0])
     first.sees("elsewhere")
     assert stored(session) == {}
 
     first.presses("reload")
     first.reads("Welcome back")
+    assert taken(first)
+    first.page.reload()
+    first.reads("Welcome back")
+    assert taken(first), "the other window knows nothing of it yet"
     assert given(session) == {0: right[0]}, "the answer that was refused is sent again under the new lease"
     for _ in range(4):
         second.presses("next")
     second.sees("elsewhere")
     assert page.evaluate("window.__refused") == []
+    first.page.reload()
+    first.reads("Welcome back")
+    assert not taken(first), "the other window has stopped"
+
+
+def taken(person: Person) -> bool:
+    return bool(person.page.get_by_text("This study was open in another window. It goes on here").is_visible())
 
 
 def test_without_a_connection_answers_wait_in_the_browser(page: Any, live_server: Any, session: Session) -> None:

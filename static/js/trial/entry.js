@@ -34,7 +34,9 @@ export async function enter(run) {
   if (run.session.state === "submitted" || run.session.state === "withdrawn") return;
   // A new lease for every page: a duplicated tab copies sessionStorage and must not share one.
   const lease = randomId(run.view);
+  const isOpenElsewhere = run.windows.ask(run.key);
   await patiently(() => run.api.takeLease(lease), run);
+  run.document.querySelector("[data-taken]").hidden = !(await isOpenElsewhere);
   run.outbox = new Outbox({
     send: (response) => run.api.respond(response),
     storage: run.local,

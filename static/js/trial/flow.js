@@ -21,6 +21,8 @@ export async function runSession(run) {
     run.leaving = new Leaving(run);
     await walk(run);
   } catch (error) {
+    run.windows.close();
+    run.document.querySelector("[data-taken]").hidden = true;
     run.grid.hide();
     await leaveFullScreen(run.view);
     run.screens.show(screenFor(error));
@@ -53,6 +55,7 @@ async function walk(run) {
     if (isFresh) await instruct(run, step.block.task);
     instructed.add(step.block.task);
     await runBlock(run, step);
+    run.document.querySelector("[data-taken]").hidden = true; // long read
     run.session = await patiently(() => run.api.session(), run);
   }
   await finish(run);

@@ -8,6 +8,7 @@ import { Screens } from "./screens.js";
 import { lowTone } from "./sound.js";
 import { openDurableStorage, openStorage } from "./storage.js";
 import { Watch } from "./watch.js";
+import { OpenWindows } from "./windows.js";
 
 /** What the server wrote into the page for its scripts. */
 export const config = JSON.parse(document.getElementById("run-config")?.textContent || "{}") || {};
@@ -19,6 +20,10 @@ export async function openPage() {
   const tab = openStorage(() => sessionStorage);
   // A switch of languages loads the page anew: not where that would lose the session.
   document.querySelector("[data-languages]").hidden = !(tab instanceof Storage);
+  const later = (action, ms) => {
+    const timer = setTimeout(action, ms);
+    return () => clearTimeout(timer);
+  };
   const progress = new ProgressLine(screens, document.querySelector("[data-progress]"));
 
   return {
@@ -35,10 +40,7 @@ export async function openPage() {
     },
     raf: (callback) => requestAnimationFrame(callback),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    later: (action, ms) => {
-      const timer = setTimeout(action, ms);
-      return () => clearTimeout(timer);
-    },
+    later,
     createBitmap: (blob, options) => createImageBitmap(blob, options),
     local: await openDurableStorage(() => indexedDB, () => localStorage),
     tab,
@@ -46,6 +48,7 @@ export async function openPage() {
     api: new RunApi({ base: config.api ?? "/api/v1/run/", fetch: (...request) => fetch(...request), language: document.documentElement.lang }),
     grid: new ChoiceGrid({ root: document.querySelector("[data-grid]"), clock }),
     watch: new Watch(window),
+    windows: new OpenWindows({ Channel: window.BroadcastChannel, later }),
     lowTone: () => lowTone(window),
     onOutbox: (state) => progress.saved(state),
   };
