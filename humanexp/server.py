@@ -1,19 +1,25 @@
 """gunicorn's threads see requests that have arrived: waiting for a slow or silent client takes up none of them.
 
 The worker's loop collects the head and a short body of each request without blocking. A long or chunked body (pictures
-that are uploaded) is read by a thread, but never by more than half of them, and only while it comes at a fair rate.
+that are uploaded) is read by a thread, but never by more than half of them, and only while it comes at a fair rate. An
+answer that does not fit into the system's buffers is sent by its thread; of the clients that are waited for so, at most
+half as many as there are threads, the slowest is hung up on for the next one.
 """
 
 from __future__ import annotations
 
 import errno
 import re
+import select
 import selectors
 import socket
 import struct
+import threading
 import time
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -31,6 +37,8 @@ SHORT_BODY = 1024 * 1024
 TURN_S, FAIR_BYTES_PER_S, START_S = 60.0, 8 * 1024, 15.0
 #: A thread waits so long for one piece of a body, or for a client to take one of an answer.
 STALLED_S = 15
+#: For one answer, a thread waits no longer than this in all, however steadily the client takes it.
+ANSWER_S = 300.0
 #: A connection that is to end waits so long for its client.
 LINGER_S = 2.0
 
@@ -66,24 +74,80 @@ def _gone() -> ConnectionResetError:
     return ConnectionResetError(errno.ECONNRESET, "the client was too slow")
 
 
-class Peer(socket.socket):
-    """A client that takes its answer, pauses and all, at a fair rate."""
+class SlowReaders:
+    """Clients for whom threads wait in the middle of an answer. There are few places: the slowest loses its own."""
 
-    _blocked_s, _sent = 0.0, 0
+    def __init__(self, places: int) -> None:
+        self._places, self._waited_for = places, set[Peer]()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def place_for(self, peer: Peer) -> Iterator[None]:
+        with self._lock:
+            self._leave_at_most(self._places - 1)
+            self._waited_for.add(peer)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waited_for.discard(peer)
+
+    def keep_to(self, places: int) -> None:
+        with self._lock:
+            self._places = places
+            self._leave_at_most(places)
+
+    def _leave_at_most(self, count: int) -> None:
+        while len(self._waited_for) > count:
+            slowest = min(self._waited_for, key=Peer.bytes_per_s)
+            self._waited_for.discard(slowest)
+            slowest.hang_up()
+
+
+class Peer(socket.socket):
+    """A client that takes its answer, pauses and all, at a fair rate and in the end."""
+
+    def begin(self, slow_readers: SlowReaders) -> None:
+        """Another answer."""
+        self._slow_readers = slow_readers
+        #: since when the client was first waited for
+        self._since: float | None = None
+        self._waited_s, self._taken = 0.0, 0
 
     def sendall(self, answer: Any, flags: int = 0) -> None:
         rest = memoryview(answer).cast("B")
         while rest:
-            began_at = time.monotonic()
             try:
-                taken = self.send(rest, flags)
-            except BlockingIOError as error:
-                raise _gone() from error
-            self._blocked_s += time.monotonic() - began_at
-            self._sent += taken
-            if self._blocked_s > START_S and self._sent < self._blocked_s * FAIR_BYTES_PER_S:
-                raise _gone()
+                taken = self.send(rest, flags | socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                self._wait()
+                continue
+            if self._since is not None:
+                self._taken += taken
             rest = rest[taken:]
+
+    def bytes_per_s(self) -> tuple[float, float]:
+        """Since it was first waited for, the system's buffers apart; among equals, the longest waited for is first."""
+        since = time.monotonic() if self._since is None else self._since
+        return self._taken / (time.monotonic() - since + 0.01), since
+
+    def hang_up(self) -> None:
+        """Whoever waits for it goes on, and finds the connection closed."""
+        with suppress(OSError):
+            self.shutdown(socket.SHUT_RDWR)
+
+    def _wait(self) -> None:
+        began_at = time.monotonic()
+        if self._since is None:
+            self._since = began_at
+        with self._slow_readers.place_for(self):
+            poller = select.poll()
+            poller.register(self, select.POLLOUT)
+            takes_more = poller.poll(STALLED_S * 1000)
+        self._waited_s += time.monotonic() - began_at
+        is_slow = self._waited_s > START_S and self._taken < self._waited_s * FAIR_BYTES_PER_S
+        if not takes_more or is_slow or self._waited_s > ANSWER_S:
+            raise _gone()
 
 
 class Connection(TConn):  # type: ignore[misc]
@@ -135,7 +199,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         #: connections whose next request is on its way, the longest silent first
         self.arriving: dict[Connection, None] = {}
         self.waiting: deque[Connection] = deque()
-        self.long_bodies, self.most_long_bodies = 0, max(1, self.cfg.threads // 2)
+        self.half = max(1, self.cfg.threads // 2)
+        self.long_bodies, self.slow_readers = 0, SlowReaders(self.half)
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
@@ -164,6 +229,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
     def handle(self, conn: Connection) -> object:
         conn.data_ready = True
         conn.sock.setblocking(True)
+        conn.sock.begin(self.slow_readers)
         conn.take()
         return super().handle(conn)
 
@@ -180,7 +246,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         """The answer is out: the connection waits for its next request, or ends."""
         if conn.is_long:
             conn.is_long = False
-            self.long_bodies -= 1
+            self._count_long(-1)
             if self.waiting:
                 self._read_long(self.waiting.popleft())
         stays = not outcome.cancelled() and outcome.exception() is None and outcome.result()
@@ -236,7 +302,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         self._leave(conn)
         if missing == 0:
             self.enqueue_req(conn)
-        elif self.long_bodies < self.most_long_bodies:
+        elif self.long_bodies < self.half:
             self._read_long(conn)
         else:
             conn.until = time.monotonic() + TURN_S
@@ -244,8 +310,13 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
 
     def _read_long(self, conn: Connection) -> None:
         conn.is_long = True
-        self.long_bodies += 1
+        self._count_long(1)
         self.enqueue_req(conn)
+
+    def _count_long(self, change: int) -> None:
+        """Between long bodies and slow readers, one thread is left for everybody else."""
+        self.long_bodies += change
+        self.slow_readers.keep_to(max(1, min(self.half, self.cfg.threads - 1 - self.long_bodies)))
 
     def _make_room(self) -> None:
         """Before nobody new can come, whoever has been silent longest goes."""

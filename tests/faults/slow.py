@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
 import ssl
 import statistics
@@ -67,12 +68,64 @@ def clients(
             one.close()
 
 
-def answered_s(url: str, *, times: int = 10, pause_s: float = 0.15, verify: bool | str = True) -> list[float]:
-    """How long others wait for /healthz, each on a connection of its own."""
+@contextlib.contextmanager
+def readers(url: str, count: int, asking: bytes, *, bytes_per_s: int) -> Iterator[None]:
+    """So many clients that ask for something large and take next to none of it; who is hung up on asks again."""
+    place = urlsplit(url)
+    stop = threading.Event()
+
+    def ask() -> socket.socket:
+        made = socket.socket()
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        made.settimeout(5)
+        made.connect((place.hostname, place.port))
+        made.sendall(asking)
+        return made
+
+    def read() -> None:
+        reader = ask()
+        while not stop.wait(0.25):
+            try:
+                reader.settimeout(0.1)
+                # Its end is looked for by all; those that read nothing look without taking.
+                taken = reader.recv(bytes_per_s // 4 or 1, 0 if bytes_per_s else socket.MSG_PEEK)
+                is_over = not taken or _has_hung_up(reader)
+            except TimeoutError:
+                is_over = False
+            except OSError:
+                is_over = True
+            if is_over:
+                reader.close()
+                with contextlib.suppress(OSError):
+                    reader = ask()
+        reader.close()
+
+    threads = [threading.Thread(target=read, daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(30)
+
+
+def _has_hung_up(reader: socket.socket) -> bool:
+    """What has arrived before the end stands in the way of seeing it, but not of hearing of it."""
+    poller = select.poll()
+    poller.register(reader, select.POLLRDHUP)
+    return bool(poller.poll(0))
+
+
+def answered_s(
+    url: str, *, times: int = 10, pause_s: float = 0.15, verify: bool | str = True, path: str = "/healthz"
+) -> list[float]:
+    """How long others wait for a page, each on a connection of its own."""
     found = []
     for _ in range(times):
         began_at = time.monotonic()
-        reply = requests.get(f"{url}/healthz", timeout=30, headers={"Connection": "close"}, verify=verify)
+        reply = requests.get(f"{url}{path}", timeout=30, headers={"Connection": "close"}, verify=verify)
         assert reply.status_code == 200, reply.text
         found.append(time.monotonic() - began_at)
         time.sleep(pause_s)
