@@ -40,11 +40,13 @@ def evaluate(
     labels: Path | None = None,
     allow_download: bool = False,
     by: User | None = None,
+    owner: User | None = None,
 ) -> tuple[EvaluationRun, Job]:
     """Ask for a classifier's predictions on every stimulus of a set.
 
     The same name again makes them anew; until that is done, and if it fails, the earlier predictions stay. The very
-    same again while it is under way, also under a process that was killed, is the job that there is.
+    same again while it is under way, also under a process that was killed, is the job that there is. `owner`: whose
+    they are where no account asks; what the command line may ask for goes beyond what accounts may.
     """
     spec = check_spec(spec) if by is None else check_safe(spec)
     if stimulus_set.completed_at is None:
@@ -60,7 +62,7 @@ def evaluate(
         rule=rule,
         own_labels=own_labels,
         lab_id=stimulus_set.lab_id,
-        created_by=by,
+        created_by=by or owner,
     )
     asked: dict[str, Any] = {
         "evaluation_id": run.pk,

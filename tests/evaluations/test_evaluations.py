@@ -257,6 +257,10 @@ def test_the_command_says_what_it_found_and_refuses_what_it_cannot(stimulus_set:
     out = StringIO()
     call_command("evaluate", stimuli="pets", classifier=SPEC, stdout=out)
     assert f"{stimulus_set.stimuli.count()} predictions" in out.getvalue()
+    assert EvaluationRun.objects.get().created_by is None
+    ada = User.objects.create_user("ada")
+    call_command("evaluate", stimuli="pets", classifier=SPEC, name="hers", owner="ada", stdout=out)
+    assert EvaluationRun.objects.get(name="hers").created_by == ada
     with pytest.raises(CommandError, match="There are: pets"):
         call_command("evaluate", stimuli="cats", classifier=SPEC)
     with pytest.raises(CommandError, match="nonsense"):

@@ -16,6 +16,7 @@ from analysis.generation import prepare_original
 from analysis.tables import STIMULI
 from analysis.visual_change import visual_change
 from humanexp.core.errors import InvalidRequest, JobCancelled
+from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
@@ -308,6 +309,16 @@ def test_impossible_sets_are_refused(source_set: SourceSet, change: dict, reason
 
 
 COMMAND = {"images": "pets", "corruption": "gaussian_noise,gaussian_blur", "count": 24, "size": 112, "name": "noise"}
+
+
+def test_commands_say_whose_their_pictures_and_stimuli_are(picture_folder: Path, db: None) -> None:
+    ada = User.objects.create_user("ada")
+    call_command("import_images", str(picture_folder), name="pets", owner="ada")
+    call_command("generate_stimuli", **COMMAND, owner="ada")
+    assert SourceSet.objects.get().created_by == StimulusSet.objects.get().created_by == ada
+    with pytest.raises(CommandError, match="Nobody here has an account 'bob'"):
+        call_command("generate_stimuli", **{**COMMAND, "name": "more"}, owner="bob")
+    assert StimulusSet.objects.count() == 1
 
 
 def test_command_makes_a_set_and_a_second_call_finds_it_done(

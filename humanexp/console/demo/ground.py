@@ -95,6 +95,12 @@ def finished_with(options: Options) -> bool:
     return True
 
 
+def researcher() -> User:
+    """Whose everything of the demo is; `report` gives them a password."""
+    found, _made = User.objects.get_or_create(username=RESEARCHER, defaults={"is_staff": True, "is_superuser": True})
+    return found
+
+
 def is_finished() -> bool:
     return media_path(_RECORD).exists()
 

@@ -9,13 +9,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from humanexp.console.demo.ground import RESEARCHER
+from humanexp.console.demo import ground
 from humanexp.console.demo.steps import Demo
 from humanexp.console.demo.truth import beside_estimates
 from humanexp.console.supervisor import Addresses
 from humanexp.core.errors import NotFound
 from humanexp.core.keys import read_or_create_key
-from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.recruitment import selectors as recruitment
@@ -91,16 +90,14 @@ def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
 
 def print_addresses(console: Console, addresses: Addresses) -> None:
     password = read_or_create_key(media_path("keys/demo_password"))[:16]
-    researcher, _made = User.objects.get_or_create(
-        username=RESEARCHER, defaults={"is_staff": True, "is_superuser": True}
-    )
+    researcher = ground.researcher()
     if not researcher.check_password(password):
         researcher.set_password(password)
         researcher.save()
     entry = recruitment.live_entries(study_by_slug("try-it"))[0]
     for line in (
         f"Console      {addresses.web}/",
-        f"Login        {RESEARCHER}   password: {password}",
+        f"Login        {ground.RESEARCHER}   password: {password}",
         f"Dashboard    {addresses.web}/studies/demo/results/",
         f"Take part    {entry}",
         f"Marketplace  {addresses.marketplace}/",

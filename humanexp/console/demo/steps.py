@@ -13,7 +13,7 @@ from django.conf import settings
 
 from analysis.design.demand import demand_of
 from humanexp.console import scripted
-from humanexp.console.demo.ground import PICTURES_PER_CATEGORY, Options
+from humanexp.console.demo.ground import PICTURES_PER_CATEGORY, Options, researcher
 from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services as evaluations
@@ -69,7 +69,7 @@ class Demo:
 
             source, provenance = media_path("demo/drawings"), "drawn by fixtures.pictures"
             write_source_folder(source, PICTURES_PER_CATEGORY, self.options.seed, progress=report)
-        made = stimuli.import_images(source=source, name="demo", provenance=provenance)
+        made = stimuli.import_images(source=source, name="demo", provenance=provenance, by=researcher())
         self.notes.extend(f"Left out, the same picture as {kept}: {left}" for left, kept in made.duplicates)
         # Too few pictures are refused here, before any stimulus is made of them.
         demand_of(self._configuration("demo").design, originals=made.n_images)
@@ -104,14 +104,15 @@ class Demo:
             count=math.ceil(shown / len(CORRUPTIONS) * spare),
             seed=self.options.seed,
             with_plain=True,
+            by=researcher(),
         )
         self._wait(stimuli.start_generation(stimulus_set=made), report)
 
     def studies(self, report: Report) -> None:
         """The scripted study, and a short one for whoever opens the link."""
-        self.study = experiments.create_study(configuration=self._configuration("demo"))
+        self.study = experiments.create_study(configuration=self._configuration("demo"), by=researcher())
         self.notes.extend(self.study.plan_notes)
-        short = experiments.create_study(configuration=self._configuration("try-it"))
+        short = experiments.create_study(configuration=self._configuration("try-it"), by=researcher())
         recruitment.publish(study=short, to="link", skip_preflight=True)
         report(1, 1)
 
@@ -127,7 +128,9 @@ class Demo:
     def participants(self, report: Report) -> None:
         """Networks start on the stimuli while scripted participants take part."""
         for name, file in CLASSIFIERS.items():
-            evaluations.evaluate(stimulus_set=self._stimulus_set(), spec=f"export:{_network(file)}", name=name)
+            evaluations.evaluate(
+                stimulus_set=self._stimulus_set(), spec=f"export:{_network(file)}", name=name, owner=researcher()
+            )
 
         def watched(done: int, total: int) -> None:
             self.watch()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.core.models import User
 
 
@@ -12,6 +12,22 @@ def account(username: str) -> User:
     if found is None:
         raise NotFound(f"There is no account {username.strip()!r}. All of them: python manage.py user list")
     return found
+
+
+def account_called(username: str) -> User:
+    """An active account by its name."""
+    user = User.objects.filter(username=username.strip(), is_active=True).first()
+    if user is None:
+        raise InvalidRequest(
+            f"Nobody here has an account {username.strip()!r}. An administrator makes one: manage.py user add NAME.",
+            fields={"username": "No such account."},
+        )
+    return user
+
+
+def owner_called(username: str) -> User | None:
+    """Whom a command names as the owner of what it makes; nobody where it names nobody."""
+    return account_called(username) if username else None
 
 
 def accounts() -> list[User]:

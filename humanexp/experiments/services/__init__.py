@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from humanexp.experiments.services.answering import StoredAnswer, complete, store_response, take_lease
 from humanexp.experiments.services.leaving import erase_withdrawn, leave_session, undo_withdrawal
-from humanexp.experiments.services.members import account_called, change_role, invite, remove
+from humanexp.experiments.services.members import change_role, invite, remove
 from humanexp.experiments.services.places import release_slot, verify_session
 from humanexp.experiments.services.power import request_power, simulate_power
 from humanexp.experiments.services.sessions import (
@@ -35,7 +35,6 @@ from humanexp.experiments.services.studies import (
 __all__ = [
     "Exchanged",
     "StoredAnswer",
-    "account_called",
     "change_role",
     "complete",
     "create_study",

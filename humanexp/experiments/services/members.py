@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from humanexp.core.accounts.selectors import account_called
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.experiments.models import Study, StudyMembership
 from humanexp.experiments.roles import Role
-
-
-def account_called(username: str) -> User:
-    """An active account by its name."""
-    user = User.objects.filter(username=username.strip(), is_active=True).first()
-    if user is None:
-        raise InvalidRequest(
-            f"Nobody here has an account {username.strip()!r}. An administrator makes one: manage.py user add NAME.",
-            fields={"username": "No such account."},
-        )
-    return user
 
 
 @transaction.atomic

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.errors import AnalysisError
+from humanexp.core.accounts.selectors import owner_called
 from humanexp.core.errors import ApplicationError
 from humanexp.evaluations import services
 from humanexp.experiments.selectors import study_by_slug
@@ -39,6 +40,7 @@ class Command(BaseCommand):
             help="CSV of a network's own labels: label,category, one row an output",
         )
         parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
+        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose predictions they are in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -51,6 +53,7 @@ class Command(BaseCommand):
                 own_labels=options["own_labels"],
                 labels=options["labels"],
                 allow_download=options["allow_download"],
+                owner=owner_called(options["owner"]),
             )
         except (ApplicationError, AnalysisError) as error:
             raise CommandError(str(error)) from error

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.errors import AnalysisError
+from humanexp.core.accounts.selectors import owner_called
 from humanexp.core.errors import ApplicationError
-from humanexp.experiments.services import account_called
 from humanexp.results import services
 
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            owner = account_called(options["owner"]) if options["owner"] else None
+            owner = owner_called(options["owner"])
             imported = services.import_trials(
                 paths=options["files"], name=options["study"], humans=options["humans"], by=owner
             )

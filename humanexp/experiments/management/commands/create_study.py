@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.acceptance import RULE_SETS, RuleSet, read_rule_set
 from analysis.errors import AnalysisError
+from humanexp.core.accounts.selectors import owner_called
 from humanexp.core.errors import ApplicationError
 from humanexp.experiments import services
 from humanexp.experiments.configuration import StudyConfiguration
@@ -23,7 +24,7 @@ class Command(BaseCommand):
         path = Path(options["file"])
         try:
             configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
-            owner = services.account_called(options["owner"]) if options["owner"] else None
+            owner = owner_called(options["owner"])
             study = services.create_study(
                 configuration=configuration, by=owner, rules=_rules_beside(configuration, path)
             )

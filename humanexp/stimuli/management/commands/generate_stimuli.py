@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from humanexp.core.accounts.selectors import owner_called
 from humanexp.core.errors import ApplicationError
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
@@ -41,7 +42,7 @@ class Command(BaseCommand):
             metavar="|".join(Framing.values),
             help="whole: shorter side to the size, middle square (default); imagenet: as ImageNet-C was made",
         )
-
+        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose set it is in the console")
         parser.add_argument(
             "--enlarge",
             action="store_true",
@@ -87,6 +88,7 @@ class Command(BaseCommand):
                 count=count or 0,
                 enlarge=options["enlarge"],
                 with_plain=options["plain"],
+                by=owner_called(options["owner"]),
                 **wanted,
             )
         wanted["count_per_corruption"] = count or 0

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from humanexp.core.accounts.selectors import owner_called
 from humanexp.core.errors import ApplicationError
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
@@ -32,6 +33,7 @@ class Command(BaseCommand):
             "whole: shorter side to 224",
         )
         parser.add_argument("--size", metavar="PX", type=int, default=224, help="side of the pictures (default 224)")
+        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose set it is in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -46,6 +48,7 @@ class Command(BaseCommand):
                     functions=list(dict.fromkeys(functions)),
                     framing=options["framing"],
                     size_px=options["size"],
+                    by=owner_called(options["owner"]),
                 )
                 self._tell(found)
                 stimulus_set, job = found.stimulus_set, found.job

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from humanexp.core.accounts.selectors import owner_called
 from humanexp.core.errors import ApplicationError
 from humanexp.core.progress import ProgressLine
 from humanexp.stimuli import services
@@ -31,6 +32,7 @@ class Command(BaseCommand):
         parser.add_argument("--provenance", default="", help="where the pictures come from (default: the source)")
         parser.add_argument("--licence", default="", help="licence of the pictures")
         parser.add_argument("--minimum-side", metavar="PX", type=int, default=0, help="refuse smaller pictures")
+        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose pictures they are in the console")
         parser.add_argument(
             "--skip-unusable", action="store_true", help="leave out what cannot be used instead of refusing everything"
         )
@@ -46,6 +48,7 @@ class Command(BaseCommand):
                 licence=options["licence"],
                 minimum_side_px=options["minimum_side"],
                 skip_unusable=options["skip_unusable"],
+                by=owner_called(options["owner"]),
                 progress=line,
             )
         except ApplicationError as error:
