@@ -25,6 +25,8 @@ AGREED_TO = {
     "house-2.de": "4bc2c4b05389ff16",
     "house-3": "d75db59eeda2d32f",
     "house-3.de": "1cc518bda386b054",
+    "house-4": "925c43b56ebf2ce4",
+    "house-4.de": "ecbaf3b38e1c731a",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
