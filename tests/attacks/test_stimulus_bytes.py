@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth import get_user_model
 
-from humanexp.console.examination.operation import pictures_shown
+from humanexp.console.examination.files import damaged_pictures
 from humanexp.core.models import AuditEvent
 from humanexp.core.storage import media_path
 from humanexp.experiments.damage import damaged_files
@@ -104,11 +104,11 @@ def test_a_job_sees_that_a_file_was_restored(tab, session, damaged):
 
 
 def test_the_doctor_names_the_file(tab, damaged):
-    assert pictures_shown().state == "ok"
+    assert damaged_pictures().state == "ok"
     damaged("no file")
     tab.get("trials/0-3/pictures/")
-    found = pictures_shown()
-    assert found.state == "fault" and found.detail.startswith("1 damaged, shown to nobody: tests/pictures/")
+    found = damaged_pictures()
+    assert found.state == "fault" and found.detail.startswith("1 that participants needed: tests/pictures/")
 
 
 def test_others_whose_picture_is_whole_go_on(client, tab, study, session, damaged):
