@@ -23,10 +23,8 @@ AGREED_TO = {
     "house-1": "7515e50cb237c877",
     "house-2": "5bbd43dd0745c53f",
     "house-2.de": "4bc2c4b05389ff16",
-    "house-3": "d75db59eeda2d32f",
-    "house-3.de": "1cc518bda386b054",
-    "house-4": "925c43b56ebf2ce4",
-    "house-4.de": "ecbaf3b38e1c731a",
+    "house-3": "e00aa7ca467b322a",
+    "house-3.de": "ffa62e68ac21175a",
 }
 _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
