@@ -270,7 +270,7 @@ def _check_people(request: HttpRequest, pk: int) -> None:
 
 
 def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
-    """Jobs about a study belong to its people; of all others `HOUSE_JOBS` says who may cancel them."""
+    """Jobs about a study belong to its people; others are stopped by who started them, or as `HOUSE_JOBS` says."""
     job = Job.objects.filter(pk=pk).first()
     if job is None:
         return
@@ -278,7 +278,7 @@ def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
     study = _studies_of([job.subject]).get(job.subject)
     if study is not None:
         _check(request, study, Action.SEE if is_reading else JOBS.get(app, Action.DESIGN), name=study.slug)
-    elif app == _RECRUITERS:
+    elif app == _RECRUITERS and is_reading:
         _check_anywhere(request, _HEARS_RECRUITERS)
     elif job.kind in HOUSE_JOBS and not is_reading:
         _check_anywhere(request, HOUSE_JOBS[job.kind])

@@ -9,7 +9,8 @@ from django.test import Client
 from humanexp.core.models import User
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.experiments import services as experiments
-from humanexp.jobs.models import Job
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from tests.experiments.conftest import configuration, make_stimulus_set
 
@@ -120,3 +121,11 @@ def test_what_nobody_owns_is_no_strangers_either(stranger: Client, stimulus_set:
         assert reply.status_code == 403 and "belongs to this installation" in reply.content.decode(), address
     assert EvaluationRun.objects.get() == run and not SourceSet.objects.get().is_frozen
     assert not Job.objects.exists()
+
+
+def test_no_payments_are_stopped(stranger: Client) -> None:
+    """Jobs that talk with a recruiter pay people of every study: a study of one's own gives no say in them."""
+    job = jobs.submit("recruitment.send", subject="recruiter:production", environment="production")
+    assert stranger.post(f"/jobs/{job.pk}/cancel/").status_code == 403
+    job.refresh_from_db()
+    assert job.state == JobState.QUEUED and not job.cancel_requested
