@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.db.models.signals import post_delete
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.navigation import StudyTab, register_study_tab
@@ -18,7 +17,7 @@ class ExperimentsConfig(AppConfig):
         from humanexp.experiments.drafting.sufficiency import answers_for
         from humanexp.experiments.live.figures import SESSIONS
         from humanexp.experiments.members import grant_by_role
-        from humanexp.experiments.tallies import forget_session, register_tally
+        from humanexp.experiments.tallies import register_tally
         from humanexp.stimuli import sufficiency
 
         ownership.register(grant_by_role)
@@ -28,4 +27,3 @@ class ExperimentsConfig(AppConfig):
         register_study_tab(StudyTab(key="live", label=_("Sessions"), url_name="experiments:live", order=42))
         register_tally(ANSWERS)
         register_tally(SESSIONS)
-        post_delete.connect(forget_session, sender="experiments.Session")

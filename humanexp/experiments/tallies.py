@@ -162,11 +162,6 @@ def _sweep(study: Study) -> None:
         media_path(_file(study, name)).unlink(missing_ok=True)
 
 
-def forget_session(*, instance: Session, **told: object) -> None:
-    """Of every count that a deleted session may be in, nothing stays."""
-    drop_tallies(study=instance.study)
-
-
 def _file(study: Study, name: str) -> str:
     """Where everything is, where that is too much for a page."""
     return f"tallies/{study.slug}-{name}.json"

@@ -13,7 +13,8 @@ from humanexp.core.keys import random_code
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.core.traces import empty_journal, files_naming, rename_in
-from humanexp.experiments.models import Participant, Response, Session
+from humanexp.experiments.models import Participant, Response, Session, Study
+from humanexp.experiments.tallies import drop_tallies
 from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, Rejection
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
 
@@ -95,6 +96,8 @@ def _delete_rows(*, code: str, by: User | None) -> Deletion:
         )
     for participant in Participant.objects.filter(code=code):
         RecruitedPerson.objects.filter(participant=participant).delete()
+        for study in Study.objects.filter(sessions__participant=participant).distinct():
+            drop_tallies(study=study)  # they hold participants' codes
         participant.sessions.all().delete()
         participant.delete()
     record(
