@@ -76,19 +76,19 @@ def overview_of(study: Study) -> Overview:
         )
     _tally, counted = kept_counts(study)
     verdicts = screening.verdict_counts(study)
-    sessions = experiments.session_counts(study)
+    sessions, tally = experiments.session_counts(study), recruitment.tally_of(study)
     return Overview(
         study=study,
         sessions=sessions,
         accepted=verdicts.accepted,
         excluded=screening.excluded_counts(study),
         flagged=verdicts.flagged,
-        figures=recruitment.figures_of(study),
-        wage=recruitment.wage_of(study),
+        figures=recruitment.figures_of(study, tally),
+        wage=recruitment.wage_of(study, tally),
         bars=bars(counted.bins) if counted is not None else [],
         run=run,
         headline=headline,
         trial_import=None,
         jobs=open_jobs,
-        steps=list(steps(study, sessions=sessions, flagged=verdicts.flagged, run=run)),
+        steps=list(steps(study, sessions=sessions, flagged=verdicts.flagged, run=run, tally=tally)),
     )

@@ -41,21 +41,30 @@ def next_step(study: Study) -> Step:
     return next(steps(study, sessions=sessions, flagged=0, run=run))
 
 
-def steps(study: Study, *, sessions: dict[str, int], flagged: int, run: AnalysisRun | None) -> Iterator[Step]:
+def steps(
+    study: Study,
+    *,
+    sessions: dict[str, int],
+    flagged: int,
+    run: AnalysisRun | None,
+    tally: recruitment.Tally | None = None,
+) -> Iterator[Step]:
     """What waits for a person, the most urgent first; at least one. Later ones are looked for when asked for."""
     if study.state == StudyState.DRAFT and not sessions["opened"]:
         yield _launch_step(study)
         return
     some = False
-    for step in _waiting(study, sessions, flagged, run):
+    for step in _waiting(study, sessions, flagged, run, tally):
         some = True
         yield step
     if not some:
         yield Step(_("Nothing waits for you."), tone="good")
 
 
-def _waiting(study: Study, sessions: dict[str, int], flagged: int, run: AnalysisRun | None) -> Iterator[Step]:
-    for found in recruitment.attention(study):
+def _waiting(
+    study: Study, sessions: dict[str, int], flagged: int, run: AnalysisRun | None, tally: recruitment.Tally | None
+) -> Iterator[Step]:
+    for found in recruitment.attention(study, tally):
         yield Step(found.text, _("Look"), _tab("monitor", study), found.tone)
     failed = jobs.latest_for(results.subject_of(study))
     if failed is not None and failed.state == JobState.FAILED:

@@ -69,7 +69,7 @@ def figures(study: Study) -> dict[str, Any]:
         "published": published(study),
         "jobs": list(_jobs(study)),
         "attention": selectors.attention(study, tally),
-        "wage": selectors.wage_of(study),
+        "wage": selectors.wage_of(study, tally),
         "unmatched": selectors.unmatched(study)[:SHOWN],
         "not_submitted": selectors.finished_not_submitted(study)[:SHOWN],
         "waiting": selectors.waiting_payments(study)[:SHOWN],

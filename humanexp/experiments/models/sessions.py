@@ -108,6 +108,12 @@ class Session(models.Model):
             ),
             models.CheckConstraint(condition=Q(cursor__lte=models.F("total")), name="session_cursor_within_total"),
         ]
+        # What pages count over all sessions. Nothing that an answer changes: the index would be written with each.
+        indexes = [
+            models.Index(
+                fields=["study", "state", "is_verified", "opened_at", "completed_at"], name="session_standing"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.code

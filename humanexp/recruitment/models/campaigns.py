@@ -203,7 +203,8 @@ class Assignment(models.Model):
             # A returned assignment may go to somebody else under the same id: the pair is the key.
             models.UniqueConstraint(fields=["environment", "assignment_id", "person"], name="assignment_person_once"),
         ]
-        indexes = [models.Index(fields=["campaign", "state"])]
+        # with all that is counted of everybody: what a page says of a large study reads no row
+        indexes = [models.Index(fields=["campaign", "state", "hit", "person", "session"])]
 
     def __str__(self) -> str:
         return f"assignment {self.pk}"

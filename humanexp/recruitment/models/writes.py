@@ -95,7 +95,14 @@ class Payment(RecruiterWrite):
             ),
             models.CheckConstraint(condition=Q(kind=PaymentKind.REWARD) | Q(amount_cents__gt=0), name="bonus_is_money"),
         ]
-        indexes = [models.Index(fields=["environment", "state"])]
+        indexes = [
+            models.Index(fields=["environment", "state"]),
+            # in the order of the tally, with all that it adds up
+            models.Index(
+                fields=["environment", "kind", "state", "assignment", "amount_cents", "fee_cents", "created_at"],
+                name="payment_tally",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"

@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet, Sum
 
 from humanexp.core import clock
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Payment, PaymentKind, SenderLease, StudyBudget
+from humanexp.recruitment.models import Campaign, HitWrite, Payment, PaymentKind, SenderLease, StudyBudget
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.tally import PlaceCount, Tally, place_counts, tally_of
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
@@ -86,7 +86,7 @@ def _promised_since(environment: str, since: datetime) -> int:
 
 def _taken_cents(campaigns: list[Campaign], states: Collection[str]) -> int:
     by_pk = {campaign.pk: campaign for campaign in campaigns}
-    return places_cents(by_pk, place_counts(Assignment.objects.filter(campaign__in=list(by_pk))), states)
+    return places_cents(by_pk, place_counts(by_pk), states)
 
 
 def places_cents(campaigns: Mapping[int, Campaign], places: Iterable[PlaceCount], states: Collection[str]) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,8 +15,7 @@ from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
 from humanexp.recruitment.selectors.payments import payable
 from humanexp.recruitment.selectors.places import places_left
-from humanexp.recruitment.selectors.tally import Paid, Tally, tally_of
-from humanexp.recruitment.selectors.working_time import FINISHED
+from humanexp.recruitment.selectors.tally import Paid, PeopleCount, Tally, tally_of
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
 
 PLANNED, SENDING, CONFIRMED = WriteState.PLANNED, WriteState.SENDING, WriteState.CONFIRMED
@@ -152,7 +150,7 @@ def figures_of(study: Study, tally: Tally | None = None) -> Figures:
     campaigns = [campaign for campaign in tally.campaigns.values() if not campaign.is_compensation]
     return Figures(
         places=_sum([places_of(campaign) for campaign in campaigns]),
-        funnels=_funnels(study, campaigns),
+        funnels=_funnels(tally, campaigns),
         money=money_of(study, tally),
         pays=any(campaign.reward_cents for campaign in campaigns),
         synced_at=max((campaign.synced_at for campaign in campaigns if campaign.synced_at), default=None),
@@ -235,33 +233,27 @@ def _sum(places: Sequence[Places]) -> Places:
     return Places(offered=offered, taken=taken, ended=ended)
 
 
-def _funnels(study: Study, campaigns: Sequence[Campaign]) -> tuple[Funnel, ...]:
+def _funnels(tally: Tally, campaigns: Sequence[Campaign]) -> tuple[Funnel, ...]:
     # Who had themselves deleted is in no step: their session is gone.
-    rows = Assignment.objects.filter(campaign__study=study, campaign__compensates=None, person__isnull=False)
-    counts: dict[bool, Counter[tuple[str, str | None]]] = {}
-    for campaign in campaigns:
-        counts.setdefault(capabilities_of(campaign.environment).pays, Counter())
-    groups = rows.order_by().values_list("environment", "state", "session__state").annotate(n=Count("pk"))
-    for environment, state, session, n in groups:
-        counts[capabilities_of(environment).pays][state, session] += n
-    return tuple(_funnel(pays, counts[pays]) for pays in sorted(counts, reverse=True))
+    pays = {campaign.pk: capabilities_of(campaign.environment).pays for campaign in campaigns}
+    ways = sorted(set(pays.values()), reverse=True)
+    return tuple(_funnel(way, [row for row in tally.known if pays.get(row.campaign) is way]) for way in ways)
 
 
-def _funnel(pays: bool, counts: Mapping[tuple[str, str | None], int]) -> Funnel:
-    def people(*states: str, finished: bool | None = None) -> int:
-        return sum(
-            n
-            for (state, session), n in counts.items()
-            if state in (states or AssignmentState.values) and (finished is None or (session in FINISHED) is finished)
-        )
+def _funnel(pays: bool, rows: Sequence[PeopleCount]) -> Funnel:
+    def people(*states: str) -> int:
+        return sum(row.count for row in rows if row.state in states)
+
+    def finished(*states: str) -> int:
+        return sum(row.finished for row in rows if row.state in states)
 
     return Funnel(
         pays=pays,
-        began=sum(n for (_state, session), n in counts.items() if session is not None),
-        finished=people(finished=True),
-        submitted=people(*LISTED, finished=True) if pays else 0,
-        approved=people(AssignmentState.APPROVED, finished=True) if pays else 0,
-        unmatched=people(*LISTED, finished=False) if pays else 0,
+        began=sum(row.begun for row in rows),
+        finished=finished(*AssignmentState.values),
+        submitted=finished(*LISTED) if pays else 0,
+        approved=finished(AssignmentState.APPROVED) if pays else 0,
+        unmatched=people(*LISTED) - finished(*LISTED) if pays else 0,
         under_way=people(AssignmentState.OPENED),
         returned=people(AssignmentState.RETURNED),
         rejected=people(AssignmentState.REJECTED),

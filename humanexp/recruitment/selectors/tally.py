@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Min, QuerySet, Sum
+from django.db.models import Count, Exists, Min, OuterRef, Q, Sum
 
-from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
+from humanexp.recruitment.selectors.working_time import FINISHED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +23,19 @@ class PlaceCount:
     hit_size: int | None
     state: str
     count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleCount:
+    """People of one campaign whose assignments are in one state: those whom nobody has deleted."""
+
+    campaign: int
+    state: str
+    count: int
+    #: a session was opened
+    begun: int
+    #: every trial answered
+    finished: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +61,7 @@ class Tally:
 
     campaigns: Mapping[int, Campaign]
     places: tuple[PlaceCount, ...]
+    known: tuple[PeopleCount, ...]
     payments: tuple[Paid, ...]
 
     def people(self, states: Collection[str]) -> int:
@@ -60,13 +76,18 @@ class Tally:
 
 
 def tally_of(study: Study) -> Tally:
-    payments = Payment.objects.filter(assignment__campaign__study=study).order_by()
+    campaigns = {campaign.pk: campaign for campaign in Campaign.objects.filter(study=study)}
+    # in the order of the index of the tally, each looked up: a join would begin with the assignments and sort
+    theirs = Assignment.objects.filter(pk=OuterRef("assignment"), campaign__in=list(campaigns))
+    payments = Payment.objects.filter(Exists(theirs)).order_by()
     sums = payments.values_list("environment", "kind", "state").annotate(
         n=Count("pk"), amount=Sum("amount_cents"), fee=Sum("fee_cents"), oldest=Min("created_at")
     )
+    standing = _standing(campaigns)
     return Tally(
-        campaigns={campaign.pk: campaign for campaign in Campaign.objects.filter(study=study)},
-        places=place_counts(Assignment.objects.filter(campaign__study=study)),
+        campaigns=campaigns,
+        places=tuple(_places(campaigns, standing)),
+        known=tuple(_known(study, campaigns, standing)),
         payments=tuple(
             Paid(
                 environment=environment,
@@ -82,9 +103,74 @@ def tally_of(study: Study) -> Tally:
     )
 
 
-def place_counts(assignments: QuerySet[Assignment]) -> tuple[PlaceCount, ...]:
-    groups = assignments.order_by().values_list("campaign", "hit__max_assignments", "state")
-    return tuple(
-        PlaceCount(campaign=campaign, hit_size=size, state=state, count=count)
-        for campaign, size, state, count in groups.annotate(n=Count("pk"))
+def place_counts(campaigns: Collection[int]) -> tuple[PlaceCount, ...]:
+    return tuple(_places(campaigns, _standing(campaigns)))
+
+
+def people_counts(study: Study, campaigns: Collection[int]) -> tuple[PeopleCount, ...]:
+    return tuple(_known(study, campaigns, _standing(campaigns)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Standing:
+    """Assignments of one campaign in one state, as its index tells them: no row and no session is read."""
+
+    campaign: int
+    state: str
+    count: int
+    #: with a HIT; with a person; with a person and their session
+    in_hits: int
+    people: int
+    begun: int
+
+
+def _standing(campaigns: Collection[int]) -> list[_Standing]:
+    groups = Assignment.objects.filter(campaign__in=list(campaigns)).order_by().values("campaign", "state")
+    counted = groups.annotate(
+        count=Count("pk"),
+        in_hits=Count("hit"),
+        people=Count("person"),
+        begun=Count("session", filter=Q(person__isnull=False)),
     )
+    return [_Standing(**row) for row in counted]
+
+
+def _places(campaigns: Collection[int], standing: Collection[_Standing]) -> Iterator[PlaceCount]:
+    """By the size of their HITs: nearly all of a campaign have one size, and those of other sizes are looked at."""
+    sizes: dict[int, Counter[int]] = {}
+    hits = Hit.objects.filter(campaign__in=list(campaigns)).order_by().values_list("campaign", "max_assignments")
+    for campaign, size, count in hits.annotate(n=Count("pk")):
+        sizes.setdefault(campaign, Counter())[size] = count
+    usual = {campaign: max(counts, key=lambda size: counts[size]) for campaign, counts in sizes.items()}
+    unusual: dict[tuple[int, str], dict[int, int]] = {}
+    if any(len(counts) > 1 for counts in sizes.values()):
+        other = Q()
+        for campaign, size in usual.items():
+            other |= Q(campaign=campaign) & ~Q(max_assignments=size)
+        rows = Assignment.objects.filter(campaign__in=list(campaigns), hit__in=Hit.objects.filter(other))
+        groups = rows.order_by().values_list("campaign", "state", "hit__max_assignments")
+        for campaign, state, size, count in groups.annotate(n=Count("pk")):
+            unusual.setdefault((campaign, state), {})[size] = count
+    for row in standing:
+        others = unusual.get((row.campaign, row.state), {})
+        in_usual = row.in_hits - sum(others.values())
+        by_size = [(None, row.count - row.in_hits), (usual.get(row.campaign), in_usual), *others.items()]
+        for hit_size, count in by_size:
+            if count:
+                yield PlaceCount(campaign=row.campaign, hit_size=hit_size, state=row.state, count=count)
+
+
+def _known(study: Study, campaigns: Collection[int], standing: Collection[_Standing]) -> Iterator[PeopleCount]:
+    """Most have finished: those who have not are looked at."""
+    unfinished = Session.objects.filter(study=study, state__in=[one for one in SessionState if one not in FINISHED])
+    rows = Assignment.objects.filter(campaign__in=list(campaigns), person__isnull=False, session__in=unfinished)
+    groups = rows.order_by().values_list("campaign", "state").annotate(n=Count("pk"))
+    missing = {(campaign, state): count for campaign, state, count in groups}
+    for row in standing:
+        yield PeopleCount(
+            campaign=row.campaign,
+            state=row.state,
+            count=row.people,
+            begun=row.begun,
+            finished=row.begun - missing.get((row.campaign, row.state), 0),
+        )

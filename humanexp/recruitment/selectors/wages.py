@@ -14,6 +14,7 @@ from humanexp.recruitment import pricing
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
+from humanexp.recruitment.selectors.tally import Tally, people_counts
 from humanexp.recruitment.selectors.working_time import FINISHED, active_minutes, sitting_minutes
 from humanexp.recruitment.states import LISTED, WriteState
 
@@ -88,10 +89,11 @@ class TopUpPlan:
         return self.cents + self.fee_cents
 
 
-def wage_of(study: Study) -> Wage:
+def wage_of(study: Study, tally: Tally | None = None) -> Wage:
     """Before anybody has taken part, a pilot of the same family tells the time, or else the plan does.
 
-    A study whose campaigns pay nobody is unpaid; one without a campaign is taken at its suggested reward.
+    A study whose campaigns pay nobody is unpaid; one without a campaign is taken at its suggested reward. With the
+    tally of a page that has made it already, nobody is counted again.
     """
     campaigns = Campaign.objects.filter(study=study, compensates=None)
     paid = campaigns.exclude(reward_cents=0)
@@ -101,10 +103,12 @@ def wage_of(study: Study) -> Wage:
         reward_cents = 0 if campaigns.exists() else terms.reward_cents
         return wage_at(study, reward_cents=reward_cents, stated_minutes=terms.estimated_minutes)
     took = _minutes_of(study, ENOUGH)
-    listed = Assignment.objects.filter(campaign__in=paid, state__in=LISTED, person__isnull=False)
+    paid_pks = {campaign.pk for campaign in paid}
+    known = tally.known if tally is not None else people_counts(study, paid_pks)
+    listed = [row for row in known if row.campaign in paid_pks and row.state in LISTED]
     wage = replace(
         _wage(study, took, newest.reward_cents, newest.estimated_minutes),
-        unmeasured=listed.exclude(session__state__in=FINISHED).count(),
+        unmeasured=sum(row.count - row.finished for row in listed),
     )
     rates = sorted(_hourly(study, took))
     if not rates:
@@ -148,10 +152,10 @@ def _hourly(study: Study, took: Mapping[int, float]) -> Iterator[float]:
     """Of everybody who is paid and whose time is known: reward and bonuses."""
     worked = Assignment.objects.filter(session__in=list(took), campaign__reward_cents__gt=0)
     bonuses = _bonuses_of(study)
-    for one in worked.select_related("campaign"):
-        minutes = took.get(one.session_id or 0, 0.0)
+    for pk, session, reward_cents in worked.values_list("pk", "session_id", "campaign__reward_cents"):
+        minutes = took.get(session or 0, 0.0)
         if minutes > 0:
-            yield (one.campaign.reward_cents + bonuses.get(one.pk, 0)) * 60 / minutes
+            yield (reward_cents + bonuses.get(pk, 0)) * 60 / minutes
 
 
 def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:

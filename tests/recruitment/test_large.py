@@ -1,0 +1,108 @@
+"""What pages say of a large study is counted once, by indexes: no row of an assignment or a payment is read for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from humanexp.core.models import User
+from humanexp.experiments.models import Participant, Session, SessionState, Study
+from humanexp.recruitment import selectors
+from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, RecruitedPerson
+from humanexp.recruitment.states import AssignmentState
+from tests.plans import on_sqlite, reads, rows_read
+from tests.recruitment.studies import make_study
+
+pytestmark = pytest.mark.django_db
+PEOPLE = 24
+STATES = (SessionState.SUBMITTED, SessionState.COMPLETED, SessionState.OPEN, SessionState.WITHDRAWN, None)
+
+
+@pytest.fixture
+def study() -> Study:
+    """Every state of an assignment beside every state of a session, in HITs of three sizes and in none."""
+    study, now = make_study(), timezone.now()
+    campaign = Campaign.objects.create(
+        study=study, environment="marketplace", entry="entry", title="Pictures", description="Pictures",
+        reward_cents=100, assignments=PEOPLE, assignments_per_hit=9, estimated_minutes=2, assignment_duration_s=600,
+        lifetime_s=86_400, quoted_cents=120 * PEOPLE, cap_cents=200 * PEOPLE, launched_at=now, synced_at=now,
+    )  # fmt: skip
+    hits = [
+        Hit.objects.create(
+            campaign=campaign, number=number, environment="marketplace", hit_id=f"H{number}", max_assignments=size
+        )
+        for number, size in enumerate((9, 9, 6, 12))
+    ]
+    for number in range(PEOPLE):
+        participant = Participant.objects.create(family=study.family, code=f"P-{number}")
+        person = RecruitedPerson.objects.create(
+            environment="marketplace", worker_id=f"W{number}", family=study.family, participant=participant
+        )
+        state, session = STATES[number % len(STATES)], None
+        if state is not None:
+            session = Session.objects.create(
+                study=study, participant=participant, code=f"S-{number}", slot=number, state=state, total=3, cursor=3,
+                token_nonce=str(number), opened_at=now - timedelta(minutes=5), completed_at=now,
+            )  # fmt: skip
+        row = Assignment.objects.create(
+            environment="marketplace", assignment_id=f"A{number}", campaign=campaign, session=session,
+            hit=hits[number % 4] if number % 7 else None, person=person if number % 11 else None,
+            state=AssignmentState.values[number % len(AssignmentState.values)], opened_at=now,
+        )  # fmt: skip
+        Payment.objects.create(
+            environment="marketplace", state="confirmed" if number % 3 else "planned", token=f"T{number}",
+            kind="reward", assignment=row, cause="submission", amount_cents=100 + number, fee_cents=20,
+        )  # fmt: skip
+    return study
+
+
+@pytest.fixture
+def console(client: Client) -> Client:
+    client.force_login(User.objects.create_user("root", is_staff=True))
+    return client
+
+
+def test_the_tally_is_what_counting_one_by_one_says(study: Study) -> None:
+    tally, finished = selectors.tally_of(study), (SessionState.COMPLETED, SessionState.SUBMITTED)
+    places: Counter[Any] = Counter()
+    known: dict[str, list[int]] = {}
+    for row in Assignment.objects.select_related("hit", "session"):
+        places[row.hit.max_assignments if row.hit else None, row.state] += 1
+        counts = known.setdefault(row.state, [0, 0, 0])
+        if row.person_id is not None:
+            counts[0] += 1
+            counts[1] += row.session is not None
+            counts[2] += row.session is not None and row.session.state in finished
+    assert {(row.hit_size, row.state): row.count for row in tally.places} == places
+    assert {row.state: [row.count, row.begun, row.finished] for row in tally.known} == known
+
+
+@on_sqlite
+def test_the_tally_reads_no_row_of_the_many(study: Study) -> None:
+    Hit.objects.update(max_assignments=9)
+    Session.objects.update(state=SessionState.SUBMITTED)
+    with CaptureQueriesContext(connection) as asked:
+        selectors.tally_of(study)
+    people = [sql for sql in reads(asked, "recruitment_assignment") if "SELECT U0" not in sql]
+    assert people and not rows_read(people, "recruitment_assignment")
+    payments = reads(asked, "recruitment_payment")
+    assert payments and not rows_read(payments, "recruitment_payment")
+    assert not rows_read(payments, "recruitment_assignment")
+
+
+@pytest.mark.parametrize("page", ["", "monitor/"])
+def test_a_page_counts_people_and_payments_once(console: Client, study: Study, page: str) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        assert console.get(f"/studies/{study.slug}/{page}").status_code == 200
+    counts_people = [
+        sql for sql in reads(asked, "recruitment_assignment") if 'COUNT("recruitment_assignment"."p' in sql
+    ]
+    assert len(counts_people) == 1
+    assert len([sql for sql in reads(asked, "recruitment_payment") if "SUM(" in sql]) == 1
