@@ -37,6 +37,11 @@ class Verdict(models.Model):
                 condition=Q(decided_by=None) | ~Q(written_reason=""), name="verdict_by_a_person_has_a_reason"
             ),
         ]
+        indexes = [
+            # who does not count, and what is for a person to look at, without reading the evidence of everybody
+            models.Index(fields=["session"], condition=Q(accepted=False), name="verdict_excluded"),
+            models.Index(fields=["session", "accepted", "decided_by", "flags"], name="verdict_noted"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.session_id}: {'counts' if self.accepted else 'excluded'}"

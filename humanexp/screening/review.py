@@ -5,6 +5,7 @@ Everything about all sessions is counted in the database; answers are read of th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from django.db.models import Max, QuerySet
@@ -48,21 +49,39 @@ class Review:
 
 
 def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
-    chosen = sessions_shown(study, shown)
-    found = chosen.count()
+    chosen, excluded = sessions_shown(study, shown), selectors.excluded_counts(study)
+    counts = selectors.verdict_counts(study, excluded=sum(excluded.values()))
+    found = _told(shown, counts, excluded)
+    if found is None:
+        found = chosen.count()
     pages = max(1, -(-found // PAGE_SIZE))
     page = min(max(1, page), pages)
-    on_page = list(chosen.select_related("participant")[(page - 1) * PAGE_SIZE : page * PAGE_SIZE])
+    keys = chosen.values_list("pk", flat=True)[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
+    on_page = list(Session.objects.filter(pk__in=list(keys)).select_related("participant").order_by("pk"))
     return Review(
         rows=_rows(study, on_page),
-        counts=selectors.verdict_counts(study),
-        excluded=selectors.excluded_counts(study),
+        counts=counts,
+        excluded=excluded,
         shown=shown,
         narrowings=list(panels.narrowings().values()),
         found=found,
         page=page,
         pages=pages,
     )
+
+
+def _told(shown: str, counts: VerdictCounts, excluded: Mapping[str, int]) -> int | None:
+    """How many sessions the list has, where a count of the page says it; None for what a panel narrows it to."""
+    if shown in panels.narrowings() or shown == selectors.BY_HAND:
+        return None
+    by_verdict = {
+        "": counts.finished,
+        "accepted": counts.accepted,
+        "excluded": counts.excluded,
+        "flagged": counts.flagged,
+        "unjudged": counts.unjudged,
+    }
+    return by_verdict[shown] if shown in by_verdict else excluded.get(shown, 0)
 
 
 def sessions_shown(study: Study, shown: str) -> QuerySet[Session]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from operator import itemgetter
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
 from humanexp.experiments import selectors as experiments
@@ -22,9 +23,8 @@ BY_HAND = "excluded by hand"
 
 def latest_verdicts(study: Study) -> QuerySet[Verdict]:
     """Of every session that has verdicts the one that holds; counted and narrowed in the database."""
-    later = Verdict.objects.filter(session=OuterRef("session"), pk__gt=OuterRef("pk"))
     given = Verdict.objects.filter(counting("session"), session__study=study, session__state__in=JUDGED_STATES)
-    return given.filter(~Exists(later)).order_by("pk")
+    return given.filter(_HOLDS).order_by("pk")
 
 
 def current_verdicts(study: Study) -> dict[int, Verdict]:
@@ -53,17 +53,28 @@ class VerdictCounts:
         return self.judged - self.accepted
 
 
-def verdict_counts(study: Study) -> VerdictCounts:
-    counts = latest_verdicts(study).aggregate(
-        judged=Count("pk"),
-        accepted=Count("pk", filter=Q(accepted=True)),
-        flagged=Count("pk", filter=_FLAGGED),
-        by_hand=Count("pk", filter=Q(decided_by__isnull=False)),
+def verdict_counts(study: Study, *, excluded: int | None = None) -> VerdictCounts:
+    """`excluded`: how many do not count, where a page has asked it already."""
+    excluded = sum(excluded_counts(study).values()) if excluded is None else excluded
+    by_hand = Q(decided_by__isnull=False)
+    counts = _few(study, _FLAGGED | by_hand).aggregate(
+        flagged=Count("pk", filter=_FLAGGED), by_hand=Count("pk", filter=by_hand)
     )
-    return VerdictCounts(finished=finished_count(study), **counts)
+    judged = finished_sessions(study).filter(Exists(Verdict.objects.filter(session=OuterRef("pk")))).count()
+    return VerdictCounts(finished=finished_count(study), judged=judged, accepted=judged - excluded, **counts)
 
 
 _FLAGGED = ~Q(flags=[]) & Q(decided_by=None)
+
+
+def _few(study: Study, saying: Q) -> QuerySet[Verdict]:
+    """Latest verdicts that say what few do: asked of the verdicts, where an index tells it, and not of all sessions."""
+    judged = Session.objects.filter(counting(), pk=OuterRef("session"), study=study, state__in=JUDGED_STATES)
+    return Verdict.objects.filter(saying, Exists(judged), _HOLDS).order_by()
+
+
+#: There is no later one.
+_HOLDS = ~Exists(Verdict.objects.filter(session=OuterRef("session"), pk__gt=OuterRef("pk")))
 
 
 def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:
@@ -72,12 +83,13 @@ def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:
     sessions = Session.objects.filter(counting(), study=study, state__in=JUDGED_STATES).order_by("pk")
     if not shown:
         return sessions
-    verdicts = latest_verdicts(study).order_by()
+    given = Verdict.objects.filter(session=OuterRef("pk"))
     if shown == "unjudged":
-        return sessions.exclude(pk__in=Verdict.objects.filter(session__study=study).values("session"))
+        return sessions.filter(~Exists(given))
     narrowed = {"accepted": Q(accepted=True), "excluded": Q(accepted=False), "flagged": _FLAGGED}
     wanted = narrowed.get(shown, Q(accepted=False, reasons__0=shown))
-    return sessions.filter(pk__in=verdicts.filter(wanted).values("session"))
+    # looked up session by session: a page of them ends the search
+    return sessions.filter(Exists(given.filter(wanted, _HOLDS)))
 
 
 def verdicts_on(sessions: Collection[Session]) -> dict[int, Verdict]:
@@ -98,8 +110,10 @@ def accepted_sessions(study: Study) -> set[str]:
 
 def excluded_counts(study: Study) -> dict[str, int]:
     """Sessions that do not count, by their first reason, so that the counts add up; the most frequent first."""
-    excluded = latest_verdicts(study).filter(accepted=False).values_list("reasons", flat=True)
-    counts = Counter(reasons[0] if reasons else BY_HAND for reasons in excluded)
+    alike = _few(study, Q(accepted=False)).values_list("reasons").annotate(n=Count("pk"), first=Min("pk"))
+    counts: Counter[str] = Counter()
+    for reasons, n, _first in sorted(alike, key=itemgetter(2)):
+        counts[reasons[0] if reasons else BY_HAND] += n
     return dict(counts.most_common())
 
 
