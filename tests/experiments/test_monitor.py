@@ -229,3 +229,13 @@ def test_the_number_of_queries_does_not_grow_with_the_sessions_and_pages_are_sho
     assert len(shown) == 10 and page.rows.paginator.num_pages == 2
     assert len(list(live_page(study, number="2").rows)) == 8
     assert len(list(live_page(study, number="nonsense", show="nonsense").rows)) == 10
+
+
+def test_the_sessions_are_counted_once_and_a_page_of_them_is_told_by_its_keys(study):
+    with CaptureQueriesContext(connection) as asked:
+        page = live_page(study, show="finished")
+    mine = [query["sql"] for query in asked if query["sql"].partition(" FROM ")[2].startswith('"experiments_session"')]
+    assert len([sql for sql in mine if "standing" in sql and "COUNT(" in sql]) == 1
+    (keys,) = [sql for sql in mine if "LIMIT" in sql and "ORDER BY" in sql]
+    assert "blocks" not in keys and "environment" not in keys, "what is sorted is short"
+    assert page.rows.paginator.count == page.counts[Standing.FINISHED] == len(page.rows)

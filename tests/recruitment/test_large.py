@@ -17,7 +17,7 @@ from humanexp.experiments.models import Participant, Session, SessionState, Stud
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, RecruitedPerson
 from humanexp.recruitment.states import AssignmentState
-from tests.plans import on_sqlite, reads, rows_read
+from tests.plans import on_sqlite, plan_of, reads, rows_read
 from tests.recruitment.studies import make_study
 
 pytestmark = pytest.mark.django_db
@@ -106,3 +106,29 @@ def test_a_page_counts_people_and_payments_once(console: Client, study: Study, p
     ]
     assert len(counts_people) == 1
     assert len([sql for sql in reads(asked, "recruitment_payment") if "SUM(" in sql]) == 1
+
+
+@on_sqlite
+def test_a_page_of_the_ledger_is_walked_to_and_nothing_is_counted_again(
+    console: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("humanexp.recruitment.views.ledger.PAGE_SIZE", 5)
+    address = f"/studies/{study.slug}/monitor/ledger/?state=confirmed&page=2"
+    with CaptureQueriesContext(connection) as asked:
+        page = console.get(address).context["page"]
+    confirmed = list(Payment.objects.filter(state="confirmed").order_by("-pk"))
+    assert list(page.object_list) == confirmed[5:10] and page.paginator.count == len(confirmed)
+    payments = reads(asked, "recruitment_payment")
+    assert not [sql for sql in payments if "COUNT(*)" in sql]
+    (keys,) = [sql for sql in payments if "LIMIT" in sql and "OFFSET" in sql]
+    assert not [step for step in plan_of(keys) if "TEMP B-TREE" in step], "no row is sorted"
+
+
+def test_payments_that_are_looked_for_are_counted(console: Client, study: Study) -> None:
+    page = console.get(f"/studies/{study.slug}/monitor/ledger/?query=P-3").context["page"]
+    assert page.paginator.count == len(page.object_list) == 1
+
+
+def test_the_latest_payments_are_the_newest_of_the_study(study: Study) -> None:
+    assert selectors.latest_payments(study, 3) == list(Payment.objects.order_by("-pk")[:3])
+    assert selectors.latest_payments(make_study("other"), 3) == []

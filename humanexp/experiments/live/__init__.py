@@ -12,9 +12,9 @@ from django.core.paginator import Page
 
 from humanexp.core import navigation
 from humanexp.experiments.live.figures import Figures, kept_figures
-from humanexp.experiments.live.rows import Row, counts_by_standing, page_of
+from humanexp.experiments.live.rows import Row, page_of
 from humanexp.experiments.live.standing import Standing
-from humanexp.experiments.live.steps import Step, steps_of
+from humanexp.experiments.live.steps import Step, counts_by_standing, groups_of, steps_of
 from humanexp.experiments.models import Study
 from humanexp.experiments.tallies import Tally
 
@@ -70,12 +70,15 @@ def live_page(study: Study, *, show: str = "", number: str = "1") -> LivePage:
     shown = Standing(show) if show in Standing.values else None
     tally, figures = kept_figures(study)
     tabs = {tab.key: tab.url_name for tab in navigation.study_tabs()}
+    groups = groups_of(study)
+    counts = counts_by_standing(groups)
+    count = sum(counts.values()) if shown is None else counts[shown]
     return LivePage(
-        counts=counts_by_standing(study),
-        steps=steps_of(study),
+        counts=counts,
+        steps=steps_of(groups),
         tally=tally,
         figures=figures,
-        rows=page_of(study, shown=shown, number=number),
+        rows=page_of(study, shown=shown, number=number, count=count),
         shown=shown,
         certificate=tabs.get("timing", ""),
     )

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.db.models import Count, Q, QuerySet
 
+from humanexp.core.paging import KeyedPaginator
 from humanexp.experiments.live.standing import Standing, seen_at, standing_case
 from humanexp.experiments.models import Response, Session, SessionState, Study
 
@@ -46,19 +47,13 @@ class Row:
 _TONES = {Standing.UNDER_WAY: "", Standing.SILENT: "warn", Standing.FINISHED: "good", Standing.LEFT: "plain"}
 
 
-def counts_by_standing(study: Study) -> dict[Standing, int]:
-    counted = _sessions(study).order_by().values_list("standing").annotate(count=Count("pk"))
-    counts = dict(counted)
-    return {standing: counts.get(standing.value, 0) for standing in Standing}
-
-
-def page_of(study: Study, *, shown: Standing | None, number: str) -> Page[Row]:
-    """Sessions, those heard of last first."""
+def page_of(study: Study, *, shown: Standing | None, number: str, count: int) -> Page[Row]:
+    """Sessions, those heard of last first; `count`: how many are shown on all pages."""
     sessions = _sessions(study)
     if shown is not None:
         sessions = sessions.filter(standing=shown.value)
     ordered = sessions.select_related("participant").order_by("-seen_at", "-pk")
-    page = Paginator(ordered, ROWS).get_page(number)
+    page = KeyedPaginator(ordered, ROWS, count=count).get_page(number)
     page.object_list = _rows(list(page.object_list))
     return page
 

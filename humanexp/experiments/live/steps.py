@@ -15,6 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.experiments.live.standing import Standing, seen_at, standing_case
 from humanexp.experiments.models import Session, SessionState, Study
 
+#: Sessions that stand alike: blocks, cursor, state, qualified, whether they were opened, standing; and how many.
+Groups = list[tuple[Any, ...]]
 #: What a session has behind it: ("agreed", 0), ("main", 2), ...
 Key = tuple[str, int]
 AGREED, OPENED, BEGUN = ("agreed", 0), ("opened", 0), ("begun", 0)
@@ -73,9 +75,15 @@ class Step:
         return parts
 
 
-def steps_of(study: Study) -> list[Step]:
+def counts_by_standing(groups: Groups) -> dict[Standing, int]:
+    counts = dict.fromkeys(Standing, 0)
+    for *_place, standing, count in groups:
+        counts[Standing(standing)] += count
+    return counts
+
+
+def steps_of(groups: Groups) -> list[Step]:
     """The way through the study, step by step. Nobody is counted before they agree: nothing is stored of them."""
-    groups = _groups(study)
     keys = _keys([blocks for blocks, *_ in groups])
     place = {key: number for number, key in enumerate(keys)}
     stand: Counter[tuple[int, str]] = Counter()
@@ -102,7 +110,7 @@ def steps_of(study: Study) -> list[Step]:
     return steps
 
 
-def _groups(study: Study) -> list[tuple[Any, ...]]:
+def groups_of(study: Study) -> Groups:
     """Sessions that stand alike, counted by the database: as many rows as there are places to stand."""
     is_opened = Case(When(Q(lease=""), then=Value(False)), default=Value(True), output_field=BooleanField())
     sessions = Session.objects.filter(study=study).order_by().annotate(seen_at=seen_at())

@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from humanexp.experiments.models import Study
 from humanexp.recruitment.models import (
     Assignment,
+    Campaign,
     Environment,
     Message,
     Payment,
@@ -58,7 +59,7 @@ def waiting_payments(study: Study) -> QuerySet[Payment]:
 
 def ledger(study: Study, *, state: str = "", kind: str = "", query: str = "") -> QuerySet[Payment]:
     """Newest first; `query` is looked for in codes, causes and reasons."""
-    found = _payments(study).order_by("-pk")
+    found = _one_by_one(study).select_related(*_SHOWN).order_by("-pk")
     if state:
         found = found.filter(state=state)
     if kind:
@@ -74,7 +75,7 @@ def ledger(study: Study, *, state: str = "", kind: str = "", query: str = "") ->
 
 def latest_payments(study: Study, count: int) -> list[Payment]:
     """The newest rows of the ledger; told by their keys first, so that no other column is sorted."""
-    keys = Payment.objects.filter(assignment__campaign__study=study).order_by("-pk").values_list("pk", flat=True)
+    keys = _one_by_one(study).order_by("-pk").values_list("pk", flat=True)
     return list(_payments(study).filter(pk__in=list(keys[:count])).order_by("-pk"))
 
 
@@ -109,5 +110,14 @@ def _submitted(study: Study) -> QuerySet[Assignment]:
 
 
 def _payments(study: Study) -> QuerySet[Payment]:
-    of_study = Payment.objects.filter(assignment__campaign__study=study)
-    return of_study.select_related("assignment", "assignment__person__participant", "assignment__campaign")
+    return Payment.objects.filter(assignment__campaign__study=study).select_related(*_SHOWN)
+
+
+_SHOWN = ("assignment", "assignment__person__participant", "assignment__campaign")
+
+
+def _one_by_one(study: Study) -> QuerySet[Payment]:
+    """Each payment looked up in the study: in the order of their keys, a page of them ends the search."""
+    campaigns = list(Campaign.objects.filter(study=study).values_list("pk", flat=True))
+    theirs = Assignment.objects.filter(pk=OuterRef("assignment"), campaign__in=campaigns)
+    return Payment.objects.filter(Exists(theirs))

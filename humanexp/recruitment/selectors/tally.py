@@ -70,6 +70,10 @@ class Tally:
     def cents(self, states: Collection[str]) -> int:
         return sum(row.cents for row in self.payments if row.state in states)
 
+    def rows(self, *, state: str = "", kind: str = "") -> int:
+        """Of the ledger: all, or those in a state, or of a kind."""
+        return sum(row.count for row in self.payments if state in ("", row.state) and kind in ("", row.kind))
+
     def extra_cents(self, states: Collection[str]) -> int:
         """Bonuses and compensations."""
         return sum(row.cents for row in self.payments if row.state in states and row.kind != PaymentKind.REWARD)

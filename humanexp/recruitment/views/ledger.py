@@ -9,7 +9,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
@@ -18,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from analysis.tables import guard
 from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import User
+from humanexp.core.paging import KeyedPaginator
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import PaymentKind
 from humanexp.recruitment.states import WriteState
@@ -44,14 +44,16 @@ def ledger(request: HttpRequest, slug: str) -> HttpResponse:
     """Every payment, newest first, and whether the sums agree with the other side's."""
     study = study_of(request, slug)
     chosen = _chosen(request)
-    page = Paginator(selectors.ledger(study, **chosen), PAGE_SIZE).get_page(request.GET.get("page"))
+    tally = selectors.tally_of(study)
+    count = None if chosen["query"] else tally.rows(state=chosen["state"], kind=chosen["kind"])
+    page = KeyedPaginator(selectors.ledger(study, **chosen), PAGE_SIZE, count=count).get_page(request.GET.get("page"))
     context = {
         "study": study,
         "page": page,
         "chosen": chosen,
         "states": WriteState.choices,
         "kinds": PaymentKind.choices,
-        "money": selectors.money_of(study),
+        "money": selectors.money_of(study, tally),
         "books": selectors.books(study),
         "differences": selectors.differences(study),
     }
