@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.conf import settings
+from django.db.models import ExpressionWrapper, F, FloatField, Q, Value
 
 from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Population, Session, Study
@@ -14,8 +15,9 @@ from humanexp.recruitment import pricing
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
+from humanexp.recruitment.selectors.moments import Epoch
 from humanexp.recruitment.selectors.tally import Tally, people_counts
-from humanexp.recruitment.selectors.working_time import FINISHED, active_minutes, sitting_minutes
+from humanexp.recruitment.selectors.working_time import FINISHED, active_minutes, sat, sitting_minutes
 from humanexp.recruitment.states import LISTED, WriteState
 
 #: The newest sessions, so many, tell the median and the quartile; the rest is not read.
@@ -164,10 +166,18 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
     worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
     worked = worked.filter(campaign__compensates=None, person__isnull=False)
     paid = _bonuses_of(study)
-    sittings = sitting_minutes(study)
-    # Nobody is active for longer than the sitting lasted: answers are read where that could fall below the floor.
+    # Nobody is active for longer than the sitting lasted: answers are read where that could fall below the floor. The
+    # database leaves most people out, by the reward alone and with a second to spare.
+    is_known = Q(session__in=sat(study))
+    lasted_s = Epoch("session__completed_at") - Epoch("session__opened_at") + Value(1.0)
+    doubted = worked.annotate(
+        owed=ExpressionWrapper(lasted_s * Value(float(floor)), output_field=FloatField()),
+        earned=ExpressionWrapper(F("campaign__reward_cents") * Value(3600.0), output_field=FloatField()),
+    ).filter(~is_known | Q(owed__gt=F("earned")))
+    rows_of_people = list(doubted.values_list("pk", "session_id", "campaign__reward_cents"))
+    sittings = sitting_minutes(study, of=[session or 0 for _pk, session, _cents in rows_of_people])
     earned_by = {}
-    for pk, session, reward_cents in worked.values_list("pk", "session_id", "campaign__reward_cents"):
+    for pk, session, reward_cents in rows_of_people:
         earned = reward_cents + paid.get(pk, 0)
         if session not in sittings or _missing_cents(sittings[session], floor, earned) > 0:
             earned_by[pk] = earned

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
+
+from django.db.models import QuerySet
 
 from analysis.protocols import ProtocolConfig
 from humanexp.experiments.counting import counting
@@ -56,11 +58,19 @@ def _active_s(opened_s: float, answers: Sequence[tuple[float, float]]) -> float:
     return total
 
 
-def sitting_minutes(study: Study, newest: int | None = None) -> dict[int, float]:
-    """Minutes from opening to the end, breaks included, by primary key; nobody worked for longer."""
-    finished = Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False).order_by(
-        "-pk"
-    )
+def sat(study: Study) -> QuerySet[Session]:
+    """Sessions that count, and of which it is known how long they lasted."""
+    return Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False)
+
+
+def sitting_minutes(study: Study, newest: int | None = None, *, of: Collection[int] | None = None) -> dict[int, float]:
+    """Minutes from opening to the end, breaks included, by primary key; nobody worked for longer.
+
+    `of`: these sessions alone.
+    """
+    finished = sat(study).order_by("-pk")
+    if of is not None:
+        finished = finished.filter(pk__in=of)
     rows = finished.values_list("pk", Epoch("opened_at"), Epoch("completed_at"))
     return {pk: (completed - opened) / 60 for pk, opened, completed in rows[:newest]}
 
