@@ -34,6 +34,7 @@ from humanexp.experiments.models import Study  # noqa: E402
 from humanexp.recruitment import selectors, services  # noqa: E402
 from humanexp.recruitment.models import Assignment, Hit, Payment, SenderLease  # noqa: E402
 from humanexp.recruitment.services.people import person_for  # noqa: E402
+from humanexp.recruitment.services.resuming import Proof  # noqa: E402
 from humanexp.recruitment.states import AssignmentState  # noqa: E402
 from tests.marketplace.server import WorkerClient  # noqa: E402
 from tests.recruitment.studies import make_study  # noqa: E402
@@ -89,7 +90,9 @@ def enter(count: int) -> dict[str, Any]:
 
     def click(_: int) -> str:
         together.wait()
-        entered = services.enter(campaign=campaign, consents=True, assignment_id="A1", worker_id="AWORKER1")
+        entered = services.enter(
+            campaign=campaign, consents=True, assignment_id="A1", worker_id="AWORKER1", proof=Proof(opening="one page")
+        )
         connection.close()
         return entered.session.code
 
