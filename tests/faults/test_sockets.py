@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -111,7 +112,6 @@ def test_whoever_reads_slowly_but_steadily_gets_all_of_it(web: str) -> None:
         reader.settimeout(30)
         reader.connect((place.hostname, place.port))
         reader.sendall(asked_for_files(8))
-        time.sleep(2)  # as much as the buffers hold is there; a thread waits
         received = 0
         while block := reader.recv(65536):
             received += len(block)
@@ -142,14 +142,14 @@ def test_bodies_of_every_length_arrive_whole(web: str, length: int) -> None:
             assert session.get(f"{web}/healthz", timeout=30).status_code == 200
 
 
-def test_whoever_is_slow_but_steady_is_served(web: str) -> None:
+def test_whoever_is_slow_but_steady_is_served(web: str, settings: Any) -> None:
     place = urlsplit(web)
     with socket.create_connection((place.hostname, place.port), timeout=30) as made:
         made.sendall(
             slow.POST + b"Content-Type: application/x-www-form-urlencoded\r\n"
             b"Connection: close\r\nContent-Length: 1200000\r\n"
             # Without the cookie the form is refused before it has been read.
-            b"Cookie: csrftoken=" + b"a" * 32 + b"\r\n\r\n"
+             + f"Cookie: {settings.CSRF_COOKIE_NAME}={'a' * 32}\r\n\r\n".encode()
         )
         for _ in range(12):
             made.sendall(b"x" * 100_000)
