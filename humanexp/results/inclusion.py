@@ -97,8 +97,8 @@ def withdrawn_sentence(count: int) -> str:
     if not count:
         return ""
     told = ngettext(
-        "%(count)s session was withdrawn since: these numbers still count it.",
-        "%(count)s sessions were withdrawn since: these numbers still count them.",
+        "%(count)s session was withdrawn since: this analysis was made with it.",
+        "%(count)s sessions were withdrawn since: this analysis was made with them.",
         count,
     )
     return told % {"count": count}

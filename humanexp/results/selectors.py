@@ -53,9 +53,13 @@ def other_choices(study: Study) -> list[AnalysisRun]:
 
 
 def withdrawn_since(run: AnalysisRun) -> int:
-    """Sessions whose answers went into the run, and whose people took them back since."""
+    """Sessions that the run was made with, and whose people took them back since.
+
+    An analysis looks at sessions that were finished: who gave up half way was never in it.
+    """
     began_at = run.created_at - timedelta(seconds=run.seconds)
-    return taken_back(run.study, since=began_at, opened_before=run.created_at).count()
+    withdrawn = taken_back(run.study, since=began_at, opened_before=run.created_at)
+    return withdrawn.filter(completed_at__lt=run.created_at).count()
 
 
 def self_reports(study: Study) -> dict[str, dict[str, Any]]:

@@ -71,10 +71,11 @@ def test_who_withdrew_before_or_was_never_in_it_is_not_counted(
     study: Study, analysed: AnalysisRun, sessions: list[Session]
 ) -> None:
     run = AnalysisRun.objects.get(pk=analysed.pk)
-    before, unlisted, unanswered, later, inside = sessions[:5]
-    for session in (before, unlisted, unanswered, later, inside):
+    before, unlisted, unanswered, later, half_way, inside = sessions[:6]
+    for session in sessions[:6]:
         services.withdraw_session(session=session)
-    assert selectors.withdrawn_since(run) == 5
+    assert selectors.withdrawn_since(run) == 6
+    Session.objects.filter(pk=half_way.pk).update(completed_at=None)
     Session.objects.filter(pk=before.pk).update(withdrawn_at=run.created_at - timedelta(minutes=1))
     Session.objects.filter(pk=unlisted.pk).update(is_verified=False)
     Session.objects.filter(pk=unanswered.pk).update(cursor=0)
