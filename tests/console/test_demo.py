@@ -123,7 +123,15 @@ def test_a_finished_demo_tells_its_numbers_again(media_root: Path, tmp_path: Pat
         "similarity": [],
         "discrimination": [],
         "sessions": {"submitted": 4, "accepted": 4, "excluded": {}},
-        "payments": {"approved": 4, "rejected": 0, "bonuses": 0, "total_cents": 576},
+        "payments": {
+            "approved": 4,
+            "rejected": 0,
+            "bonuses": 0,
+            "total_cents": 576,
+            "owed_cents": 480,
+            "paid_cents": 0,
+            "fee_cents": 96,
+        },
     }
     ground.record_finished(OPTIONS)
     (media_root / "demo-numbers.json").write_text(json.dumps(numbers))

@@ -81,7 +81,7 @@ def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
     sessions, payments = numbers["sessions"], numbers["payments"]
     why = ", ".join(f"{reason} {count}" for reason, count in sessions["excluded"].items()) or "nobody"
     console.print(f"Sessions: {sessions['submitted']} submitted, {sessions['accepted']} count; excluded: {why}.")
-    owed, fees = payments.get("owed_cents", 0) / 100, payments.get("fee_cents", 0) / 100
+    owed, fees = payments["owed_cents"] / 100, payments["fee_cents"] / 100
     console.print(
         f"Approved: {payments['approved']} people, nobody was rejected. ${owed:.2f} is owed to them, which a lab pays "
         f"out by itself; fees: ${fees:.2f}. Scripted participants are no measure of an hour's pay.\n"
