@@ -55,7 +55,7 @@ check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrati
 
 .PHONY: vendor
 vendor:  ## fetch the vendored browser libraries again (needs npm)
-	$(PY) static/vendor/fetch.py
+	$(PY) -m fixtures.vendor
 
 # PASSWORD and ENTRY: as the running demo prints them.
 .PHONY: screenshots

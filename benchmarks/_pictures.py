@@ -15,7 +15,7 @@ def originals(folder: Path, *, drawings: int = 58) -> tuple[list[Original], str]
     if os.environ.get("REFERENCE_DATA") and photographs.is_dir():
         paths = [path for path in photographs.rglob("*") if path.suffix.lower() in {".jpg", ".jpeg", ".png"}]
         return _labelled(paths), f"{len(paths)} photographs of photos16"
-    from fixtures.pictures import write_source_folder
+    from analysis.examples.pictures import write_source_folder
 
     paths = write_source_folder(folder, per_category=-(-drawings // 16), seed=1)[:drawings]
     return _labelled(paths), f"{len(paths)} drawings (set REFERENCE_DATA for the photographs of photos16)"

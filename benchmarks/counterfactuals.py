@@ -33,8 +33,8 @@ from analysis.counterfactuals.sparse import fit_sparse_submodel
 from analysis.counterfactuals.studies import budget_study, generator_agreement
 from analysis.counterfactuals.target import Target, category_numbers
 from analysis.counterfactuals.transfer import transfer_matrix
+from analysis.examples.pictures import draw
 from analysis.retraining import Recipe
-from fixtures.pictures import draw
 
 FIXTURES = Path("fixtures")
 MODELS = {

@@ -42,12 +42,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from analysis.categories import CATEGORIES, RESPONSE_GRID
+from analysis.examples.pictures import draw
 from analysis.masks import noise_mask
 from analysis.protocols import load_protocol
 from analysis.timing import TIMING_RULE, TIMING_RULES, certify
-from fixtures.pictures import draw
 
 ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "humanexp"
 PAGE = Path(__file__).parent / "presentation_page"
 #: As the participant's page has it.
 POLICY = "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
@@ -157,8 +158,12 @@ def served() -> Iterator[str]:
             if self.path in pictures:
                 return "image/png", pictures[self.path]
             if self.path == "/favicon.ico":
-                return "image/svg+xml", (ROOT / "static" / "brand" / "favicon.svg").read_bytes()
-            inside = {"": PAGE / "index.html", "bench": PAGE / Path(self.path).name, "static": ROOT / self.path[1:]}
+                return "image/svg+xml", (PACKAGE / "static" / "brand" / "favicon.svg").read_bytes()
+            inside = {
+                "": PAGE / "index.html",
+                "bench": PAGE / Path(self.path).name,
+                "static": PACKAGE / self.path[1:],
+            }
             path = inside.get(self.path.split("/")[1])
             if path is None or not path.is_file() or ".." in self.path:
                 return "", None

@@ -11,14 +11,15 @@ from csp.constants import NONE, SELF
 from analysis import __version__ as VERSION
 from humanexp.core.keys import read_or_create_key
 from humanexp.core.storage_address import storage_of_address
+from humanexp.places import PACKAGE, WORK
 from humanexp.recruitment.pricing import MTURK_FEES as PUBLISHED_FEES
 from humanexp.recruitment.pricing import NO_FEES, FeeTable
 from humanexp.recruitment.pricing import WAGE_FLOOR_CENTS as USUAL_FLOOR_CENTS
 
 env = environ.Env()
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / "media"))).resolve()
+BASE_DIR = WORK
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(WORK / "media"))).resolve()
 MEDIA_ROOT.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 DEBUG = env.bool("DEBUG", default=False)
@@ -134,7 +135,7 @@ WSGI_APPLICATION = "humanexp.wsgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [PACKAGE / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -234,12 +235,12 @@ PARTICIPANT_PATHS = ("/take/", "/run/", "/api/v1/run/", "/api/v1/preview/")
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
-LOCALE_PATHS = [BASE_DIR / "locale"]
+LOCALE_PATHS = [PACKAGE / "locale"]
 
 STATIC_URL = "static/"
 STATIC_ROOT = MEDIA_ROOT / "static"
 STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns about a folder that is not there
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [PACKAGE / "static"]
 WHITENOISE_USE_FINDERS = True  # static files work uncollected
 WHITENOISE_MAX_AGE = 3600 if not DEBUG else 0
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Templates of the participant's pages; scripts take their sentences from there.
-TEMPLATES = ("templates/run", "templates/take")
+TEMPLATES = ("humanexp/templates/run", "humanexp/templates/take")
 #: Texts of consent are versioned: another language is a file of its own.
-CONSENT = "templates/take/consent"
+CONSENT = "humanexp/templates/take/consent"
 #: What a researcher sees around the participant's page.
-RESEARCHERS = ("templates/run/preview.html",)
+RESEARCHERS = ("humanexp/templates/run/preview.html",)
 #: Modules whose marked texts reach a participant.
 MODULES = ("humanexp/experiments/tasks",)
 #: Single modules of the kind.
@@ -44,7 +44,7 @@ def participant_texts() -> dict[str, str | None]:
     shown = [path for folder in TEMPLATES for path in (ROOT / folder).rglob("*.html")]
     others = {ROOT / name for name in RESEARCHERS}
     shown = [path for path in shown if path.parent != ROOT / CONSENT and path not in others]
-    for path in sorted([*shown, ROOT / "templates/_languages.html"]):
+    for path in sorted([*shown, ROOT / "humanexp/templates/_languages.html"]):
         for text, plural in _of_template(path):
             found.setdefault(text, plural)
     for folder in MODULES:

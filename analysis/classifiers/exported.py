@@ -15,6 +15,7 @@ from typing import Any
 from analysis.classifiers.description import Description, read_beside
 from analysis.classifiers.networks import TorchNetwork, check_device
 from analysis.errors import ClassifierUnavailable
+from analysis.examples import located
 
 #: Entries of an archive that torch.export would unpickle without asking what they are.
 _CODE = ("custom_obj_", "opaque_obj_")
@@ -33,7 +34,7 @@ def load(reference: str, *, device: str = "cpu", labels: tuple[str, ...] | None 
     ClassifierUnavailable
         If a file is missing, unreadable, or holds more than a program and its weights.
     """
-    path = Path(reference)
+    path = located(Path(reference))
     if path.suffix != ".pt2":
         raise ClassifierUnavailable(f"{path}: a torch.export program is a .pt2 file.")
     described, content = read_beside(path, how_to_make="Save the network with torch.export.save")

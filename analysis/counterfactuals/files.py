@@ -26,6 +26,7 @@ from analysis.counterfactuals.port import Generator, Oracle
 from analysis.counterfactuals.specifications import load_generator, load_oracle
 from analysis.counterfactuals.target import Target
 from analysis.errors import PictureRefused, SearchRefused
+from analysis.examples import located
 from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically
 from analysis.generation.originals import prepare_original
 from analysis.generation.png import decode_png, encode_png
@@ -242,7 +243,7 @@ _Standing = tuple[str, int, int, int]
 
 def _files_of(spec: str) -> tuple[_Standing, ...]:
     """How the files stand that a specification names: a process that searches for days loads what has changed anew."""
-    named = [Path(part) for part in re.split(r"[:@|,=]", spec) if part]
+    named = [located(Path(part)) for part in re.split(r"[:@|,=]", spec) if part]
     files = {
         file
         for path in named

@@ -17,6 +17,7 @@ from analysis.counterfactuals.port import Painting, State
 from analysis.counterfactuals.tapes import Allowance, Tape, in_threads, share_of
 from analysis.counterfactuals.target import Target
 from analysis.errors import GeneratorUnavailable, SearchRefused
+from analysis.examples import located
 
 #: Size at which the published autoencoders were trained.
 PUBLISHED_PX = 256
@@ -223,6 +224,7 @@ def load_latent_generator(
     """
     from analysis.counterfactuals.checkpoint import load_autoencoder
 
+    path = located(path)
     network, digest = load_autoencoder(path, device=device)
     description = path.with_suffix(".json")
     if input_px is None:

@@ -79,9 +79,16 @@ def command_lines(addresses: Addresses) -> dict[str, list[str]]:
     """What a person would type in three terminals."""
     python = sys.executable
     return {
-        "web": [python, "-m", "gunicorn", f"--bind=127.0.0.1:{addresses.web_port}", "humanexp.wsgi"],
-        "marketplace": [python, "manage.py", "marketplace", "--port", str(addresses.marketplace_port)],
-        "run_jobs": [python, "manage.py", "run_jobs"],
+        "web": [
+            python,
+            "-m",
+            "gunicorn",
+            "--config=python:humanexp.serving",
+            f"--bind=127.0.0.1:{addresses.web_port}",
+            "humanexp.wsgi",
+        ],
+        "marketplace": [python, "-m", "humanexp", "marketplace", "--port", str(addresses.marketplace_port)],
+        "run_jobs": [python, "-m", "humanexp", "run_jobs"],
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from analysis import examples
 from analysis.classifiers import SCHEMES
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
@@ -16,7 +17,6 @@ from humanexp.core.storage import media_path
 SHELF = "classifiers"
 #: Which adapter reads a file of the shelf, by its suffix.
 _SHELVED = {".pt2": "export", ".onnx": "onnx"}
-_SHIPPED = ("fixtures/classifiers", "fixtures/counterfactuals")
 #: Tables of predictions that were uploaded.
 TABLES = "evaluations/tables"
 #: Classifiers that may be asked at once about the originals.
@@ -100,7 +100,7 @@ def shelf_specs() -> list[str]:
 
 def shelf_files() -> list[str]:
     """Files that the console may use, as a specification writes them: those that ship with it, and the shelf's."""
-    shipped = [(Path(settings.BASE_DIR) / folder, Path(folder)) for folder in _SHIPPED]
+    shipped = [(examples.folder_of(kind), Path(examples.NAMED) / kind) for kind in examples.KINDS]
     return [
         str(shown / path.name)
         for folder, shown in (*shipped, (media_path(SHELF), media_path(SHELF)))

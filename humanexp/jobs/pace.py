@@ -60,7 +60,7 @@ def pace_of(job: Job, *, now: datetime) -> Pace | None:
 
 
 def partial_context(job: Job | None, *, now: datetime) -> dict[str, object]:
-    """What templates/jobs/_job.html needs."""
+    """What the template jobs/_job.html needs."""
     if job is None:
         return {"job": None}
     lines = job.error.strip().splitlines()

@@ -10,11 +10,12 @@ from csp.constants import NONE, SELF
 
 from humanexp.marketplace.keys import read_or_create_key
 from humanexp.marketplace.money import FeeSchedule
+from humanexp.places import WORK
 
 env = environ.Env()
 
 BASE_DIR = Path(__file__).resolve().parent
-MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR.parent.parent / "media"))).resolve()
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(WORK / "media"))).resolve()
 MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
 
 DEBUG = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from humanexp.experiments.models import Study
 
-#: Change the number with the text in templates/take/consent/; old files stay, so that old sessions can be looked up.
+#: Change the number with the text in templates/take/consent; old files stay, so that old sessions can be looked up.
 HOUSE_VERSION = "house-3"
 #: Languages of the house text: English under the bare version, the others under version and language, "house-3.de".
 HOUSE_LANGUAGES = ("en", "de")

@@ -17,8 +17,8 @@ from PIL import Image
 
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig, DiscriminationDesign, ValidationDesign
+from analysis.examples.pictures import draw
 from analysis.protocols import load_protocol
-from fixtures.pictures import draw
 from humanexp.experiments import services
 from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Response, Session, Study

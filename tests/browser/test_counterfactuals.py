@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from analysis.categories import CATEGORIES
+from analysis.examples.pictures import draw
 from analysis.generation import encode_png
-from fixtures.pictures import draw
 from humanexp.counterfactuals import services
 from humanexp.jobs import runner
 from humanexp.stimuli import services as stimuli

@@ -10,7 +10,7 @@ def test_the_product_imports_what_it_declares() -> None:
 
 
 def test_an_import_inside_a_function_is_seen(tmp_path: Path) -> None:
-    for name in ("analysis", "humanexp", "fixtures", "requirements"):
+    for name in ("analysis", "humanexp", "requirements"):
         (tmp_path / name).mkdir()
     for name in ("manage.py", "gunicorn.conf.py"):
         (tmp_path / name).write_text("")

@@ -30,7 +30,7 @@ _NAMED = re.compile(r"%\((\w+)\)[sd]")
 
 
 def folder(language: str) -> Path:
-    return ROOT / "locale" / language / "LC_MESSAGES"
+    return ROOT / "humanexp" / "locale" / language / "LC_MESSAGES"
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from analysis.categories import CATEGORIES
+from analysis.examples.pictures import draw
 from analysis.generation import encode_png
-from fixtures.pictures import draw
 from humanexp.counterfactuals.services import SearchOrder
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet

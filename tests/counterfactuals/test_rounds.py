@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from analysis.examples import folder_of
 from analysis.judgements import IS_ONE
 from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.storage import media_path
@@ -150,7 +151,7 @@ def test_refused_pictures_fall_back_to_their_predecessor(run) -> None:
 
 def test_a_search_does_not_go_on_against_another_network_than_it_began_with(order, tmp_path) -> None:
     for suffix in (".pt2", ".json"):
-        shutil.copy(f"fixtures/classifiers/clean{suffix}", tmp_path / f"model{suffix}")
+        shutil.copy(folder_of("classifiers") / f"clean{suffix}", tmp_path / f"model{suffix}")
     made, job = services.create_search(
         order=order(
             name="judged", classifier=f"export:{tmp_path / 'model.pt2'}", oracle="crowd:", size_px=112, pictures=5,
@@ -161,7 +162,7 @@ def test_a_search_does_not_go_on_against_another_network_than_it_began_with(orde
     made.refresh_from_db()
     before = made.digests
     judge(made.rounds.get(), set())
-    shutil.copy("fixtures/classifiers/robust.pt2", tmp_path / "model.pt2")
+    shutil.copy(folder_of("classifiers") / "robust.pt2", tmp_path / "model.pt2")
     job = services.start_round(one=made.rounds.get())
     assert done(job).state == JobState.FAILED and "another one than when its first round was made" in job.error
     made.refresh_from_db()

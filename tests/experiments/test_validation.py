@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -11,6 +10,7 @@ from analysis.categories import CATEGORIES, superordinate
 from analysis.errors import InvalidInput
 from analysis.judgements import JUDGEMENTS
 from analysis.tables import TRIALS
+from humanexp.console.demo.steps import STUDIES
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments import selectors, services
@@ -296,8 +296,8 @@ def test_the_answers_of_the_task_are_those_of_the_analysis():
     assert tuple(choice.name for choice in TASKS["validation"].choices) == JUDGEMENTS
 
 
-def test_a_study_file_for_people_of_the_fixtures_is_read(stimulus_set):
-    text = Path("fixtures/studies/validation.toml").read_text()
+def test_a_study_file_for_people_of_the_demo_is_read(stimulus_set):
+    text = (STUDIES / "validation.toml").read_text()
     asked = StudyConfiguration.from_toml(text)
     assert asked.design.validation.screens == 20 and asked.rules == "imagenet-d"
     with pytest.raises(InputRefused, match="There is no stimulus set 'demo'"):

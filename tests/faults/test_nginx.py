@@ -151,8 +151,8 @@ def test_slow_clients_harm_nobody(proxied: Proxied, kind: str, count: int) -> No
 
 def test_clients_that_do_not_read_harm_nobody(proxied: Proxied) -> None:
     """nginx takes the answers over: the threads of the server are free at once."""
-    largest = max((ROOT / "static" / "vendor").rglob("*.js"), key=lambda path: path.stat().st_size)
-    asking = f"GET /static/{largest.relative_to(ROOT / 'static')} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    largest = max((ROOT / "humanexp" / "static" / "vendor").rglob("*.js"), key=lambda path: path.stat().st_size)
+    asking = f"GET /static/{largest.relative_to(ROOT / 'humanexp' / 'static')} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     with slow.clients(proxied.url, 16, asking.encode(), drip_s=60, certificate=proxied.certificate):
         time.sleep(1)
         found = slow.answered_s(proxied.url, times=6, verify=proxied.certificate)

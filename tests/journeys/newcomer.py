@@ -78,7 +78,7 @@ def draw_pictures(folder: Path, *, per_category: int, size_px: int) -> None:
     """What a lab has on its disk."""
     from PIL import Image
 
-    from fixtures.pictures import draw
+    from analysis.examples.pictures import draw
 
     for category in CATEGORIES:
         (folder / category).mkdir(parents=True)

@@ -31,7 +31,7 @@ def main() -> None:
     from PIL import Image
 
     from analysis.categories import CATEGORIES
-    from fixtures.pictures import draw
+    from analysis.examples.pictures import draw
 
     drawings = Path(settings.MEDIA_ROOT) / "drawings"
     for category in CATEGORIES:

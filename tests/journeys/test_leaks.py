@@ -12,8 +12,8 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS, corrupt
+from analysis.examples.pictures import draw
 from analysis.generation.png import encode_png
-from fixtures.pictures import draw
 from humanexp.core.storage import media_path
 from humanexp.experiments import services
 from humanexp.experiments.configuration import StudyConfiguration

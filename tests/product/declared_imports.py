@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What is installed as the product: tests, benchmarks and the scripts of the documents are not.
-PRODUCT = ("analysis", "humanexp", "fixtures", "manage.py", "gunicorn.conf.py")
+PRODUCT = ("analysis", "humanexp", "manage.py", "gunicorn.conf.py")
 OPTIONAL = tuple(f"requirements/{name}.txt" for name in ("browser", "classifiers", "cluster", "postgres", "s3"))
 _NAME = re.compile(r"^([A-Za-z0-9._-]+)")
 

@@ -95,7 +95,7 @@ def _draw_photographs(folder: Path) -> None:
     import cv2
 
     from analysis.categories import CATEGORIES
-    from fixtures.pictures import draw
+    from analysis.examples.pictures import draw
 
     for category in CATEGORIES:
         (folder / category).mkdir(parents=True)

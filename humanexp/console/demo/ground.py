@@ -43,7 +43,7 @@ class Options:
 def check(options: Options) -> None:
     """Refuse, before anything is removed or written, what could never be made."""
     if not options.images:
-        from fixtures.pictures import source_seeds
+        from analysis.examples.pictures import source_seeds
 
         source_seeds(PICTURES_PER_CATEGORY, options.seed)
         return

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
 from analysis.design.demand import demand_of
 from humanexp.console import scripted
 from humanexp.console.demo.ground import PICTURES_PER_CATEGORY, Options, researcher
@@ -31,7 +29,7 @@ from humanexp.simulation.personas import DEFAULT_MIX
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
 
-STUDIES = Path("fixtures/studies")
+STUDIES = Path(__file__).resolve().parent / "studies"
 CLASSIFIERS = {"trained on clean pictures": "clean", "trained on corrupted pictures too": "robust"}
 CORRUPTIONS = ("gaussian_noise", "uniform_noise", "gaussian_blur")
 #: Stimuli made for every one that is shown, at least: those of practice pictures and sentinels are not shown corrupted,
@@ -65,9 +63,9 @@ class Demo:
         if self.options.images:
             source, provenance = Path(self.options.images), ""
         else:
-            from fixtures.pictures import write_source_folder
+            from analysis.examples.pictures import write_source_folder
 
-            source, provenance = media_path("demo/drawings"), "drawn by fixtures.pictures"
+            source, provenance = media_path("demo/drawings"), "drawn by analysis.examples.pictures"
             write_source_folder(source, PICTURES_PER_CATEGORY, self.options.seed, progress=report)
         made = stimuli.import_images(source=source, name="demo", provenance=provenance, by=researcher())
         self.notes.extend(f"Left out, the same picture as {kept}: {left}" for left, kept in made.duplicates)
@@ -171,7 +169,7 @@ class Demo:
         self._wait(results.request_analysis(study=self.study), report)
 
     def _configuration(self, name: str) -> StudyConfiguration:
-        path = Path(settings.BASE_DIR) / STUDIES / f"{name}.toml"
+        path = STUDIES / f"{name}.toml"
         configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
         changes: dict[str, Any] = {"seed": self.options.seed}
         if name == "demo":
@@ -201,7 +199,7 @@ class Demo:
 
 
 def _network(file: str) -> Path:
-    """As the console names what ships with it: the job runner works in the root of the repository."""
+    """As the console names what ships with it."""
     return Path("fixtures/classifiers") / f"{file}.pt2"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import cv2
 import numpy as np
@@ -13,9 +12,10 @@ from analysis.categories import CATEGORIES
 from analysis.classifiers import load_classifier
 from analysis.counterfactuals import load_generator, load_oracle, search
 from analysis.counterfactuals.studies import budget_study, score_of
-from fixtures.pictures import DEMO_SEEDS, draw
+from analysis.examples import folder_of
+from analysis.examples.pictures import DEMO_SEEDS, draw
 
-FOLDER = Path("fixtures/counterfactuals")
+FOLDER = folder_of("counterfactuals")
 VQGAN = f"vqgan:{FOLDER / 'autoencoder.pt'}"
 CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean", "robust"))
 ADVERSARIAL = f"export:{FOLDER / 'adversarial.pt2'}"

@@ -19,8 +19,9 @@ from analysis.counterfactuals.shards import (
     search_shard,
 )
 from analysis.errors import InvalidInput, PictureRefused, SearchRefused
+from analysis.examples import folder_of
+from analysis.examples.pictures import draw
 from analysis.generation.png import encode_png
-from fixtures.pictures import draw
 
 CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean", "robust"))
 
@@ -65,11 +66,11 @@ def test_records_that_a_loss_of_power_emptied_are_made_again(settings, originals
 def test_a_network_that_was_put_in_anothers_place_is_the_one_that_is_searched(settings, tmp_path) -> None:
     """A runner of jobs lives for days, and keeps what it has loaded."""
     for suffix in (".pt2", ".json"):
-        shutil.copy(Path("fixtures/classifiers/clean").with_suffix(suffix), tmp_path / f"model{suffix}")
+        shutil.copy((folder_of("classifiers") / "clean").with_suffix(suffix), tmp_path / f"model{suffix}")
     own = replace(settings, classifier=f"export:{tmp_path / 'model.pt2'}", oracle=f"classifier:{ROBUST}")
     first = own.load_target()
     assert own.load_target().classifier is first.classifier
-    shutil.copy("fixtures/classifiers/robust.pt2", tmp_path / "new.pt2")
+    shutil.copy(folder_of("classifiers") / "robust.pt2", tmp_path / "new.pt2")
     (tmp_path / "new.pt2").replace(tmp_path / "model.pt2")
     assert own.load_target().digest != first.digest
 

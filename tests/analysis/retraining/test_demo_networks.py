@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,10 @@ from analysis.classifiers import classify, load_classifier, require_gradients
 from analysis.classifiers.networks import TorchNetwork
 from analysis.classifiers.shards import ShownStimulus, prediction_rows
 from analysis.corruptions import corrupt
+from analysis.examples.pictures import TRAINING_SEEDS, draw
 from analysis.retraining import Recipe, before_and_after, check_disjoint, fine_tune
 from analysis.tables import PREDICTIONS, TRIALS
 from analysis.visual_change import VifReference
-from fixtures.pictures import TRAINING_SEEDS, draw
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 
 CORRUPTION = "gaussian_noise"
@@ -93,7 +92,7 @@ def test_retraining_raises_hmri_on_the_corruption_trained_on() -> None:
     first = TRAINING_SEEDS.start + 400
     training, tests = made(range(first, first + 12), 3), made(range(first + 20, first + 32), 3)
     check_disjoint((one.original for one in training.stimuli), (one.original for one in tests.stimuli))
-    before = require_gradients(load_classifier(f"export:{Path('fixtures/classifiers/clean.pt2')}"))
+    before = require_gradients(load_classifier("export:fixtures/classifiers/clean.pt2"))
     retrained = fine_tune(before, training, Recipe())
     report = before_and_after(
         predicted(before, tests),

@@ -1,0 +1,18 @@
+"""The command `humanexp`, which is `python manage.py` in a checkout and `python -m humanexp` everywhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    os.umask(0o077)  # files with answers, ids or keys are their owner's alone
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "humanexp.settings")
+    from django.core.management import execute_from_command_line
+
+    execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()
