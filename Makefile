@@ -12,6 +12,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 TORCH ?=
 PIP_ARGS := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 ARGS ?=
+# What requirements.txt is made of.
+PINS := requirements.txt requirements/analysis.txt requirements/server.txt requirements/torch.txt
 # More than two cores: a test in a browser, or of processes that are killed, waits for half of its time.
 WORKERS ?= 4
 
@@ -71,16 +73,16 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || requirements/system.sh venv
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/product.stamp: requirements.txt | $(VENV)/bin/python
+$(VENV)/product.stamp: $(PINS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -r requirements.txt
 	@touch $@
 
-$(VENV)/tests.stamp: requirements/dev.txt requirements/postgres.txt requirements/system.sh $(VENV)/product.stamp
+$(VENV)/tests.stamp: $(wildcard requirements/*.txt) requirements/system.sh $(VENV)/product.stamp
 	$(PY) -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -r requirements/dev.txt
 	@requirements/system.sh tests
 	@touch $@
 
-$(PRODUCT)/stamp: requirements.txt | $(VENV)/bin/python
+$(PRODUCT)/stamp: $(PINS) | $(VENV)/bin/python
 	$(PYTHON) -m venv --clear $(PRODUCT)
 	$(PRODUCT)/bin/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) -r requirements.txt
 	@touch $@

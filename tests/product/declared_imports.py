@@ -16,7 +16,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 #: What is installed as the product: tests, benchmarks and the scripts of the documents are not.
 PRODUCT = ("analysis", "humanexp", "manage.py", "gunicorn.conf.py")
-OPTIONAL = tuple(f"requirements/{name}.txt" for name in ("browser", "classifiers", "cluster", "postgres", "s3"))
+#: What each part has wherever it is installed, and what some of its work needs besides.
+SCIENCE = ("requirements/analysis.txt",)
+PLATFORM = (*SCIENCE, "requirements/server.txt")
+OPTIONAL = tuple(
+    f"requirements/{name}.txt" for name in ("torch", "classifiers", "browser", "cluster", "postgres", "s3")
+)
 _NAME = re.compile(r"^([A-Za-z0-9._-]+)")
 
 
@@ -52,7 +57,7 @@ def _modules(node: ast.AST) -> list[str]:
     return []
 
 
-def declared(root: Path = ROOT, files: tuple[str, ...] = ("requirements.txt",)) -> set[str]:
+def declared(root: Path, files: tuple[str, ...]) -> set[str]:
     """Distributions that these files pin, in the spelling of the package index."""
     found = set()
     for file in files:
@@ -68,7 +73,7 @@ def _spelled(name: str) -> str:
 
 def undeclared(root: Path = ROOT) -> list[str]:
     """Sentences about imports that no requirement file stands for; empty where all is declared."""
-    known, optional = declared(root), declared(root, OPTIONAL)
+    science, platform, optional = (declared(root, files) for files in (SCIENCE, PLATFORM, OPTIONAL))
     distributions = metadata.packages_distributions()
     own = {Path(name).stem for name in PRODUCT}
     wrong = []
@@ -76,7 +81,7 @@ def undeclared(root: Path = ROOT) -> list[str]:
         if module in sys.stdlib_module_names or module in own or module == "__future__":
             continue
         brought = {_spelled(name) for name in distributions.get(module, [])}
-        if brought & known:
+        if brought & (science if place.startswith("analysis/") else platform):
             continue
         # A package of an extra need not be here; the environment that has it knows its distribution.
         if brought & optional or (not brought and _spelled(module) in _modules_of(optional)):
