@@ -196,6 +196,7 @@ def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pict
     Verdict.objects.bulk_create(
         Verdict(
             session=session,
+            study=study,
             accepted=bool(session.slot % 8),
             reasons=[] if session.slot % 8 else ["gold trials failed" if session.slot % 3 else "timing"],
             flags=[] if session.slot % 5 else ["favourite answer"],
@@ -229,6 +230,7 @@ def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pict
             token=f"token-{assignment.assignment_id}",
             kind="reward",
             assignment=assignment,
+            campaign=campaign,
             cause="submission",
             amount_cents=120,
             fee_cents=24,

@@ -75,14 +75,13 @@ def overview_of(study: Study) -> Overview:
             steps=[analysis_step(study, run)],
         )
     _tally, counted = kept_counts(study)
-    excluded = screening.excluded_counts(study)
-    verdicts = screening.verdict_counts(study, excluded=sum(excluded.values()))
     sessions, tally = experiments.session_counts(study), recruitment.tally_of(study)
+    verdicts = screening.verdict_counts(study, finished=sessions["completed"])
     return Overview(
         study=study,
         sessions=sessions,
         accepted=verdicts.accepted,
-        excluded=excluded,
+        excluded=verdicts.reasons,
         flagged=verdicts.flagged,
         figures=recruitment.figures_of(study, tally),
         wage=recruitment.wage_of(study, tally),

@@ -14,6 +14,10 @@ class Verdict(models.Model):
     """Whether a session counts, and why. Appended, never changed: the latest one of a session is current."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="verdicts")
+    #: the session's, which never changes: what a page counts looks up no session
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="+", db_index=False)
+    #: no later one was appended; `services.append_verdict` moves this mark, and it alone
+    is_current = models.BooleanField(default=True)
     accepted = models.BooleanField()
     #: of the gates that failed
     reasons = models.JSONField(default=list)
@@ -36,11 +40,17 @@ class Verdict(models.Model):
             models.CheckConstraint(
                 condition=Q(decided_by=None) | ~Q(written_reason=""), name="verdict_by_a_person_has_a_reason"
             ),
+            models.UniqueConstraint(fields=["session"], condition=Q(is_current=True), name="verdict_current_once"),
         ]
         indexes = [
-            # who does not count, and what is for a person to look at, without reading the evidence of everybody
-            models.Index(fields=["session"], condition=Q(accepted=False), name="verdict_excluded"),
-            models.Index(fields=["session", "accepted", "decided_by", "flags"], name="verdict_noted"),
+            models.Index(fields=["study", "id"], name="verdict_of_study"),
+            # all that is counted of the current ones, without reading anybody's evidence; SQLite looks at the mark once
+            # more, so it is in the index as well
+            models.Index(
+                fields=["study", "accepted", "reasons", "flags", "decided_by", "session", "id", "is_current"],
+                condition=Q(is_current=True),
+                name="verdict_current",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,6 @@ Everything about all sessions is counted in the database; answers are read of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from django.db.models import Max, QuerySet
@@ -49,9 +48,8 @@ class Review:
 
 
 def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
-    chosen, excluded = sessions_shown(study, shown), selectors.excluded_counts(study)
-    counts = selectors.verdict_counts(study, excluded=sum(excluded.values()))
-    found = _told(shown, counts, excluded)
+    chosen, counts = sessions_shown(study, shown), selectors.verdict_counts(study)
+    found = _told(shown, counts)
     if found is None:
         found = chosen.count()
     pages = max(1, -(-found // PAGE_SIZE))
@@ -61,7 +59,7 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
     return Review(
         rows=_rows(study, on_page),
         counts=counts,
-        excluded=excluded,
+        excluded=counts.reasons,
         shown=shown,
         narrowings=list(panels.narrowings().values()),
         found=found,
@@ -70,7 +68,7 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
     )
 
 
-def _told(shown: str, counts: VerdictCounts, excluded: Mapping[str, int]) -> int | None:
+def _told(shown: str, counts: VerdictCounts) -> int | None:
     """How many sessions the list has, where a count of the page says it; None for what a panel narrows it to."""
     if shown in panels.narrowings() or shown == selectors.BY_HAND:
         return None
@@ -81,7 +79,7 @@ def _told(shown: str, counts: VerdictCounts, excluded: Mapping[str, int]) -> int
         "flagged": counts.flagged,
         "unjudged": counts.unjudged,
     }
-    return by_verdict[shown] if shown in by_verdict else excluded.get(shown, 0)
+    return by_verdict[shown] if shown in by_verdict else counts.reasons.get(shown, 0)
 
 
 def sessions_shown(study: Study, shown: str) -> QuerySet[Session]:
@@ -177,7 +175,7 @@ def _counted(study: Study, report: Report) -> Counted:
 
 
 def _newest_verdict(study: Study) -> str:
-    newest = Verdict.objects.filter(session__study=study).aggregate(newest=Max("pk"))["newest"]
+    newest = Verdict.objects.filter(study=study).aggregate(newest=Max("pk"))["newest"]
     return str(newest or 0)
 
 

@@ -22,9 +22,9 @@ BY_HAND = "excluded by hand"
 
 
 def latest_verdicts(study: Study) -> QuerySet[Verdict]:
-    """Of every session that has verdicts the one that holds; counted and narrowed in the database."""
-    given = Verdict.objects.filter(counting("session"), session__study=study, session__state__in=JUDGED_STATES)
-    return given.filter(_HOLDS).order_by("pk")
+    """Of every finished session that counts, and has verdicts, the one that holds."""
+    beside = Session.objects.filter(study=study).exclude(counting(), state__in=JUDGED_STATES)
+    return Verdict.objects.filter(study=study, is_current=True).exclude(session__in=beside).order_by("pk")
 
 
 def current_verdicts(study: Study) -> dict[int, Verdict]:
@@ -38,11 +38,16 @@ class VerdictCounts:
     """Finished sessions of a study by what was found about them."""
 
     finished: int
-    judged: int
     accepted: int
+    #: those that do not count by their first reason, so that the counts add up; the most frequent first
+    reasons: dict[str, int]
     #: for a person to look at, and nobody has decided
     flagged: int
     by_hand: int
+
+    @property
+    def judged(self) -> int:
+        return self.accepted + self.excluded
 
     @property
     def unjudged(self) -> int:
@@ -50,31 +55,33 @@ class VerdictCounts:
 
     @property
     def excluded(self) -> int:
-        return self.judged - self.accepted
+        return sum(self.reasons.values())
 
 
-def verdict_counts(study: Study, *, excluded: int | None = None) -> VerdictCounts:
-    """`excluded`: how many do not count, where a page has asked it already."""
-    excluded = sum(excluded_counts(study).values()) if excluded is None else excluded
-    by_hand = Q(decided_by__isnull=False)
-    counts = _few(study, _FLAGGED | by_hand).aggregate(
-        flagged=Count("pk", filter=_FLAGGED), by_hand=Count("pk", filter=by_hand)
+def verdict_counts(study: Study, *, finished: int | None = None) -> VerdictCounts:
+    """In one pass over an index of the verdicts that hold.
+
+    `finished`: how many sessions are, where a page has counted them already.
+    """
+    alike = latest_verdicts(study).order_by().values_list("accepted", "reasons", "flags", "decided_by")
+    accepted = flagged = by_hand = 0
+    excluded: Counter[str] = Counter()
+    for counts, reasons, flags, by, n, _first in sorted(
+        alike.annotate(n=Count("pk"), first=Min("pk")), key=itemgetter(-1)
+    ):
+        by_hand += n if by is not None else 0
+        flagged += n if flags and by is None else 0
+        if counts:
+            accepted += n
+        else:
+            excluded[reasons[0] if reasons else BY_HAND] += n
+    return VerdictCounts(
+        finished=finished_count(study) if finished is None else finished,
+        accepted=accepted,
+        reasons=dict(excluded.most_common()),
+        flagged=flagged,
+        by_hand=by_hand,
     )
-    judged = finished_sessions(study).filter(Exists(Verdict.objects.filter(session=OuterRef("pk")))).count()
-    return VerdictCounts(finished=finished_count(study), judged=judged, accepted=judged - excluded, **counts)
-
-
-_FLAGGED = ~Q(flags=[]) & Q(decided_by=None)
-
-
-def _few(study: Study, saying: Q) -> QuerySet[Verdict]:
-    """Latest verdicts that say what few do: asked of the verdicts, where an index tells it, and not of all sessions."""
-    judged = Session.objects.filter(counting(), pk=OuterRef("session"), study=study, state__in=JUDGED_STATES)
-    return Verdict.objects.filter(saying, Exists(judged), _HOLDS).order_by()
-
-
-#: There is no later one.
-_HOLDS = ~Exists(Verdict.objects.filter(session=OuterRef("session"), pk__gt=OuterRef("pk")))
 
 
 def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:
@@ -86,15 +93,16 @@ def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:
     given = Verdict.objects.filter(session=OuterRef("pk"))
     if shown == "unjudged":
         return sessions.filter(~Exists(given))
-    narrowed = {"accepted": Q(accepted=True), "excluded": Q(accepted=False), "flagged": _FLAGGED}
+    flagged = ~Q(flags=[]) & Q(decided_by=None)
+    narrowed = {"accepted": Q(accepted=True), "excluded": Q(accepted=False), "flagged": flagged}
     wanted = narrowed.get(shown, Q(accepted=False, reasons__0=shown))
     # looked up session by session: a page of them ends the search
-    return sessions.filter(Exists(given.filter(wanted, _HOLDS)))
+    return sessions.filter(Exists(given.filter(wanted, is_current=True)))
 
 
 def verdicts_on(sessions: Collection[Session]) -> dict[int, Verdict]:
     """The latest verdicts on some sessions with their evidence, by the session's primary key."""
-    verdicts = Verdict.objects.filter(session__in=list(sessions)).select_related("decided_by").order_by("pk")
+    verdicts = Verdict.objects.filter(session__in=list(sessions), is_current=True).select_related("decided_by")
     return {verdict.session_id: verdict for verdict in verdicts}
 
 
@@ -110,16 +118,12 @@ def accepted_sessions(study: Study) -> set[str]:
 
 def excluded_counts(study: Study) -> dict[str, int]:
     """Sessions that do not count, by their first reason, so that the counts add up; the most frequent first."""
-    alike = _few(study, Q(accepted=False)).values_list("reasons").annotate(n=Count("pk"), first=Min("pk"))
-    counts: Counter[str] = Counter()
-    for reasons, n, _first in sorted(alike, key=itemgetter(2)):
-        counts[reasons[0] if reasons else BY_HAND] += n
-    return dict(counts.most_common())
+    return verdict_counts(study).reasons
 
 
 def unjudged(study: Study) -> list[Session]:
     """Complete sessions without a verdict."""
-    judged = Verdict.objects.filter(session__study=study).values("session_id")
+    judged = Verdict.objects.filter(study=study, is_current=True).values("session_id")
     return list(Session.objects.filter(counting(), study=study, state__in=JUDGED_STATES).exclude(pk__in=judged))
 
 
@@ -141,9 +145,8 @@ def withdrawn_golds(study: Study) -> dict[str, WithdrawnGold]:
 def gold_performance(study: Study, rules: RuleSet | None = None) -> list[Gold]:
     """Every gold picture with how many of the otherwise accepted people answered it rightly; the hardest first."""
     rules = rules or RuleSet.from_dict(study.rule_set)
-    counted = Verdict.objects.filter(counting("session"), session__study=study)
-    judged = counted.filter(session__state__in=JUDGED_STATES).order_by("pk")
-    latest = {session: found for session, *found in judged.values_list("session_id", "reasons", "evidence")}
+    found = latest_verdicts(study).values_list("session_id", "reasons", "evidence")
+    latest = {session: (reasons, evidence) for session, reasons, evidence in found}
     slack = {session: gold_slack(reasons, evidence, rules) for session, (reasons, evidence) in latest.items()}
     answers = experiments.gold_answers(study)
     return tally_golds(

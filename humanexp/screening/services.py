@@ -158,16 +158,25 @@ def _judge_together(study: Study, sessions: Sequence[Session], rules: RuleSet) -
 
 
 @transaction.atomic
+def append_verdict(*, session: Session, **facts: Any) -> Verdict:
+    """Add a verdict, which is the current one of its session from now on."""
+    # Two at once: the second waits, and finds the first one's mark.
+    Session.objects.select_for_update().get(pk=session.pk)
+    Verdict.objects.filter(session=session, is_current=True).update(is_current=False)
+    return Verdict.objects.create(session=session, study_id=session.study_id, decided_at=clock.now(), **facts)
+
+
+@transaction.atomic
 def _judge(session: Session, rules: RuleSet, *, rows: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
     # Two runs at once must not append the same verdict twice.
     Session.objects.select_for_update().get(pk=session.pk)
-    current = Verdict.objects.filter(session=session).order_by("-pk").first()
+    current = Verdict.objects.filter(session=session, is_current=True).first()
     if current is not None and current.is_by_person:
         return current
     fields = _fields(session, rules, rows=rows)
     if current is not None and _says(current, fields):
         return current
-    return Verdict.objects.create(session=session, decided_at=clock.now(), **fields)
+    return append_verdict(session=session, **fields)
 
 
 def _says(verdict: Verdict, fields: Mapping[str, Any]) -> bool:
@@ -188,9 +197,7 @@ def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -
     fields = _fields(session, rules_of(session.study))
     fields |= {"accepted": accepted, "reasons": [] if accepted else [selectors.BY_HAND]}
     _note("decide-session", session, by, accepted=accepted, reason=reason)
-    return Verdict.objects.create(
-        session=session, decided_by=by, written_reason=reason, decided_at=clock.now(), **fields
-    )
+    return append_verdict(session=session, decided_by=by, written_reason=reason, **fields)
 
 
 @transaction.atomic
@@ -198,7 +205,7 @@ def return_to_rules(*, session: Session, by: User | None = None) -> Verdict:
     """Take a person's decision back: the rules' verdict is appended again."""
     fields = _fields(session, rules_of(session.study))
     _note("return-to-rules", session, by)
-    return Verdict.objects.create(session=session, decided_at=clock.now(), **fields)
+    return append_verdict(session=session, **fields)
 
 
 def _note(action: str, session: Session, by: User | None, **facts: Any) -> None:

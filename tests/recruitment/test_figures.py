@@ -82,6 +82,7 @@ def approved(row: Assignment, cents: int = 100, fee: int = 20, kind: str = "rewa
     Payment.objects.create(
         environment=row.environment,
         assignment=row,
+        campaign=row.campaign,
         kind=kind,
         cause=f"{kind}-{cents}",
         amount_cents=cents,

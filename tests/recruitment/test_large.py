@@ -58,7 +58,8 @@ def study() -> Study:
         )  # fmt: skip
         Payment.objects.create(
             environment="marketplace", state="confirmed" if number % 3 else "planned", token=f"T{number}",
-            kind="reward", assignment=row, cause="submission", amount_cents=100 + number, fee_cents=20,
+            kind="reward", assignment=row, campaign=campaign, cause="submission", amount_cents=100 + number,
+            fee_cents=20,
         )  # fmt: skip
     return study
 

@@ -25,7 +25,7 @@ from humanexp.recruitment.models import (
 from humanexp.recruitment.quiz import Quiz, QuizQuestion
 from humanexp.recruitment.requirements import WorkerRequirements
 from humanexp.recruitment.services.qualifying import plan_grant
-from humanexp.screening.models import Verdict
+from humanexp.screening.services import append_verdict
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study
@@ -231,9 +231,7 @@ class TestPaidQualification:
         send()
         assert [sees(worker, campaign) for worker in (good, bad, undecided)] == [True, False, False]
         # where the session had no qualification of its own, the verdict says
-        Verdict.objects.create(
-            session=sessions[2], accepted=True, rule_set="vcr", rule_version="1", decided_at=timezone.now()
-        )
+        append_verdict(session=sessions[2], accepted=True, rule_set="vcr", rule_version="1")
         assert services.sync().qualified == 1
         assert services.sync().qualified == 0
         send()

@@ -31,6 +31,7 @@ def _payment(assignment: Assignment, **changes: object) -> Payment:
         "environment": "marketplace",
         "kind": PaymentKind.BONUS,
         "assignment": assignment,
+        "campaign": assignment.campaign,
         "cause": "care",
         "amount_cents": 10,
         "fee_cents": 2,

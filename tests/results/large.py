@@ -299,6 +299,7 @@ def make_large_study(by: User, *, corruptions: int = 14, models: int = 10) -> St
     Verdict.objects.bulk_create(
         Verdict(
             session=session,
+            study=study,
             accepted=not reason,
             reasons=reason,
             rule_set="vcr",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from humanexp.core.models import User
 from humanexp.experiments.models import Session, SessionState, Study
 from humanexp.screening import review, selectors
 from humanexp.screening.models import Verdict
+from humanexp.screening.services import append_verdict
 from tests.plans import on_sqlite, plan_of, reads, rows_read
 from tests.results.collected import make_study
 
@@ -36,21 +37,48 @@ def study() -> Study:
             (False, [], ["favourite answer"], user),
         ]
         for accepted, reasons, flags, by in verdicts[: number % 5]:
-            Verdict.objects.create(
+            append_verdict(
                 session=session, accepted=accepted, reasons=reasons, flags=flags, rule_set="vcr", rule_version="1",
-                decided_by=by, written_reason="Seen." if by else "", decided_at=timezone.now(),
+                decided_by=by, written_reason="Seen." if by else "",
             )  # fmt: skip
+    gone = study.sessions.order_by("pk")[3]
+    gone.verdicts.all().delete(), gone.delete()
     return study
 
 
+def plainly_latest(study: Study) -> list[Verdict]:
+    """Of every finished session that counts the last verdict, told one by one."""
+    finished = study.sessions.filter(is_verified=True, state__in=[SessionState.COMPLETED, SessionState.SUBMITTED])
+    given = [session.verdicts.order_by("pk").last() for session in finished.order_by("pk")]
+    return sorted((one for one in given if one is not None), key=lambda one: one.pk)
+
+
 def test_the_counts_are_those_of_the_latest_verdicts(study: Study) -> None:
-    latest = list(selectors.latest_verdicts(study))
+    latest = plainly_latest(study)
     counts = selectors.verdict_counts(study)
+    assert list(selectors.latest_verdicts(study)) == latest
     assert counts.judged == len(latest) < counts.finished
     assert counts.accepted == sum(one.accepted for one in latest)
     assert counts.flagged == sum(bool(one.flags) and not one.is_by_person for one in latest)
     assert counts.by_hand == sum(one.is_by_person for one in latest) > 0
-    assert sum(selectors.excluded_counts(study).values()) == counts.excluded > 0
+    reasons = Counter(one.reasons[0] if one.reasons else selectors.BY_HAND for one in latest if not one.accepted)
+    assert selectors.excluded_counts(study) == counts.reasons == dict(reasons.most_common())
+    assert counts.excluded == sum(not one.accepted for one in latest) > 0
+
+
+def test_who_takes_the_answers_back_is_in_no_count_from_then_on(study: Study) -> None:
+    before = selectors.verdict_counts(study)
+    counted = next(one for one in plainly_latest(study) if one.accepted)
+    Session.objects.filter(pk=counted.session_id).update(state=SessionState.WITHDRAWN)
+    after = selectors.verdict_counts(study)
+    assert (after.finished, after.accepted) == (before.finished - 1, before.accepted - 1)
+
+
+def test_a_later_verdict_takes_the_mark(study: Study) -> None:
+    first = plainly_latest(study)[0]
+    second = append_verdict(session=first.session, accepted=True, rule_set="vcr", rule_version="2")
+    assert selectors.verdicts_on([first.session]) == {first.session_id: second}
+    assert list(first.session.verdicts.filter(is_current=True)) == [second]
 
 
 @pytest.mark.parametrize("shown", LISTS)
@@ -65,10 +93,9 @@ def test_no_count_of_the_review_reads_all_verdicts_or_sessions(study: Study) -> 
         review.review_of(study)
     counts = [sql for table in ("screening_verdict", "experiments_session") for sql in reads(asked, table)]
     counts = [sql for sql in counts if "COUNT(" in sql]
-    assert len(counts) == 4
-    assert not rows_read(counts, "experiments_session")
-    steps = rows_read(counts, "screening_verdict")
-    assert all("verdict_excluded" in step for step in steps), "those who do not count are few"
+    assert len(counts) == 2
+    assert not rows_read(counts, "experiments_session") and not rows_read(counts, "screening_verdict")
+    assert not [step for sql in counts for step in plan_of(sql) if "CORRELATED" in step or "TEMP B-TREE" in step]
 
 
 @on_sqlite

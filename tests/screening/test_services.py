@@ -106,8 +106,10 @@ def test_verdicts_are_never_changed(client, study, anna):
     with pytest.raises(Conflict, match="never changed"):
         verdict.save()
     with pytest.raises(IntegrityError), transaction.atomic():
+        services.append_verdict(session=session, accepted=True, rule_set="x", rule_version="1", decided_by=anna)
+    with pytest.raises(IntegrityError), transaction.atomic():
         Verdict.objects.create(
-            session=session, accepted=True, rule_set="x", rule_version="1", decided_by=anna, decided_at=clock.now()
+            session=session, study=study, accepted=True, rule_set="x", rule_version="1", decided_at=clock.now()
         )
 
 

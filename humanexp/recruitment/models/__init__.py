@@ -11,6 +11,7 @@ from humanexp.recruitment.models.proposals import RejectionProposal, ReviewPolic
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
+    EXTRAS,
     HitWrite,
     HitWriteKind,
     Pause,
@@ -22,6 +23,7 @@ from humanexp.recruitment.models.writes import (
 )
 
 __all__ = [
+    "EXTRAS",
     "VISITOR",
     "WORKER_NAMESPACE",
     "Assignment",

@@ -57,7 +57,7 @@ class RecruiterWrite(models.Model):
 
     @property
     def campaign(self) -> Campaign:
-        """Of the assignment that it is about; a write about a HIT has its own."""
+        """Of the assignment that it is about; a write about a HIT and a payment have their own."""
         found: Campaign = self.assignment.campaign  # type: ignore[attr-defined]
         return found
 
@@ -67,6 +67,10 @@ class PaymentKind(models.TextChoices):
     BONUS = "bonus", _("bonus")
     #: owed to somebody who did the work and could not submit it
     COMPENSATION = "compensation", _("compensation")
+
+
+#: Paid beside the reward of a place.
+EXTRAS = (PaymentKind.BONUS, PaymentKind.COMPENSATION)
 
 
 def new_marker() -> str:
@@ -79,6 +83,8 @@ class Payment(RecruiterWrite):
 
     kind = models.CharField(max_length=12, choices=PaymentKind.choices)
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="payments")
+    #: the assignment's, which never changes: sums of money look up no assignment
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="payments", db_index=False)
     cause = models.CharField(max_length=60)
     amount_cents = models.PositiveIntegerField()
     fee_cents = models.PositiveIntegerField()
@@ -99,9 +105,11 @@ class Payment(RecruiterWrite):
             models.Index(fields=["environment", "state"]),
             # in the order of the tally, with all that it adds up
             models.Index(
-                fields=["environment", "kind", "state", "assignment", "amount_cents", "fee_cents", "created_at"],
-                name="payment_tally",
+                fields=["campaign", "kind", "state", "environment", "amount_cents", "fee_cents", "created_at"],
+                name="payment_of_campaign",
             ),
+            # what was promised beside the rewards since the month began
+            models.Index(fields=["environment", "kind", "created_at"], name="payment_by_month"),
         ]
 
     def __str__(self) -> str:

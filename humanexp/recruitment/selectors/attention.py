@@ -365,7 +365,8 @@ def _not_submitted(study: Study) -> Iterator[Attention]:
 def _taken_over(study: Study) -> Iterator[Attention]:
     """One assignment id under two people: returned by the first, accepted by the second."""
     # the recruiter lists one of them: the other is one that we saw begin
-    begun = Assignment.objects.filter(campaign__study=study, state__in=BEGUN).exclude(environment=Environment.LINK)
+    campaigns = list(Campaign.objects.filter(study=study).values_list("pk", flat=True))
+    begun = Assignment.objects.filter(campaign__in=campaigns, state__in=BEGUN).exclude(environment=Environment.LINK)
     namesakes = Assignment.objects.filter(
         environment=OuterRef("environment"), assignment_id=OuterRef("assignment_id")
     ).exclude(pk=OuterRef("pk"))

@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet, Sum
 
 from humanexp.core import clock
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Campaign, HitWrite, Payment, PaymentKind, SenderLease, StudyBudget
+from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, SenderLease, StudyBudget
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.tally import PlaceCount, Tally, place_counts, tally_of
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
@@ -48,7 +48,7 @@ def place_cents(campaign: Campaign, hit_size: int) -> int:
 def committed_cents(campaign: Campaign) -> int:
     """What the campaign may come to: places that can still be taken or were, and bonuses that are not refused."""
     places = campaign.quoted_cents if campaign.state != CampaignState.STOPPED else _taken_cents([campaign], TAKEN)
-    return places + _cost(_extras().filter(assignment__campaign=campaign))
+    return places + _cost(_extras().filter(campaign=campaign))
 
 
 def budget_of(study: Study, tally: Tally | None = None) -> Budget:
@@ -103,7 +103,7 @@ def places_cents(campaigns: Mapping[int, Campaign], places: Iterable[PlaceCount]
 
 
 def _extras() -> QuerySet[Payment]:
-    return Payment.objects.exclude(kind=PaymentKind.REWARD).exclude(state=WriteState.REFUSED)
+    return Payment.objects.filter(kind__in=EXTRAS).exclude(state=WriteState.REFUSED)
 
 
 def _cost(payments: QuerySet[Payment]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, Sum
+from django.db.models import Count, Min, Q, Sum
 
 from humanexp.experiments.models import Session, SessionState, Study
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
@@ -40,8 +40,9 @@ class PeopleCount:
 
 @dataclass(frozen=True, kw_only=True)
 class Paid:
-    """Payments of one kind through one recruiter in one state."""
+    """Payments of one campaign and one kind through one recruiter in one state."""
 
+    campaign: int
     environment: str
     kind: str
     state: str
@@ -81,29 +82,19 @@ class Tally:
 
 def tally_of(study: Study) -> Tally:
     campaigns = {campaign.pk: campaign for campaign in Campaign.objects.filter(study=study)}
-    # in the order of the index of the tally, each looked up: a join would begin with the assignments and sort
-    theirs = Assignment.objects.filter(pk=OuterRef("assignment"), campaign__in=list(campaigns))
-    payments = Payment.objects.filter(Exists(theirs)).order_by()
-    sums = payments.values_list("environment", "kind", "state").annotate(
-        n=Count("pk"), amount=Sum("amount_cents"), fee=Sum("fee_cents"), oldest=Min("created_at")
+    payments = Payment.objects.filter(campaign__in=list(campaigns)).order_by()
+    sums = payments.values("campaign", "kind", "state", "environment").annotate(
+        count=Count("pk"),
+        amount_cents=Sum("amount_cents"),
+        fee_cents=Sum("fee_cents"),
+        oldest=Min("created_at"),
     )
     standing = _standing(campaigns)
     return Tally(
         campaigns=campaigns,
         places=tuple(_places(campaigns, standing)),
         known=tuple(_known(study, campaigns, standing)),
-        payments=tuple(
-            Paid(
-                environment=environment,
-                kind=kind,
-                state=state,
-                count=count,
-                amount_cents=amount,
-                fee_cents=fee,
-                oldest=oldest,
-            )
-            for environment, kind, state, count, amount, fee, oldest in sums
-        ),
+        payments=tuple(Paid(**row) for row in sums),
     )
 
 

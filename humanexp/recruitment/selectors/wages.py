@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.conf import settings
-from django.db.models import ExpressionWrapper, F, FloatField, Q, Value
+from django.db.models import ExpressionWrapper, F, FloatField, Q, QuerySet, Value
 
 from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Population, Session, Study
 from humanexp.recruitment import pricing
-from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
+from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
 from humanexp.recruitment.selectors.moments import Epoch
@@ -112,7 +112,7 @@ def wage_of(study: Study, tally: Tally | None = None) -> Wage:
         _wage(study, took, newest.reward_cents, newest.estimated_minutes),
         unmeasured=sum(row.count - row.finished for row in listed),
     )
-    rates = sorted(_hourly(study, took))
+    rates = sorted(_hourly(took))
     if not rates:
         return wage
     return replace(
@@ -150,11 +150,12 @@ def _hourly_cents(reward_cents: int, minutes: float) -> int | None:
     return pricing.hourly_cents(reward_cents=reward_cents, minutes=minutes) if reward_cents else None
 
 
-def _hourly(study: Study, took: Mapping[int, float]) -> Iterator[float]:
+def _hourly(took: Mapping[int, float]) -> Iterator[float]:
     """Of everybody who is paid and whose time is known: reward and bonuses."""
     worked = Assignment.objects.filter(session__in=list(took), campaign__reward_cents__gt=0)
-    bonuses = _bonuses_of(study)
-    for pk, session, reward_cents in worked.values_list("pk", "session_id", "campaign__reward_cents"):
+    people = list(worked.values_list("pk", "session_id", "campaign__reward_cents"))
+    bonuses = _sums(Payment.objects.filter(assignment__in=[pk for pk, _session, _cents in people]))
+    for pk, session, reward_cents in people:
         minutes = took.get(session or 0, 0.0)
         if minutes > 0:
             yield (reward_cents + bonuses.get(pk, 0)) * 60 / minutes
@@ -165,7 +166,7 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
     floor = settings.WAGE_FLOOR_CENTS if floor_cents is None else floor_cents
     worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
     worked = worked.filter(campaign__compensates=None, person__isnull=False)
-    paid = _bonuses_of(study)
+    paid = _sums(Payment.objects.filter(campaign__study=study))
     # Nobody is active for longer than the sitting lasted: answers are read where that could fall below the floor. The
     # database leaves most people out, by the reward alone and with a second to spare.
     is_known = Q(session__in=sat(study))
@@ -235,9 +236,10 @@ def _minutes_of_pilots(study: Study) -> list[float]:
     return []
 
 
-def _bonuses_of(study: Study) -> dict[int, int]:
-    bonuses = Payment.objects.filter(assignment__campaign__study=study).exclude(kind=PaymentKind.REWARD)
+def _sums(payments: QuerySet[Payment]) -> dict[int, int]:
+    """Bonuses and compensations among these payments that are not refused, by the assignment."""
     paid: dict[int, int] = {}
-    for assignment, cents in bonuses.exclude(state=WriteState.REFUSED).values_list("assignment_id", "amount_cents"):
+    bonuses = payments.filter(kind__in=EXTRAS).exclude(state=WriteState.REFUSED).order_by()
+    for assignment, cents in bonuses.values_list("assignment_id", "amount_cents"):
         paid[assignment] = paid.get(assignment, 0) + cents
     return paid

@@ -218,6 +218,7 @@ def _insert(*, assignment: Assignment, by: User | None, **facts: object) -> Paym
     payment = Payment.objects.create(
         environment=assignment.environment,
         assignment=assignment,
+        campaign_id=assignment.campaign_id,
         token=f"new-{secrets.token_hex(16)}",
         created_by=by,
         **facts,

@@ -66,8 +66,8 @@ def asked(study: Study, launched: Campaign, finished: Callable[..., Assignment],
     proposer = User.objects.create_user("proposer")
     proposal = RejectionProposal.objects.create(assignment=other, reason="r" * 30, evidence="e" * 30, by=proposer)
     payment = Payment.objects.create(
-        environment="marketplace", assignment=row, kind=PaymentKind.BONUS, cause="thanks", amount_cents=10, fee_cents=2,
-        state="refused", token="bonus-1",
+        environment="marketplace", assignment=row, campaign=launched, kind=PaymentKind.BONUS, cause="thanks",
+        amount_cents=10, fee_cents=2, state="refused", token="bonus-1",
     )  # fmt: skip
     now = timezone.now()
     difference = Difference.objects.create(
