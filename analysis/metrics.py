@@ -175,7 +175,7 @@ def leads(first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0)) -> 
     if not difference.any():
         return 0.0, 0.0
     basis = first.basis
-    polynomial = PPoly.from_spline(BSpline(basis.knots, difference, basis.degree))
+    polynomial = PPoly.from_spline(BSpline(basis.knots, difference, basis.degree).tck)
     roots = polynomial.roots(discontinuity=False, extrapolate=False)
     inside = np.concatenate([roots[np.isfinite(roots)], basis.knots])
     edges = np.unique(np.concatenate([np.clip(inside, *span), span]))

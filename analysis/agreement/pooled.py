@@ -97,7 +97,7 @@ def pooled_consistency(
     # Sums of every column in every cluster and stratum; a resampling weighs clusters.
     width = int(stratum.max()) + 1
     sums = _cluster_sums(columns, cluster, stratum, width)
-    observed, expected, kappa = _pooled(np.asarray(sums.sum(axis=0)).reshape(1, 4, width))
+    observed, expected, kappa = _pooled(np.asarray(sums.sum(axis=0), dtype=np.float64).reshape(1, 4, width))
     interval = None
     if n_bootstrap:
         generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)

@@ -223,5 +223,5 @@ def _assign(
     chosen = {}
     for taker, column in zip(*linear_sum_assignment(cost), strict=True):
         if cost[taker, column] < _FORBIDDEN:
-            chosen[int(takers[taker])] = rows[column]
+            chosen[int(takers[taker])] = rows[int(column)]
     return chosen

@@ -106,7 +106,7 @@ def _fixed_rates(levels: pd.DataFrame) -> dict[tuple[str, str], float]:
         .mean()
     )
     means = by_level.groupby(level=[0, 1], sort=True).mean()
-    return {(str(name), str(function)): float(rate) for (name, function), rate in means.items()}
+    return {(str(name), str(function)): float(rate) for (name, function), rate in zip(means.index, means, strict=True)}
 
 
 def _model(
@@ -151,7 +151,8 @@ def _coverage(predictions: pd.DataFrame | None, levels: pd.DataFrame, functions:
     b: dict[str, dict[int | None, dict[int, int]]] = {}
     for name in functions:
         own = fixed[fixed["corruption"] == name]
-        b[name] = {int(level): _counted(part["visual_change"]) for level, part in own.groupby("level", sort=True)}
+        level = own["level"].astype(int)
+        b[name] = {one: _counted(own[level == one]["visual_change"]) for one in sorted(set(level.tolist()))}
     return compare_sets(a, b).to_dict()
 
 

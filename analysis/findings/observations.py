@@ -218,7 +218,9 @@ def digest_of(*tables: pd.DataFrame | None) -> str:
 def _curve_rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Categorisation trials of roles that may enter curves, in the order of session and position."""
     _need(frame, _TRIAL_COLUMNS, "trials")
-    part = frame.loc[(_text(frame, "task") == "categorisation") & np.isin(_text(frame, "role"), CURVE_ROLES)]
+    part: pd.DataFrame = frame.loc[
+        (_text(frame, "task") == "categorisation") & np.isin(_text(frame, "role"), CURVE_ROLES)
+    ]
     order = [name for name in ("participant", "session", "position") if name in part.columns]
     return part.sort_values(order, kind="stable")
 

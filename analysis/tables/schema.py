@@ -268,7 +268,7 @@ def read_table(path: Path) -> pd.DataFrame:
     raise TableRefused(f"{path.name}: tables are .csv or .parquet files.")
 
 
-def _dtype(column: Column) -> str:
+def _dtype(column: Column) -> Any:
     return _DTYPES[column.kind]
 
 

@@ -93,7 +93,7 @@ class Selection:
         """The chosen rows of a table of predictions."""
         return predictions.loc[self._of_corruptions(predictions)].reset_index(drop=True)
 
-    def _of_corruptions(self, table: pd.DataFrame) -> Any:
+    def _of_corruptions(self, table: pd.DataFrame) -> pd.Series[bool]:
         if not self.corruptions:
             return table["corruption"].notna()
         return table["corruption"].isin([*self.corruptions, CLEAN])

@@ -78,7 +78,9 @@ def predictions_of(study: Study) -> pd.DataFrame:
         chosen = trials[[name for name in PREDICTIONS.names if name in trials.columns]].to_dict("records")
         named = zip(trials["participant"], chosen, strict=True)
         return PREDICTIONS.frame(
-            row | {"classifier": name, "confidence": None, "label_space": 16} for name, row in named
+            {str(column): cell for column, cell in row.items()}
+            | {"classifier": name, "confidence": None, "label_space": 16}
+            for name, row in named
         )
     if study.stimulus_set is None:
         return PREDICTIONS.frame([])

@@ -92,8 +92,15 @@ def large_findings(*, corruptions: int = 14, models: int = 10) -> dict[str, Any]
                 "kind": kind,
                 "sessions": count,
                 "answers": 100 * count,
-                "curves": [curve for curve in curves if curve["population"] == "humans"],
-                "comparisons": comparisons,
+                "curves": [
+                    {name: curve[name] for name in ("population", "corruption", "property", "area", "n")}
+                    for curve in curves
+                    if curve["population"] == "humans"
+                ],
+                "comparisons": [
+                    {name: one[name] for name in ("classifier", "corruption", "property", "hmri", "mrsi")}
+                    for one in comparisons
+                ],
             }
             for choice, kind, count in (("as reported", "headline", 48), ("all sessions", "screening", 60))
         ],
@@ -116,10 +123,11 @@ def _curve(population: str, corruption: str, measure: str, middle: float, rng: n
     spread = 0.01 + 0.03 * np.exp(-(((V - middle) / 0.15) ** 2))
     reach = 0.9 + 0.1 * rng.random()
     bins = [
-        {"v": (k + 0.5) / 40, "n": int(4 + 20 * rng.random()), "rate": float(np.interp((k + 0.5) / 40, V, estimate))}
+        {"v": (k + 0.5) / 40, "n": int(4 + 20 * rng.random()), "rate": float(np.interp((k + 0.5) / 40, V, estimate)),
+         "originals": 40, "thin": False}
         for k in range(40)
         if (k + 0.5) / 40 < reach
-    ]
+    ]  # fmt: skip
     area = float(estimate.mean())
     return {
         "population": population,
@@ -128,17 +136,32 @@ def _curve(population: str, corruption: str, measure: str, middle: float, rng: n
         "area": area,
         "interval": [area - 0.01, area + 0.01],
         "level": 0.95,
+        "standard_error": 0.005,
         "extrapolated": 1 - bins[-1]["v"],
+        "area_bounds": [area - 0.02, area + 0.02],
         "withheld": False,
         "measured": {"range": [0.0, bins[-1]["v"]], "mean": area, "interval": [area - 0.01, area + 0.01]},
         "abscissa": "visual_change",
         "label_space": 16,
+        "same_stimuli": True,
+        "anchor": {"kind": "none", "value": None, "n": 0},
         "n": sum(one["n"] for one in bins),
+        "originals": 400,
+        "participants": ACCEPTED if population == "humans" else None,
+        "scheme": None,
+        "dispersion": 1.0,
+        "smoothness": 1.0,
         "bins": bins,
+        "data_digest": "5d" * 32,
         "thresholds": [
-            {"rate": rate, "v": middle + shift, "interval": [middle + shift - 0.01, middle + shift + 0.01]}
+            {
+                "rate": rate,
+                "v": middle + shift,
+                "interval": [middle + shift - 0.01, middle + shift + 0.01],
+                "extrapolated": False,
+            }
             for rate, shift in ((0.75, -0.08), (0.5, 0.0))
-        ],
+        ],  # fmt: skip
         "misses": {"n": 12, "share": 0.01, "dropped": {"n": 400, "area": area + 0.004}},
         "all_sessions": {"n": 500, "area": area - 0.006},
         "ceiling": {"splits": 10, "hmri": 0.985, "mrsi": 0.012},
@@ -188,10 +211,15 @@ def _leader(net: str, measure: str, comparisons: list[dict[str, Any]]) -> dict[s
         "classifier": net,
         "property": measure,
         "corruptions": len(own),
+        "withheld": 0,
         "hmri": hmri,
         "hmri_interval": [hmri - 0.008, min(1.0, hmri + 0.008)],
         "mrsi": mrsi,
         "mrsi_interval": [max(0.0, mrsi - 0.003), mrsi + 0.003],
+        "human_area": 0.8,
+        "human_area_interval": [0.79, 0.81],
+        "classifier_area": 0.8 * hmri,
+        "classifier_area_interval": [0.79 * hmri, 0.81 * hmri],
         "corruption_error": 2.0 - hmri,
         "corruption_error_interval": [1.97 - hmri, 2.03 - hmri],
     }
@@ -226,13 +254,20 @@ def _pair(one: str, two: str, measure: str, population: str, curves: list[dict[s
         "property": measure,
         "difference": difference,
         "interval": [difference - 0.012, difference + 0.012],
+        "band": [difference - 0.03, difference + 0.03],
+        "range": [0.0, 0.9],
         "p": 0.5,
         "p_adjusted": 0.01 if size > 0.03 else 0.8,
+        "test": "permutation",
         "overlap_83": size < 0.03,
         "overlap_83_pointwise": size < 0.02,
+        "equivalent": size < 0.015,
+        "different": size > 0.03,
         "verdict": "equivalent" if size < 0.015 else "different" if size > 0.03 else "undecided",
+        "statement": "as the verdict",
         "margin": 0.03,
-        "answers": [400, 400],
+        "band_margin": 0.1,
+        "answers": 800,
         "answers_to_decide": 1200 if 0.015 <= size <= 0.03 else None,
     }
 
@@ -258,6 +293,8 @@ def _times(number: int) -> dict[str, Any]:
         "median_ms": 620.0 + 40 * number,
         "lower_ms": 510.0 + 30 * number,
         "upper_ms": 800.0 + 70 * number,
+        "median_right_ms": 610.0 + 40 * number,
+        "median_wrong_ms": None,
     }
 
 

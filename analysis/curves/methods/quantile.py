@@ -102,7 +102,8 @@ class _Program:
             heights[0] = (start, start)
         if end is not None:
             heights[-1] = (end, end)
-        found = linprog(
+        # Sparse constraints are taken as well, which the stubs do not say.
+        found = linprog(  # type: ignore[call-overload]
             np.concatenate([np.zeros(size), np.full(2 * bins, 0.5), np.full(change, roughness)]),
             A_ub=limits,
             b_ub=np.zeros(limits.shape[0]),

@@ -156,7 +156,8 @@ def _class_numbers(class_table: bytes) -> dict[int, str]:
     from scipy.io import loadmat
 
     try:
-        synsets = loadmat(io.BytesIO(class_table), squeeze_me=True)["synsets"]
+        # An open file is taken as well, which the stubs do not say.
+        synsets = loadmat(io.BytesIO(class_table), squeeze_me=True)["synsets"]  # type: ignore[arg-type]
         return {
             int(number): str(wnid)
             for number, wnid in zip(synsets["ILSVRC2012_ID"], synsets["WNID"], strict=True)

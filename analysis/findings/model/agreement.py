@@ -1,0 +1,60 @@
+"""Do observers err on the same pictures, and do they go by shape?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from analysis.findings.model.entry import Entry, Interval, Pair
+
+
+class ErrorConsistency(Entry):
+    """Two observers on the pictures of one condition that both saw."""
+
+    pair: Pair
+    condition: str
+    n: int
+    kappa: float
+    observed: float
+    expected: float
+    accuracies: Interval | None = None
+    #: False where kappa says nothing
+    shown: bool = True
+    interval: Interval | None = None
+
+
+class Pooled(Entry):
+    """Error consistency where observers share few pictures."""
+
+    kappa: float
+    observed: float
+    expected: float
+    pictures: int
+    accuracies: tuple[float, ...]
+
+
+class Agreement(Entry):
+    """An observer beside people over all conditions; people among themselves."""
+
+    observer: str
+    kind: Literal["humans", "classifier"]
+    ood_accuracy: float | None
+    accuracy_difference: float | None
+    observed_consistency: float | None
+    error_consistency: float | None
+    pairs: int
+    pooled: Pooled | None
+    interval: Interval | None
+    n: int
+    conditions: tuple[str, ...]
+
+
+class ShapeBias(Entry):
+    """Answers of an observer to pictures with the shape of one category and the texture of another."""
+
+    observer: str
+    kind: Literal["humans", "human", "classifier"]
+    shape: int
+    texture: int
+    other: int
+    bias: float | None
+    interval: Interval

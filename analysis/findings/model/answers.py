@@ -1,0 +1,95 @@
+"""What observers answered, and how fast."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from analysis.findings.model.curves import Line
+from analysis.findings.model.entry import Entry
+
+
+class Observer(Entry):
+    """Somebody who answered."""
+
+    name: str
+    kind: Literal["human", "classifier"]
+
+
+class Accuracy(Entry):
+    """An observer in one condition."""
+
+    observer: str
+    condition: str
+    trials: int
+    correct: int
+    accuracy: float
+
+
+class HumanAccuracy(Entry):
+    """People in one condition."""
+
+    condition: str
+    mean_over_observers: float
+    observers: int
+
+
+class Favourite(Entry):
+    """The wrong answer given most, and its share of the wrong answers."""
+
+    response: str
+    share: float
+
+
+class Confusion(Entry):
+    """Answers by true category, over all or in a range of the axis."""
+
+    population: str
+    corruption: str
+    low: float | None
+    high: float | None
+    categories: tuple[str, ...]
+    responses: tuple[str, ...]
+    #: a row a true category
+    counts: tuple[tuple[int, ...], ...]
+    favourite: Favourite | None
+
+
+class TimeBin(Entry):
+    """Response times in a tenth of the axis."""
+
+    v: float
+    n: int
+    median_ms: float
+    lower_ms: float
+    upper_ms: float
+    median_right_ms: float | None
+    median_wrong_ms: float | None
+
+
+class ResponseTimes(Entry):
+    """People's response times on one corruption."""
+
+    population: str
+    corruption: str
+    bins: tuple[TimeBin, ...]
+
+
+class ParticipantBin(Entry):
+    """A participant's answers in a tenth of the axis."""
+
+    v: float
+    n: int
+    rate: float
+
+
+class Participant(Entry):
+    """One participant on one corruption; on all of them where it is None."""
+
+    participant: str
+    corruption: str | None
+    n: int
+    accuracy: float
+    median_rt_ms: float | None
+    bins: tuple[ParticipantBin, ...]
+    area: float | None
+    band: Line | None

@@ -1,0 +1,146 @@
+"""The same numbers otherwise: other choices of trials, published levels, coverage, judged pictures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from analysis.findings.model.entry import ComparisonName, CurveName, Entry, Property
+
+ChoiceKind = Literal["headline", "screening", "timing", "misses"]
+
+
+class ChoiceCurve(CurveName):
+    """People's area under another choice of trials."""
+
+    area: float
+    n: int
+
+
+class ChoiceComparison(ComparisonName):
+    """A classifier beside people under another choice of trials."""
+
+    hmri: float
+    mrsi: float
+
+
+class Choice(Entry):
+    """Headline numbers under one choice of sessions and trials."""
+
+    choice: str
+    kind: ChoiceKind
+    #: None without a table of them
+    sessions: int | None
+    answers: int
+    curves: tuple[ChoiceCurve, ...]
+    comparisons: tuple[ChoiceComparison, ...]
+
+
+class FunctionLevels(Entry):
+    """A classifier on one corruption function, by fixed levels and by areas."""
+
+    corruption: str
+    fixed_accuracy: float
+    area_accuracy: float
+    area_consistency: float | None
+
+
+class Ranks(Entry):
+    """Places of a classifier by each measure."""
+
+    fixed: int
+    accuracy: int
+    consistency: int | None = None
+
+
+class LevelModel(Entry):
+    """A classifier by fixed levels and by areas."""
+
+    classifier: str
+    fixed_accuracy: float
+    area_accuracy: float
+    area_consistency: float | None
+    by_function: tuple[FunctionLevels, ...]
+    ranks: Ranks
+
+
+class RankChange(Entry):
+    """A classifier whose place by fixed levels is another than by areas."""
+
+    classifier: str
+    property: Property
+    from_: int = Field(alias="from")
+    to: int
+
+
+class Swap(Entry):
+    """Two classifiers whose order differs."""
+
+    property: Property
+    ahead_at_levels: str
+    ahead_by_area: str
+
+
+class Levels(Entry):
+    """Fixed levels beside areas."""
+
+    functions: tuple[str, ...]
+    models: tuple[LevelModel, ...]
+    rank_changes: tuple[RankChange, ...]
+    swaps: tuple[Swap, ...]
+    #: as `analysis.visual_change.comparison.SetComparison` writes it
+    coverage: dict[str, JsonValue] | None
+
+
+class Reach(Entry):
+    """How far up the axis the stimuli of a corruption reach."""
+
+    corruption: str
+    n: int
+    originals: int
+    targets_missed: int
+    largest: float
+    largest_worst_original: float
+    covered: int
+    bins: int
+    paper_covered: int
+    paper_bins: int
+
+
+class JudgedImage(Entry):
+    """A picture that people judged."""
+
+    stimulus: str
+    wanted: str
+    n: int
+    shows: float
+    usable: float
+    yes_to_both: float
+    agreement: float
+    accepted: bool
+    accepted_one_coin: bool
+    certainty: float
+
+
+class Judgements(Entry):
+    """All judged pictures together; without answers of qualified people there are numbers of people alone."""
+
+    people: int
+    qualified: int
+    answers: int
+    threshold: float
+    agreement: float | None = None
+    agreement_shows: float | None = None
+    agreement_usable: float | None = None
+    mean_image_agreement: float | None = None
+    accepted_share: float | None = None
+    accepted_share_one_coin: float | None = None
+    decided_otherwise: int | None = None
+
+
+class Validation(Entry):
+    """Do people agree that a picture shows the wanted category?"""
+
+    images: tuple[JudgedImage, ...]
+    overall: Judgements

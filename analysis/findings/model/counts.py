@@ -1,0 +1,103 @@
+"""How many sessions and trials went in, and how they were analysed."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict
+
+from analysis.findings.model.entry import LEVEL, Entry
+from analysis.similarity import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
+
+
+class Settings(Entry):
+    """Arguments of `analysis.findings.analyse` that decide the numbers."""
+
+    seed: int
+    n_bootstrap: int
+    level: float = LEVEL
+    margin: float = MARGIN
+    band_margin: float = BAND_MARGIN
+    discrimination_margin: float = DISCRIMINATION_MARGIN
+    validation_threshold: float | None = None
+    borrow: dict[str, str] = {}
+    sensitivity: bool = True
+
+
+class TrialCounts(Entry):
+    """Rows that went in."""
+
+    rows: int
+    in_all_sessions: int
+    in_accepted_sessions: int
+    predictions: int
+
+
+class SessionCounts(Entry):
+    """Sessions as whoever collected them counted them; further counts are kept."""
+
+    model_config = ConfigDict(extra="allow")
+
+    opened: int = 0
+    under_way: int | None = None
+    completed: int | None = None
+    submitted: int = 0
+    unverified: int = 0
+    withdrawn: int = 0
+    planned: int = 0
+    accepted: int = 0
+    #: by reason
+    excluded: dict[str, int] = {}
+
+
+class Exclusion(Entry):
+    """Sessions that were excluded for one reason."""
+
+    reason: str
+    n: int
+
+
+class Flow(Entry):
+    """Sessions at each step; each that was opened is withdrawn, unfinished, unverified, unjudged, accepted or excluded.
+
+    Attributes
+    ----------
+    opened : int
+        Sessions that were ever opened.
+    finished : int
+        Sessions in which every trial was answered, and that can count.
+    submitted : int
+        Finished sessions that were handed in.
+    withdrawn : int
+        Taken back by the participant, or ended by them; their answers are in no table.
+    unfinished : int
+        Begun, and neither finished nor withdrawn.
+    unjudged : int
+        Finished, and not judged yet.
+    accepted : int
+        Sessions that count.
+    excluded : tuple of Exclusion
+        Judged sessions that do not count, by their first reason, the most frequent first.
+    accepted_by_hand, excluded_by_hand : int
+        Verdicts in which a person decided otherwise than the rules; they are among the accepted and the excluded.
+    not_submitted : int
+        Finished sessions that were not handed in; they are judged, too.
+    unverified : int
+        Every trial was answered, and whoever recruits the person has not listed the session: it cannot count.
+    """
+
+    opened: int
+    finished: int
+    submitted: int
+    withdrawn: int
+    unfinished: int
+    unjudged: int
+    accepted: int
+    excluded: tuple[Exclusion, ...]
+    accepted_by_hand: int
+    excluded_by_hand: int
+    not_submitted: int
+    unverified: int = 0
+
+    @property
+    def excluded_total(self) -> int:
+        """Judged sessions that do not count."""
+        return sum(one.n for one in self.excluded)

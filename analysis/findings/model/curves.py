@@ -1,0 +1,129 @@
+"""Curves with their bands, thresholds, bins and caveats."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from analysis.curves.bootstrap import Scheme
+from analysis.curves.curve import AnchorKind
+from analysis.findings.model.entry import LEVEL, CurveName, Entry, Interval, Numbers
+
+Abscissa = Literal["visual_change", "condition"]
+
+
+class Anchor(Entry):
+    """What holds a curve at its left end."""
+
+    kind: AnchorKind
+    value: float | None
+    n: int
+
+
+class Bin(Entry):
+    """Answers in one of equal bins of the axis."""
+
+    v: float
+    n: int
+    rate: float
+    originals: int | None
+    thin: bool
+    #: answers by true category, in the order of `analysis.categories.CATEGORIES`; of people alone
+    categories: tuple[int, ...] = ()
+
+
+class Measured(Entry):
+    """Mean height on the range with answers: the headline where the area is withheld."""
+
+    range: Interval
+    mean: float
+    interval: Interval | None
+
+
+class Threshold(Entry):
+    """Where a curve falls through a rate; None where it does not."""
+
+    rate: float
+    v: float | None
+    interval: tuple[float | None, float | None] | None
+    extrapolated: bool
+
+
+class Line(Entry):
+    """A curve on a grid."""
+
+    v: Numbers
+    estimate: Numbers
+
+
+class Band(Line):
+    """A curve on a grid with its pointwise and its simultaneous band; without refits there are none."""
+
+    lower: Numbers | None = None
+    upper: Numbers | None = None
+    simultaneous_lower: Numbers | None = None
+    simultaneous_upper: Numbers | None = None
+    level: float = LEVEL
+    simultaneous_level: float | None = None
+
+
+class SizeAndArea(Entry):
+    """A curve over another choice of trials."""
+
+    n: int
+    area: float
+
+
+class Misses(Entry):
+    """Answers that did not come in time, and the curve without them."""
+
+    n: int
+    share: float
+    dropped: SizeAndArea | None
+
+
+class Ceiling(Entry):
+    """What an observer like people would score: random halves of the people beside each other."""
+
+    splits: int
+    hmri: float
+    mrsi: float
+    kappa: float | None = None
+    kappa_interval: Interval | None = None
+    kappa_n: int | None = None
+
+
+class Curve(CurveName):
+    """One population's performance over visual change, or over an experiment's conditions."""
+
+    area: float
+    interval: Interval | None
+    level: float
+    standard_error: float | None
+    extrapolated: float
+    area_bounds: Interval
+    #: more than a fifth of the axis is extrapolated
+    withheld: bool
+    abscissa: Abscissa
+    label_space: int
+    same_stimuli: bool
+    anchor: Anchor
+    n: int
+    originals: int | None
+    participants: int | None
+    scheme: Scheme | None
+    scheme_reason: str = ""
+    dispersion: float | None
+    smoothness: float
+    bins: tuple[Bin, ...]
+    empty_bins: tuple[int, ...] = ()
+    data_digest: str
+    measured: Measured
+    thresholds: tuple[Threshold, ...]
+    band: Band
+    #: of people alone
+    ceiling: Ceiling | None = None
+    misses: Misses | None = None
+    all_sessions: SizeAndArea | None = None
+    #: of classifiers alone: all their pictures, where people saw only some
+    full_set: SizeAndArea | None = None
+    caveats: tuple[str, ...] = ()

@@ -1,0 +1,66 @@
+"""`Findings`: every number of the dashboard."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import JsonValue
+
+from analysis.findings.model.agreement import Agreement, ErrorConsistency, ShapeBias
+from analysis.findings.model.answers import Accuracy, Confusion, HumanAccuracy, Observer, Participant, ResponseTimes
+from analysis.findings.model.checks import Choice, Levels, Reach, Validation
+from analysis.findings.model.comparisons import Comparison, Leader
+from analysis.findings.model.counts import Flow, SessionCounts, Settings, TrialCounts
+from analysis.findings.model.curves import Curve
+from analysis.findings.model.entry import HUMANS, Entry
+from analysis.findings.model.similarity import AlikeClasses, Discrimination, Similarity
+
+
+class Findings(Entry):
+    """What `analysis.findings.analyse` gives; plain values in a fixed order come from `to_json`."""
+
+    study: str
+    version: str
+    data_digest: str
+    seed: int
+    n_bootstrap: int
+    settings: Settings | None = None
+    observers: tuple[Observer, ...] = ()
+    accuracy: tuple[Accuracy, ...] = ()
+    human_accuracy: tuple[HumanAccuracy, ...] = ()
+    #: by property, corruption, and population, people first
+    curves: tuple[Curve, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    leaderboard: tuple[Leader, ...] = ()
+    #: for people; for classifiers it follows
+    similarity: tuple[Similarity, ...] = ()
+    classifier_similarity: tuple[Similarity, ...] = ()
+    classes: tuple[AlikeClasses, ...] = ()
+    discrimination: tuple[Discrimination, ...] = ()
+    error_consistency: tuple[ErrorConsistency, ...] = ()
+    agreement: tuple[Agreement, ...] = ()
+    shape_bias: tuple[ShapeBias, ...] = ()
+    confusion: tuple[Confusion, ...] = ()
+    response_times: tuple[ResponseTimes, ...] = ()
+    participants: tuple[Participant, ...] = ()
+    sensitivity: tuple[Choice, ...] = ()
+    levels: Levels | None = None
+    reach: tuple[Reach, ...] = ()
+    validation: Validation | None = None
+    trials: TrialCounts | None = None
+    notes: tuple[str, ...] = ()
+    #: where whoever collected the answers counted them
+    sessions: SessionCounts | None = None
+    flow: Flow | None = None
+    #: the choice of sessions and trials where it is not the planned one
+    selection: dict[str, JsonValue] | None = None
+
+    @classmethod
+    def read(cls, stored: str | bytes) -> Self:
+        """Read what `to_json` wrote, by this version or an earlier one; what is not known is left out."""
+        return cls.model_validate_json(stored, extra="ignore")
+
+    @property
+    def human_curves(self) -> tuple[Curve, ...]:
+        """People's curves."""
+        return tuple(curve for curve in self.curves if curve.population == HUMANS)

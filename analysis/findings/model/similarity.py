@@ -1,0 +1,79 @@
+"""Which corruptions are alike: by their curves, and by who can tell them apart."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from analysis.findings.model.entry import HUMANS, Entry, Interval, Pair, Property
+from analysis.similarity.discrimination import DiscriminationForm
+from analysis.similarity.verdicts import Verdict
+
+
+class Similarity(Entry):
+    """A pair of corruptions for one population; see `analysis.similarity.CurveSimilarity`."""
+
+    population: str = HUMANS
+    pair: Pair
+    property: Property
+    difference: float
+    interval: Interval
+    band: Interval
+    range: Interval
+    p: float
+    p_adjusted: float
+    test: Literal["permutation", "bootstrap"]
+    overlap_83: bool
+    overlap_83_pointwise: bool
+    equivalent: bool
+    area_equivalent: bool | None = None
+    band_equivalent: bool | None = None
+    different: bool
+    verdict: Verdict
+    statement: str
+    margin: float
+    band_margin: float
+    answers: int
+    answers_to_decide: int | None
+
+
+class Reuse(Entry):
+    """Answers that could be saved by showing one corruption of each class."""
+
+    answers: int
+    saved: int
+    share: float
+
+
+class AlikeClasses(Entry):
+    """Corruptions in classes of alike ones."""
+
+    population: str
+    property: Property
+    classes: tuple[tuple[str, ...], ...]
+    reuse: Reuse | None = None
+
+
+class Discrimination(Entry):
+    """A pair of corruptions that people had to tell apart; see `analysis.similarity.DiscriminationTest`."""
+
+    pair: Pair
+    form: DiscriminationForm = "same-different"
+    trials: int
+    correct: int
+    accuracy: float
+    interval: Interval
+    upper_bound: float
+    p: float
+    p_adjusted: float
+    margin: float
+    margin_d_prime: float
+    equivalent: bool
+    different: bool
+    verdict: Verdict
+    design_effect: float
+    d_prime: float | None
+    d_prime_upper: float | None
+    hit_rate: float | None
+    false_alarm_rate: float | None
+    criterion: float | None
+    misses: int
