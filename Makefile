@@ -12,6 +12,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 TORCH ?=
 PIP_ARGS := $(if $(filter cpu,$(TORCH)),--extra-index-url https://download.pytorch.org/whl/cpu)
 ARGS ?=
+FILE ?=
 # What requirements.txt is made of.
 PINS := requirements.txt requirements/analysis.txt requirements/server.txt requirements/torch.txt
 # More than two cores: a test in a browser, or of processes that are killed, waits for half of its time.
@@ -25,17 +26,33 @@ help:  ## this list
 demo: $(VENV)/product.stamp  ## the whole loop on fresh data, then serve it at http://127.0.0.1:8000 (ARGS=--no-serve ends instead)
 	$(PY) manage.py demo $(ARGS)
 
+.PHONY: run
+run: $(VENV)/product.stamp  ## development server and job runner at http://127.0.0.1:8000 until Ctrl-C (ARGS=8010: another port)
+	$(PY) manage.py migrate --verbosity 0
+	@$(PY) manage.py run_jobs & jobs=$$!; trap 'kill $$jobs 2>/dev/null; wait $$jobs' EXIT; trap : INT; \
+		DEBUG=$${DEBUG-1} $(PY) manage.py runserver $(ARGS)
+
 .PHONY: test
-test: $(VENV)/tests.stamp check  ## checks, then every fast test
+ifeq ($(FILE),)
+test: $(VENV)/tests.stamp check  ## checks, then every fast test (FILE=tests/a/test_b.py::test_c: that one alone, at once)
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" \
 		--ignore=tests/attacks --ignore=tests/journeys --ignore=tests/faults $(ARGS)
+else
+test: $(VENV)/tests.stamp
+	$(PY) -m pytest $(FILE) $(ARGS)
+endif
 
 # Faults run one after the other: they starve, stop and kill what a neighbour would need.
 .PHONY: verify
-verify: $(VENV)/tests.stamp $(PRODUCT)/stamp  ## attacks, studies whose processes are killed, faults, and the product alone
+verify: $(VENV)/tests.stamp  ## attacks, studies whose processes are killed, faults, and the product alone
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/attacks tests/journeys $(ARGS)
 	$(PY) -m pytest -m "not slow" tests/faults $(ARGS)
+	$(MAKE) --no-print-directory product
+
+.PHONY: product
+product: $(VENV)/tests.stamp $(PRODUCT)/stamp  ## the product without the tests' packages: the README's commands, wheel and sdist
 	$(PRODUCT)/bin/python -m tests.product.walk
+	$(PY) -m tests.product.wheel
 
 .PHONY: test-slow
 test-slow: $(VENV)/tests.stamp  ## long simulations and whole journeys
@@ -54,6 +71,12 @@ check: $(VENV)/tests.stamp  ## lint, types, templates, import contracts, migrati
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/djade --check $$(git ls-files '*.html')
 	$(PY) manage.py makemigrations --check --dry-run
+
+.PHONY: fmt
+fmt: $(VENV)/tests.stamp  ## format code and templates, and mend what the linter can
+	$(VENV)/bin/ruff check --fix-only .
+	$(VENV)/bin/ruff format .
+	@$(VENV)/bin/djade $$(git ls-files '*.html') || $(VENV)/bin/djade $$(git ls-files '*.html')
 
 .PHONY: vendor
 vendor:  ## fetch the vendored browser libraries again (needs npm)

@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
 
 from analysis.errors import ComputeUnavailable, InvalidInput
+from analysis.extras import install
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -114,9 +115,7 @@ class DaskExecutor(Executor):
         try:
             from distributed import Client
         except ImportError as error:
-            raise ComputeUnavailable(
-                "COMPUTE=dask: needs the package distributed: pip install -r requirements/cluster.txt."
-            ) from error
+            raise ComputeUnavailable(f"COMPUTE=dask: needs the package distributed: {install('cluster')}.") from error
         try:
             self._client = Client(address, timeout=_CLUSTER_WAIT_S)
         except (OSError, ValueError) as error:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import environ
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
 from analysis import __version__ as VERSION
+from analysis.extras import install
 from humanexp.core.keys import read_or_create_key
 from humanexp.core.storage_address import storage_of_address
 from humanexp.places import PACKAGE, WORK
@@ -150,6 +153,8 @@ TEMPLATES = [
 
 DATABASES = {"default": env.db_url("DATABASE_URL", default=f"sqlite:///{MEDIA_ROOT / 'humanexp.sqlite3'}")}
 DATABASES["default"]["ATOMIC_REQUESTS"] = False
+if DATABASES["default"]["ENGINE"].endswith("postgresql") and find_spec("psycopg") is None:
+    raise ImproperlyConfigured(f"DATABASE_URL names PostgreSQL; its driver is missing: {install('postgres')}.")
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"].setdefault("OPTIONS", {}).update(
         {

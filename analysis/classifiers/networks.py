@@ -14,6 +14,7 @@ from analysis.categories import CATEGORIES
 from analysis.classifiers.decision import columns_of_categories
 from analysis.classifiers.preprocessing import Preprocessing, check_images
 from analysis.errors import ClassifierUnavailable
+from analysis.extras import install
 
 #: Pictures that go through a network at once.
 BATCH = 64
@@ -166,9 +167,12 @@ def check_device(device: str) -> None:
     Raises
     ------
     ClassifierUnavailable
-        If the name is no device, or CUDA is asked for and absent.
+        If the name is no device, CUDA is asked for and absent, or torch is not installed.
     """
-    import torch
+    try:
+        import torch
+    except ImportError as error:
+        raise ClassifierUnavailable(f"PyTorch is not installed: {install('torch')}.") from error
 
     try:
         kind = torch.device(device).type

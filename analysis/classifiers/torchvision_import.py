@@ -9,8 +9,9 @@ from types import ModuleType
 from typing import Any
 
 from analysis.errors import ClassifierUnavailable
+from analysis.extras import install
 
-INSTALL = "pip install -r requirements/classifiers.txt"
+INSTALL = install("classifiers")
 #: The one failure of ``import torchvision`` that `import_torchvision` mends.
 MISSING_OPERATOR = "operator torchvision::nms does not exist"
 #: Kept alive: an operator's declaration lives as long as its library object.

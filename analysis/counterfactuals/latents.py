@@ -18,6 +18,7 @@ from analysis.counterfactuals.tapes import Allowance, Tape, in_threads, share_of
 from analysis.counterfactuals.target import Target
 from analysis.errors import GeneratorUnavailable, SearchRefused
 from analysis.examples import located
+from analysis.extras import install
 
 #: Size at which the published autoencoders were trained.
 PUBLISHED_PX = 256
@@ -222,7 +223,10 @@ def load_latent_generator(
     GeneratorUnavailable
         If there is no such file, or it has another layout.
     """
-    from analysis.counterfactuals.checkpoint import load_autoencoder
+    try:
+        from analysis.counterfactuals.checkpoint import load_autoencoder
+    except ImportError as error:
+        raise GeneratorUnavailable(f"PyTorch is not installed: {install('torch')}.") from error
 
     path = located(path)
     network, digest = load_autoencoder(path, device=device)

@@ -68,5 +68,5 @@ def test_without_playwright_the_command_says_what_to_install(site: Site, tmp_pat
             del os.environ["PYTHONPATH"]
         else:
             os.environ["PYTHONPATH"] = before
-    assert status != 0 and "playwright" in said and "pip install -r requirements/dev.txt" in said
+    assert status != 0 and "playwright" in said and "humanexp[browser]" in said
     assert "Traceback" not in said

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,11 +13,11 @@ import time
 from pathlib import Path
 
 from tests.product.declared_imports import ROOT
+from tests.product.steps import WAIT_S, copy_project
 
 #: Where the README says that the site is.
 SITE = ("127.0.0.1", 8000)
 PICTURES_A_CATEGORY = 14
-WAIT_S = 60
 
 
 def commands() -> list[str]:
@@ -38,7 +37,7 @@ def run(folder: Path) -> None:
                 f"Something answers at {SITE[0]}:{SITE[1]} already: stop it, the README's site goes there."
             )
     project = folder / "project"
-    _copy_project(project)
+    copy_project(project)
     _draw_photographs(project / "photos")
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     environment |= {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"}
@@ -81,14 +80,6 @@ def _check(project: Path) -> None:
         raise SystemExit(f"The README's analysis has {len(people)} participants and {len(findings['curves'])} curves.")
     if not (project / "out/trials.csv").is_file():
         raise SystemExit("The README's export holds no trials.csv.")
-
-
-def _copy_project(project: Path) -> None:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    for name in filter(None, listed.decode().split("\0")):
-        if (ROOT / name).is_file():
-            (project / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, project / name)
 
 
 def _draw_photographs(folder: Path) -> None:

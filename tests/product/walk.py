@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
 from tests.product import readme
 from tests.product.declared_imports import ROOT, undeclared
+from tests.product.steps import check, step
 
 #: Packages of the tests: where one of them is installed, a missing declaration goes unnoticed.
 NOT_OF_THE_PRODUCT = ("pytest", "hypothesis", "statsmodels", "moto", "playwright", "timm", "mypy")
@@ -52,16 +51,7 @@ class Walk:
         }
 
     def python(self, what: str, *arguments: str) -> str:
-        started = time.monotonic()
-        print(f"== {what}", flush=True)
-        found = subprocess.run(
-            [sys.executable, *arguments], cwd=ROOT, env=self.environment, text=True, capture_output=True, check=False
-        )
-        print(f"   {time.monotonic() - started:.0f} s", flush=True)
-        if found.returncode:
-            print(found.stdout[-4000:], found.stderr[-4000:], sep="\n")
-            raise SystemExit(f"{what}: exit status {found.returncode}")
-        return found.stdout
+        return step(what, sys.executable, *arguments, cwd=ROOT, environment=self.environment)
 
     def manage(self, what: str, *arguments: str) -> str:
         return self.python(what, "manage.py", *arguments)
@@ -83,7 +73,7 @@ def main() -> None:
 def _walk(walk: Walk) -> None:
     numbers = walk.folder / "demo.json"
     walk.manage("a demo of 8 participants", "demo", "--no-serve", "--participants", "8", "--json", str(numbers))
-    _check("the demo names its models", len(json.loads(numbers.read_text())["observers"]) > 8)
+    check("the demo names its models", len(json.loads(numbers.read_text())["observers"]) > 8)
     for number, network in enumerate(NETWORKS):
         walk.manage(
             f"a small search against {Path(network).stem}",
@@ -98,7 +88,7 @@ def _walk(walk: Walk) -> None:
         *("retrain", "--stimuli", "demo", "--classifier", f"export:{NETWORKS[0]}", "--epochs", "1", "--out"),
         str(retrained),
     )
-    _check("retraining wrote a network", retrained.stat().st_size > 0)
+    check("retraining wrote a network", retrained.stat().st_size > 0)
     walk.manage("a report", "shell", "-c", REPORT)
     out = walk.folder / "out"
     walk.manage("an export", "export", "demo", "--to", str(out))
@@ -107,11 +97,6 @@ def _walk(walk: Walk) -> None:
         "every number again from the export", "-m", "analysis.findings", str(out), "--json", str(again), "--check"
     )
     walk.manage("the doctor", "doctor")
-
-
-def _check(what: str, holds: bool) -> None:
-    if not holds:
-        raise SystemExit(f"not so: {what}")
 
 
 if __name__ == "__main__":

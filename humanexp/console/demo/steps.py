@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.design.demand import demand_of
+from analysis.extras import install
 from humanexp.console import scripted
 from humanexp.console.demo.ground import PICTURES_PER_CATEGORY, Options, researcher
 from humanexp.core.errors import JobError
@@ -30,7 +32,11 @@ from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
 
 STUDIES = Path(__file__).resolve().parent / "studies"
-CLASSIFIERS = {"trained on clean pictures": "clean", "trained on corrupted pictures too": "robust"}
+#: What ships with the product, as the console names it.
+CLASSIFIERS = {
+    "trained on clean pictures": "fixtures/classifiers/clean.pt2",
+    "trained on corrupted pictures too": "fixtures/classifiers/robust.pt2",
+}
 CORRUPTIONS = ("gaussian_noise", "uniform_noise", "gaussian_blur")
 #: Stimuli made for every one that is shown, at least: those of practice pictures and sentinels are not shown corrupted,
 #: and of few pictures they are a larger share.
@@ -55,6 +61,12 @@ class Demo:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def networks(self) -> dict[str, str]:
+        """Adapter strings by name; none where torch is not installed."""
+        has_torch = importlib.util.find_spec("torch") is not None
+        return {name: f"export:{file}" for name, file in CLASSIFIERS.items()} if has_torch else {}
+
+    @property
     def observers(self) -> ObserverModel:
         return ObserverModel(curves=DEMO_CURVES, seed=self.options.seed)
 
@@ -74,14 +86,11 @@ class Demo:
 
     def golds(self, report: Report) -> None:
         """Networks say which drawings are easy. They know no photographs: those stay unchecked, and a note says so."""
-        if self.options.images:
+        if self.options.images or not self.networks:
             report(1, 1)
             return
         self._wait(
-            evaluations.select_gold(
-                source_set=SourceSet.objects.get(name="demo"),
-                specs=[f"export:{_network(file)}" for file in CLASSIFIERS.values()],
-            ),
+            evaluations.select_gold(source_set=SourceSet.objects.get(name="demo"), specs=list(self.networks.values())),
             report,
         )
 
@@ -125,10 +134,10 @@ class Demo:
 
     def participants(self, report: Report) -> None:
         """Networks start on the stimuli while scripted participants take part."""
-        for name, file in CLASSIFIERS.items():
-            evaluations.evaluate(
-                stimulus_set=self._stimulus_set(), spec=f"export:{_network(file)}", name=name, owner=researcher()
-            )
+        for name, spec in self.networks.items():
+            evaluations.evaluate(stimulus_set=self._stimulus_set(), spec=spec, name=name, owner=researcher())
+        if not self.networks:
+            self.notes.append(f"PyTorch is not installed, so no network was run: {install('torch')}.")
 
         def watched(done: int, total: int) -> None:
             self.watch()
@@ -196,11 +205,6 @@ class Demo:
             if time.monotonic() > deadline:
                 raise JobError(f"{complaint} within {PAYMENTS_S} s: see the Recruit page of the study.")
             time.sleep(0.2)
-
-
-def _network(file: str) -> Path:
-    """As the console names what ships with it."""
-    return Path("fixtures/classifiers") / f"{file}.pt2"
 
 
 #: What a person reads while each step runs, in order.

@@ -14,6 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import DatabaseError
 
+from analysis.extras import install
 from humanexp.console.examination.finding import Finding, question
 
 
@@ -49,7 +50,10 @@ def database() -> Finding:
 def torch() -> Finding:
     if importlib.util.find_spec("torch") is None:
         return Finding(
-            subject="torch", state="missing", detail="not installed", remedy="pip install -r requirements.txt"
+            subject="torch",
+            state="note",
+            detail="not installed: networks cannot be run, retrained or searched here",
+            remedy=install("torch"),
         )
     return Finding(subject="torch", state="ok", detail=importlib.metadata.version("torch"))
 
@@ -68,7 +72,7 @@ def published_networks() -> Finding:
             subject="Published networks",
             state="note",
             detail=f"not installed: {', '.join(absent)}",
-            remedy="pip install -r requirements/classifiers.txt",
+            remedy=install("classifiers"),
         )
     return Finding(subject="Published networks", state="ok", detail="all adapters")
 

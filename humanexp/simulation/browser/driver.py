@@ -14,12 +14,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from analysis.categories import NO_ANSWER
+from analysis.extras import install
 from humanexp.simulation.browser.page import PATIENCE_MS, StudyPage
 from humanexp.simulation.connection import ParticipationFailed
 from humanexp.simulation.personas import Answer, Persona, TruePicture
 
 MISSING = (
-    "Real pages need playwright, which is not installed: `pip install -r requirements/browser.txt`, and Chromium "
+    f"Real pages need playwright, which is not installed: {install('browser')}. They need Chromium, too "
     "(`playwright install chromium`, or its path in CHROMIUM)."
 )
 #: The whole of a session at a participant's own pace.

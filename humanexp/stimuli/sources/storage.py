@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import InvalidStorageError, storages
 
+from analysis.extras import install
 from humanexp.core.errors import InputRefused
 
 #: Name in Django's STORAGES.
@@ -116,6 +117,5 @@ def _open_storage() -> Any:
         return storages[ALIAS]
     except (InvalidStorageError, ImproperlyConfigured, ImportError) as error:
         raise InputRefused(
-            f"The storage of PICTURES_STORAGE cannot be used ({error}). If a package is missing: "
-            "pip install -r requirements/s3.txt."
+            f"The storage of PICTURES_STORAGE cannot be used ({error}). If a package is missing: {install('s3')}."
         ) from error
