@@ -22,6 +22,9 @@ WORKERS ?= 4
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
+.PHONY: setup
+setup: $(VENV)/tests.stamp  ## the environment, with everything that tests and checks need
+
 .PHONY: demo
 demo: $(VENV)/product.stamp  ## the whole loop on fresh data, then serve it at http://127.0.0.1:8000 (ARGS=--no-serve ends instead)
 	$(PY) manage.py demo $(ARGS)
