@@ -19,6 +19,11 @@ from benchmarks._pages import signed_in, site, timed, write
 
 LIMIT_MS = 150
 GOLDS, MAIN, BATCH = 8, 40, 500
+ROUND = 8
+BLOCKS = [
+    {"index": n, "kind": "main", "task": "categorisation", "first": ROUND * n, "last": ROUND * n + 7, "feedback": False}
+    for n in range((GOLDS + MAIN) // ROUND)
+]
 STUDY = "/studies/large/"
 PAGES = (
     "recruit/",
@@ -130,6 +135,7 @@ def fill(count: int, user: Any) -> None:
 
 def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pictures: list[Any], now: Any) -> None:
     from humanexp.experiments.models import Participant, Response, Session, SessionState, Trial
+    from humanexp.experiments.plans import blocks_digest
     from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson
     from humanexp.recruitment.states import AssignmentState, WriteState
     from humanexp.screening.models import Verdict
@@ -151,9 +157,11 @@ def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pict
             state=SessionState.SUBMITTED,
             total=GOLDS + MAIN,
             cursor=GOLDS + MAIN,
+            blocks=BLOCKS,
+            blocks_digest=blocks_digest(BLOCKS),
             token_nonce=str(number),
             opened_at=at,
-            completed_at=at + timedelta(minutes=6, seconds=number % 240),
+            completed_at=at + _took(number),
             submitted_at=at + timedelta(minutes=11),
             last_seen_at=at + timedelta(minutes=10),
         )
@@ -164,7 +172,7 @@ def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pict
             Trial(
                 session=session,
                 position=position,
-                block=0,
+                block=position // ROUND,
                 task="categorisation",
                 role="gold" if position < GOLDS else "main",
                 stimulus=pictures[(session.slot * 7 + position * 13) % (96 if position < GOLDS else len(pictures))],
@@ -187,7 +195,7 @@ def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pict
                 rt_ms=600.0 + trial.pk % 500,
                 timing={"n_long_frames": 0},
                 timing_ok=True,
-                received_at=now,
+                received_at=trial.session.opened_at + _took(trial.session.slot) * (trial.position + 1) / (GOLDS + MAIN),
             )
             for trial in trials
         ],
@@ -239,6 +247,11 @@ def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pict
         for assignment in assignments
         if assignment.state == AssignmentState.APPROVED
     )
+
+
+def _took(number: int) -> timedelta:
+    """From six to ten minutes, at a constant pace."""
+    return timedelta(minutes=6, seconds=number % 240)
 
 
 def _evidence(passed: bool) -> list[dict[str, Any]]:

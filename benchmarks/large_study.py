@@ -47,6 +47,7 @@ def measure(options: argparse.Namespace) -> int:
 
     from humanexp.core.models import User
     from humanexp.experiments.models import Response, Study
+    from humanexp.experiments.services import keep_working_times
     from humanexp.experiments.tallies import make_tally
 
     user = User.objects.create_superuser("benchmark")
@@ -54,6 +55,7 @@ def measure(options: argparse.Namespace) -> int:
     began = time.perf_counter()
     fill(SEED_SESSIONS, user)
     Response.objects.update(timing=TIMING)
+    keep_working_times()
     copy(options.answers // (SEED_SESSIONS * (GOLDS + MAIN)) - 1)
     study = Study.objects.get(slug="large")
     write(f"{Response.objects.count():,} answers, written in {time.perf_counter() - began:.0f} s")

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop
 from humanexp.core.errors import NotFound
 from humanexp.experiments.models import PowerEstimate, Study
 from humanexp.experiments.power.reading import POWER
-from humanexp.experiments.services import erase_withdrawn, showing, simulate_power
+from humanexp.experiments.services import erase_withdrawn, keep_working_times, showing, simulate_power
 from humanexp.experiments.services.previewing import sweep_previews
 from humanexp.experiments.tallies import TALLY, due_tallies, make_tally
 from humanexp.jobs.registry import Progress, handler
@@ -23,6 +23,12 @@ def sweep(progress: Progress) -> dict[str, Any]:
 def erase(progress: Progress) -> dict[str, Any]:
     """Erase what people took back, once its time is over."""
     return dict(erase_withdrawn())
+
+
+@handler("experiments.working_times", title=gettext_noop("Working time is measured"), every_s=60)
+def working_times(progress: Progress) -> dict[str, Any]:
+    """Of sessions that have ended since."""
+    return {"measured": keep_working_times()}
 
 
 @handler("experiments.look_again", title=gettext_noop("Damaged pictures are looked at again"), every_s=600)

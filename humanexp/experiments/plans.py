@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -84,6 +84,11 @@ def catalogue_of(stimulus_set: StimulusSet) -> Catalogue:
 def session_plan(study: Study, slot: int) -> tuple[dict[str, tuple[str, ...]], SessionPlan]:
     """Pools, and the plan of one slot."""
     return read_session_plan(_lines(study.plan_file, study.plan_digest), slot)
+
+
+def blocks_digest(blocks: Sequence[Mapping[str, Any]]) -> str:
+    """The same for the same blocks."""
+    return hashlib.sha256(json.dumps(blocks, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def new_pictures(study: Study, slot: int) -> frozenset[str]:

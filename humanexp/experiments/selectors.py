@@ -95,7 +95,10 @@ def is_at_work(session: str = "") -> Q:
 
 def kept_slots(study: Study) -> int:
     """Slots that nobody gives up any more, or not now: of sessions that may count and are at work."""
-    return holding_slots(study).filter(is_at_work(), is_verified=True).count()
+    kept = holding_slots(study).filter(is_verified=True)
+    # Who is under way first: whoever ends in between is counted twice, and never left out.
+    under_way = kept.filter(is_at_work(), state=SessionState.OPEN, completed_at=None).count()
+    return under_way + kept.filter(state__in=(SessionState.COMPLETED, SessionState.SUBMITTED)).count()
 
 
 def under_way(sessions: Collection[int]) -> QuerySet[Session]:

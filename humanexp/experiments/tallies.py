@@ -198,13 +198,16 @@ def _job(study: Study, name: str) -> Job | None:
 def _marker(study: Study, name: str) -> tuple[str, int]:
     """Changes with every answer, withdrawal and listing of a session that counts; and how many answers there are.
 
-    Reads sessions, no answers.
+    Reads no answers; and of sessions those alone that have not ended: an index tells of the others.
     """
     held = Session.objects.filter(counting(), study=study)
-    found = held.aggregate(sessions=Count("pk"), answers=Sum("cursor"))
-    answers = found["answers"] or 0
+    sessions = answers = 0
+    for has_ended in (True, False):
+        part = held.filter(completed_at__isnull=not has_ended)
+        found = part.aggregate(sessions=Count("pk"), answers=Sum("cursor"))
+        sessions, answers = sessions + found["sessions"], answers + (found["answers"] or 0)
     beside = _KINDS[name].beside(study) if name in _KINDS else ""
-    return f"{found['sessions']}:{answers}:{beside}", answers
+    return f"{sessions}:{answers}:{beside}", answers
 
 
 def _untold(done: int, total: int) -> None:

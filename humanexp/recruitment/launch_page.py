@@ -82,7 +82,7 @@ def price_of(study: Study, form: TermsForm, tally: Tally | None = None) -> Price
         account=selectors.account_of(terms["to"]),
         budget=selectors.budget_of(study, tally),
         month=selectors.month_budget(terms["to"]),
-        free_sessions=selectors.free_sessions(study),
+        free_sessions=selectors.free_sessions(study, tally),
         refusal=gates.refusal(study=study, to=terms["to"], price=quoted),
         is_asked=gates.is_asked(study, terms["to"]),
         is_unpaid=form.cleaned_data["unpaid"],
@@ -95,14 +95,14 @@ def _wage(study: Study, reward_cents: int, stated: str) -> Wage | None:
     return wage if reward_cents and not wage.is_unpaid else None
 
 
-def campaign_rows(study: Study) -> list[dict[str, Any]]:
+def campaign_rows(study: Study, tally: Tally) -> list[dict[str, Any]]:
     """Every campaign with its places, its HITs counted by state, and where people enter."""
     hits = selectors.hits_by_state(study)
     return [
         {
             "campaign": campaign,
             "entry_url": entry_url(campaign),
-            "places": selectors.places_of(campaign),
+            "places": selectors.places_of(campaign, tally),
             "hits": [(state, HitState(state).label, n) for state, n in hits.get(campaign.pk, {}).items()],
             "asks_for": campaign.asks_for,
         }

@@ -20,11 +20,13 @@ from humanexp.recruitment import selectors
 from humanexp.recruitment.charts import columns
 from humanexp.recruitment.models import Hit, SenderLease
 from humanexp.recruitment.selectors import Funnel
-from humanexp.recruitment.states import HitState
+from humanexp.recruitment.states import AssignmentState, HitState
 
 #: Rows of a table on the page; the rest is counted.
 SHOWN = 25
 RECENT = 5
+#: What attention calls submissions that a person has to look at.
+UNMATCHED = {"other-worker", "extra", "unmatched"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +63,8 @@ def figures(study: Study) -> dict[str, Any]:
     tally = selectors.tally_of(study)
     found = selectors.figures_of(study, tally)
     payable, payable_cents = selectors.payable_sum(study)
+    attention = selectors.attention(study, tally)
+    kinds = {one.kind for one in attention}
     return {
         "study": study,
         "figures": found,
@@ -68,13 +72,14 @@ def figures(study: Study) -> dict[str, Any]:
         "ways": [way_of(funnel) for funnel in found.funnels],
         "published": published(study),
         "jobs": list(_jobs(study)),
-        "attention": selectors.attention(study, tally),
+        "attention": attention,
         "wage": selectors.wage_of(study, tally),
-        "unmatched": selectors.unmatched(study)[:SHOWN],
-        "not_submitted": selectors.finished_not_submitted(study)[:SHOWN],
-        "waiting": selectors.waiting_payments(study)[:SHOWN],
-        "proposed": selectors.proposed_rejections(study)[:SHOWN],
-        "rejected": selectors.rejections(study),
+        # asked for where there are any, as was counted above
+        "unmatched": selectors.unmatched(study)[:SHOWN] if kinds & UNMATCHED else [],
+        "not_submitted": selectors.finished_not_submitted(study)[:SHOWN] if "not-submitted" in kinds else [],
+        "waiting": selectors.waiting_payments(study)[:SHOWN] if found.money.waiting else [],
+        "proposed": selectors.proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
+        "rejected": selectors.rejections(study) if tally.people([AssignmentState.REJECTED]) else [],
         "recent": selectors.latest_payments(study, RECENT),
         "chart": columns(selectors.sessions_over_time(study)),
         "refused_calls": experiment_selectors.refused_calls(study),

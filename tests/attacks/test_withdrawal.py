@@ -18,7 +18,7 @@ from humanexp.experiments.live.figures import figures_of
 from humanexp.experiments.live.rows import page_of
 from humanexp.experiments.models import Response, Session, SessionState
 from humanexp.experiments.services.leaving import KEPT_DAYS
-from humanexp.recruitment.selectors.working_time import active_minutes
+from humanexp.experiments.working_time import active_minutes
 from humanexp.results import tables
 from humanexp.screening import selectors as screening
 from humanexp.screening import services as judging

@@ -13,7 +13,7 @@ from typing import Any
 
 import django
 
-BEFORE = {"screening": "0003", "recruitment": "0012"}
+BEFORE = {"screening": "0003", "recruitment": "0012", "experiments": "0017"}
 WRITERS = 8
 
 
@@ -38,6 +38,7 @@ def _fill() -> None:
     """Sessions with none, one and two verdicts; payments of two campaigns."""
     from benchmarks.console import fill
     from humanexp.core.models import User
+    from humanexp.experiments.plans import blocks_digest
     from humanexp.recruitment.models import Campaign, Payment
     from humanexp.screening.models import Verdict
     from humanexp.screening.services import append_verdict
@@ -47,6 +48,10 @@ def _fill() -> None:
     for verdict in verdicts[:4]:
         append_verdict(session=verdict.session, accepted=False, reasons=["timing"], rule_set="vcr", rule_version="1")
     verdicts[-1].delete()
+    session = verdicts[0].session
+    session.blocks = session.blocks[:1]
+    session.blocks_digest = blocks_digest(session.blocks)
+    session.save()
     other = Campaign.objects.get()
     other.pk, other.entry, other._state.adding = None, "other", True
     other.save()
@@ -57,10 +62,12 @@ def _fill() -> None:
 
 
 def _facts() -> dict[str, Any]:
+    from humanexp.experiments.models import Session
     from humanexp.recruitment.models import Payment
     from humanexp.screening.models import Verdict
 
     return {
+        "sessions": list(Session.objects.order_by("pk").values_list("pk", "blocks_digest")),
         "verdicts": list(Verdict.objects.order_by("pk").values_list("pk", "study", "is_current")),
         "payments": list(Payment.objects.order_by("pk").values_list("pk", "campaign")),
     }

@@ -43,6 +43,7 @@ def test_the_migrations_find_what_the_services_keep(found: dict[str, Any]) -> No
     assert found["and_back"] == found["there"]
     marks = [is_current for _pk, _study, is_current in found["there"]["verdicts"]]
     assert (marks.count(True), marks.count(False)) == (11, 4)
+    assert len({digest for _pk, digest in found["there"]["sessions"]}) == 2
     assert len({campaign for _pk, campaign in found["there"]["payments"]}) == 2
 
 

@@ -135,15 +135,18 @@ def test_the_latest_payments_are_the_newest_of_the_study(study: Study) -> None:
     assert selectors.latest_payments(make_study("other"), 3) == []
 
 
-def test_only_whose_pay_may_lie_below_the_floor_are_fetched(study: Study) -> None:
+@on_sqlite
+def test_only_whose_pay_lies_below_the_floor_are_fetched(study: Study) -> None:
     """A hundred cents for five minutes are enough; for an hour they are not."""
     Assignment.objects.update(state=AssignmentState.APPROVED)
-    Session.objects.update(state=SessionState.SUBMITTED)
+    Session.objects.update(state=SessionState.SUBMITTED, active_s=300.0)
     Assignment.objects.filter(session=None).update(person=None)
-    worked = Session.objects.filter(assignment__person__isnull=False)
+    worked = Assignment.objects.filter(person__isnull=False)
     slow = worked.order_by("pk")[2]
-    Session.objects.filter(pk=slow.pk).update(opened_at=timezone.now() - timedelta(hours=1))
+    Session.objects.filter(pk=slow.session_id).update(active_s=3_600.0)
     with CaptureQueriesContext(connection) as asked:
-        selectors.top_up_plan(study, floor_cents=725)
-    (sittings,) = [sql for sql in reads(asked, "experiments_session") if "completed_at" in sql.partition(" FROM ")[0]]
-    assert f'"id" IN ({slow.pk})' in sittings and worked.count() > 10
+        plan = selectors.top_up_plan(study, floor_cents=725)
+    assert [row.assignment for row in plan.rows] == [slow] and worked.count() > 10
+    assert not reads(asked, "experiments_response"), "what a job has measured is not measured again"
+    (people,) = [sql for sql in reads(asked, "recruitment_assignment") if "experiments_participant" in sql]
+    assert f'"id" IN ({slow.pk})' in people

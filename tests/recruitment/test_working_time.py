@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from humanexp.experiments.models import Response, Session
+from humanexp.experiments.working_time import active_minutes
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.selectors.working_time import active_minutes
 from humanexp.recruitment.services import publish
 from tests.recruitment.studies import Visitor, make_study
 

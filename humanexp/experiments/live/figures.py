@@ -48,7 +48,7 @@ def _counted(study: Study, report: Report) -> Counted:
 
 def _finished(study: Study) -> str:
     """A session tells of its browser when it ends."""
-    return str(Session.objects.filter(counting(), study=study).exclude(completed_at=None).count())
+    return str(Session.objects.filter(counting(), study=study, completed_at__isnull=False).count())
 
 
 SESSIONS = Kind(name="sessions", count=_counted, beside=_finished, url_name="experiments:live")

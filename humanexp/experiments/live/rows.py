@@ -52,8 +52,11 @@ def page_of(study: Study, *, shown: Standing | None, number: str, count: int) ->
     sessions = _sessions(study)
     if shown is not None:
         sessions = sessions.filter(standing=shown.value)
+    # Ended sessions lie in this order in an index; the others are few. The database merges both, up to the page.
+    ended, under_way = (sessions.filter(completed_at__isnull=has_none).order_by() for has_none in (False, True))
+    keys = ended.values_list("pk", "seen_at").union(under_way.values_list("pk", "seen_at"), all=True)
     ordered = sessions.select_related("participant").order_by("-seen_at", "-pk")
-    page = KeyedPaginator(ordered, ROWS, count=count).get_page(number)
+    page = KeyedPaginator(ordered, ROWS, count=count, keys=keys.order_by("-seen_at", "-pk")).get_page(number)
     page.object_list = _rows(list(page.object_list))
     return page
 

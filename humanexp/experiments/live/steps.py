@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BooleanField, Case, Count, Q, Value, When
+from django.db.models import BooleanField, Case, Count, Min, Q, QuerySet, Value, When
 from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
@@ -111,13 +111,33 @@ def steps_of(groups: Groups) -> list[Step]:
 
 
 def groups_of(study: Study) -> Groups:
-    """Sessions that stand alike, counted by the database: as many rows as there are places to stand."""
+    """Sessions that stand alike, counted by the database: as many rows as there are places to stand.
+
+    Whoever has finished stands at the end, whatever their blocks are: those are read of one session of each kind.
+    """
+    others = Q(state__in=(SessionState.OPEN, SessionState.WITHDRAWN)) | Q(qualified=False) | Q(blocks_digest="")
+    finished = Session.objects.filter(study=study).exclude(others).order_by()
+    kinds = finished.values_list("state", "is_verified", "qualified", "holds_slot", "blocks_digest")
+    alike = list(kinds.annotate(count=Count("pk"), one=Min("pk")))
+    shown = {pk: place for pk, *place in finished.filter(pk__in=[one for *_, one in alike]).values_list(*_SHOWN)}
+    groups = [
+        (*shown[one], state, qualified, True, Standing.FINISHED.value, count)
+        for state, _is_verified, qualified, _holds_slot, _digest, count, one in alike
+    ]
+    # by their keys, which an index tells: no row of the many is read
+    return groups + _one_by_one(Session.objects.filter(pk__in=Session.objects.filter(others, study=study)))
+
+
+#: Whose every trial is answered stands behind the last one.
+_SHOWN = ("pk", "blocks", "total")
+
+
+def _one_by_one(sessions: QuerySet[Session]) -> Groups:
+    """Every row of them is read."""
     is_opened = Case(When(Q(lease=""), then=Value(False)), default=Value(True), output_field=BooleanField())
-    sessions = Session.objects.filter(study=study).order_by().annotate(seen_at=seen_at())
-    alike = sessions.annotate(is_opened=is_opened, standing=standing_case()).values_list(
-        "blocks", "cursor", "state", "qualified", "is_opened", "standing"
-    )
-    return list(alike.annotate(count=Count("pk")))
+    alike = sessions.order_by().annotate(seen_at=seen_at(), is_opened=is_opened, standing=standing_case())
+    columns = alike.values_list("blocks", "cursor", "state", "qualified", "is_opened", "standing")
+    return list(columns.annotate(count=Count("pk")))
 
 
 def _ends(blocks: Sequence[Mapping[str, Any]]) -> dict[Key, int]:

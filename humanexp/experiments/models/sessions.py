@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.experiments.models.studies import Study, StudyFamily
@@ -68,6 +69,8 @@ class Session(models.Model):
     pictures_fetched = models.TextField(null=True, blank=True)
     #: what a participant may know about the blocks: index, kind, task, first, last, feedback
     blocks = models.JSONField(default=list)
+    #: the same for sessions with the same blocks: they are told apart unread; empty where nobody kept it
+    blocks_digest = models.CharField(max_length=16, blank=True, default="")
     #: categories in the order of this participant's grid, row by row; empty = the published order
     grid_order = models.JSONField(default=list, blank=True)
     #: part of the bearer token: changing it revokes every token of the session
@@ -85,6 +88,8 @@ class Session(models.Model):
     completed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
+    #: seconds of work, breaks left out, measured some time after the end (experiments/working_time.py)
+    active_s = models.FloatField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     #: what it was before it was withdrawn
     withdrawn_from = models.CharField(max_length=12, choices=SessionState.choices, blank=True)
@@ -106,12 +111,32 @@ class Session(models.Model):
                 condition=Q(is_verified=True) & ~Q(state="withdrawn"),
                 name="session_number_once",
             ),
-            models.CheckConstraint(condition=Q(cursor__lte=models.F("total")), name="session_cursor_within_total"),
+            models.CheckConstraint(condition=Q(cursor__lte=F("total")), name="session_cursor_within_total"),
         ]
-        # What pages count over all sessions. Nothing that an answer changes: the index would be written with each.
+        # What pages count over all sessions. Nothing that an answer changes: the index would be written with each. Of
+        # ended sessions an answer changes nothing; SQLite looks at their condition once more, so it is in the index.
         indexes = [
             models.Index(
-                fields=["study", "state", "is_verified", "opened_at", "completed_at"], name="session_standing"
+                fields=["study", "state", "is_verified", "qualified", "holds_slot", "blocks_digest"],
+                name="session_standing",
+            ),
+            models.Index(fields=["study", "opened_at", "state"], name="session_opened"),
+            # the few that have not ended stand first
+            models.Index(fields=["study", "completed_at", "state"], name="session_completed"),
+            models.Index(
+                fields=["study", "id", "state", "is_verified", "cursor", "completed_at"],
+                condition=Q(completed_at__isnull=False),
+                name="session_ended",
+            ),
+            models.Index(
+                "study",
+                Coalesce("last_seen_at", "opened_at").desc(),
+                F("id").desc(),
+                condition=Q(completed_at__isnull=False),
+                name="session_ended_seen",
+            ),
+            models.Index(
+                fields=["study", "active_s", "state"], condition=Q(completed_at__isnull=False), name="session_worked"
             ),
         ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from humanexp.experiments.services.answering import StoredAnswer, complete, store_response, take_lease
 from humanexp.experiments.services.leaving import erase_withdrawn, leave_session, undo_withdrawal
+from humanexp.experiments.services.measuring import keep_working_times
 from humanexp.experiments.services.members import change_role, invite, remove
 from humanexp.experiments.services.places import release_slot, verify_session
 from humanexp.experiments.services.power import request_power, simulate_power
@@ -43,6 +44,7 @@ __all__ = [
     "invite",
     "issue_handoff",
     "issue_token",
+    "keep_working_times",
     "leave_session",
     "look_behind",
     "mark_submitted",

@@ -114,7 +114,7 @@ def _erase(pk: int) -> int | None:
         return None
     answers, _by_model = Response.objects.filter(session=session).delete()
     session.refused_calls.all().delete()
-    Session.objects.filter(pk=pk).update(environment={}, erased_at=now)
+    Session.objects.filter(pk=pk).update(environment={}, active_s=None, erased_at=now)
     subject, study = f"session:{session.code}", session.study.slug
     record(action="erase-withdrawn", subject=subject, study=study, answers=answers)
     return answers

@@ -13,7 +13,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.keys import pseudonym, random_code
-from humanexp.experiments import credentials, selectors
+from humanexp.experiments import credentials, plans, selectors
 from humanexp.experiments.grid import grid_order_for
 from humanexp.experiments.models import (
     SESSION_TRANSITIONS,
@@ -105,7 +105,7 @@ def _open(study_pk: int, participant: Participant, consent_version: str, is_veri
     if len(held) >= places.sessions_allowed(study):
         raise StudyRefused("You have taken part in this study already. Thank you; nobody can take part again.")
     slot, plan = places.place_for(study, earlier, is_verified=is_verified)
-    now = clock.now()
+    now, blocks = clock.now(), [dataclasses.asdict(block) for block in plan.blocks()]
     session = Session.objects.create(
         study=study,
         participant=participant,
@@ -114,7 +114,8 @@ def _open(study_pk: int, participant: Participant, consent_version: str, is_veri
         number=places.lowest_free_number(held),
         is_verified=is_verified,
         total=len(plan.trials),
-        blocks=[dataclasses.asdict(block) for block in plan.blocks()],
+        blocks=blocks,
+        blocks_digest=plans.blocks_digest(blocks),
         grid_order=grid_order_for(study, person=participant.code),
         is_scripted=participant.is_scripted,
         pictures_fetched="0",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -65,8 +65,11 @@ class Attention:
 
 def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
     """The gravest first; empty when all is well. `tally`: of the page, where it has made one."""
-    looks = (_hits, _payments, _removals, _proposals, _submissions, _not_submitted, _taken_over, _messages)
-    found = [*_pauses(study), *_not_asked(study), *_pictures(study), *_differences(study), *_money(study, tally)]
+    campaigns = list(tally.campaigns.values() if tally is not None else Campaign.objects.filter(study=study))
+    recruiters = {campaign.environment for campaign in campaigns}
+    found = [*_pauses(recruiters), *_not_asked(campaigns), *_pictures(study)]
+    found += [*_differences(study), *_money(study, recruiters, tally), *_hits(study), *_payments(study)]
+    looks = (_removals, _proposals, _submissions, _not_submitted, _taken_over, _messages)
     return found + [one for look in looks for one in look(study)]
 
 
@@ -88,9 +91,8 @@ def finished_not_submitted(study: Study) -> QuerySet[Assignment]:
     return waiting.select_related("person__participant", "session", "campaign").order_by("pk")
 
 
-def _pauses(study: Study) -> Iterator[Attention]:
-    environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-    for row in SenderLease.objects.filter(environment__in=environments).exclude(pause=Pause.NO):
+def _pauses(recruiters: Collection[str]) -> Iterator[Attention]:
+    for row in SenderLease.objects.filter(environment__in=recruiters).exclude(pause=Pause.NO):
         yield Attention(
             text=f"{row.get_environment_display()}: {row.pause_detail}",
             tone="bad",
@@ -101,9 +103,9 @@ def _pauses(study: Study) -> Iterator[Attention]:
         )
 
 
-def _not_asked(study: Study) -> Iterator[Attention]:
+def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     """While a campaign is live; a runner that asks and is not answered stands here, too."""
-    live = Campaign.objects.filter(study=study, state=CampaignState.LIVE).exclude(environment=Environment.LINK)
+    live = [campaign for campaign in campaigns if campaign.state == CampaignState.LIVE and not campaign.is_link]
     late = clock.now() - ASKED_WITHIN
     asked = [campaign.synced_at or campaign.launched_at for campaign in live]
     if asked and min(asked) < late:
@@ -165,9 +167,8 @@ def _pictures(study: Study) -> Iterator[Attention]:
         )
 
 
-def _money(study: Study, tally: Tally | None) -> Iterator[Attention]:
-    environments = set(Campaign.objects.filter(study=study).values_list("environment", flat=True))
-    accounts = list(SenderLease.objects.filter(environment__in=environments, balance_cents__isnull=False))
+def _money(study: Study, recruiters: Collection[str], tally: Tally | None) -> Iterator[Attention]:
+    accounts = list(SenderLease.objects.filter(environment__in=recruiters, balance_cents__isnull=False))
     sums = money_of(study, tally) if accounts else None
     due = sums.submitted_cents + sums.promised_extra_cents if sums else 0
     for account in accounts:
@@ -365,8 +366,9 @@ def _not_submitted(study: Study) -> Iterator[Attention]:
 def _taken_over(study: Study) -> Iterator[Attention]:
     """One assignment id under two people: returned by the first, accepted by the second."""
     # the recruiter lists one of them: the other is one that we saw begin
-    campaigns = list(Campaign.objects.filter(study=study).values_list("pk", flat=True))
-    begun = Assignment.objects.filter(campaign__in=campaigns, state__in=BEGUN).exclude(environment=Environment.LINK)
+    # few among many: an index tells their keys
+    few = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study=study), state__in=BEGUN)
+    begun = Assignment.objects.filter(pk__in=few).exclude(environment=Environment.LINK)
     namesakes = Assignment.objects.filter(
         environment=OuterRef("environment"), assignment_id=OuterRef("assignment_id")
     ).exclude(pk=OuterRef("pk"))

@@ -11,7 +11,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from humanexp.core import clock
 from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Assignment, Environment, Hit
+from humanexp.recruitment.models import Assignment, Campaign, Environment, Hit
 from humanexp.recruitment.selectors.payments import UNCONFIRMED, waiting_payments
 from humanexp.recruitment.states import AssignmentState, HitState
 
@@ -44,6 +44,8 @@ class Disposal:
 def disposals(study: Study) -> list[Disposal]:
     """One of each recruiter, where there is anything to lose; nothing is said before the notice."""
     before = clock.now() - KEPT + NOTICE
+    if not Campaign.objects.filter(study=study, launched_at__lte=before).exists():
+        return []
     found: dict[str, list[tuple[datetime, Any]]] = defaultdict(list)
     for hit in _with_open_ends(study, before):
         ended = _ended(hit)

@@ -149,7 +149,7 @@ def figures_of(study: Study, tally: Tally | None = None) -> Figures:
     tally = tally or tally_of(study)
     campaigns = [campaign for campaign in tally.campaigns.values() if not campaign.is_compensation]
     return Figures(
-        places=_sum([places_of(campaign) for campaign in campaigns]),
+        places=_sum([places_of(campaign, tally) for campaign in campaigns]),
         funnels=_funnels(tally, campaigns),
         money=money_of(study, tally),
         pays=any(campaign.reward_cents for campaign in campaigns),
@@ -157,8 +157,8 @@ def figures_of(study: Study, tally: Tally | None = None) -> Figures:
     )
 
 
-def places_of(campaign: Campaign) -> Places:
-    left = places_left(campaign)
+def places_of(campaign: Campaign, tally: Tally | None = None) -> Places:
+    left = places_left(campaign, tally)
     ended = 0 if campaign.state == CampaignState.LIVE else left
     return Places(offered=campaign.assignments, taken=campaign.assignments - left, ended=ended)
 

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import SessionState, Study
 from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.recruitment.selectors.tally import Tally
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState
 
 
@@ -22,8 +23,12 @@ def taken_places(campaign: Campaign) -> QuerySet[Assignment]:
     return begun.filter(experiments.is_at_work("session"))
 
 
-def places_left(campaign: Campaign) -> int:
-    return max(0, campaign.assignments - taken_places(campaign).count())
+def places_left(campaign: Campaign, tally: Tally | None = None) -> int:
+    """`tally`: of a page that has made it already, where nothing is decided by the number."""
+    if tally is None or campaign.is_link:
+        return max(0, campaign.assignments - taken_places(campaign).count())
+    taken = sum(row.count for row in tally.places if row.campaign == campaign.pk and row.state in LISTED)
+    return max(0, campaign.assignments - taken)
 
 
 def unaccepted_places(campaign: Campaign) -> int:
@@ -34,8 +39,8 @@ def unaccepted_places(campaign: Campaign) -> int:
     return max(0, campaign.assignments - held.count())
 
 
-def free_sessions(study: Study) -> int:
-    """Sessions of the plan that nobody keeps and no live campaign has promised."""
+def free_sessions(study: Study, tally: Tally | None = None) -> int:
+    """Sessions of the plan that nobody keeps and no live campaign has promised. `tally`: as for `places_left`."""
     promising = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
-    promised = sum(places_left(campaign) for campaign in promising)
+    promised = sum(places_left(campaign, tally) for campaign in promising)
     return max(0, study.planned_sessions - experiments.kept_slots(study) - promised)

@@ -10,8 +10,8 @@ from datetime import datetime
 from django.db.models import Count, Min, Q, Sum
 
 from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.experiments.working_time import FINISHED
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
-from humanexp.recruitment.selectors.working_time import FINISHED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Min, Value
+from django.db.models import QuerySet
 
 from humanexp.core import clock
 from humanexp.experiments.models import Session, SessionState, Study
-from humanexp.recruitment.selectors.moments import Epoch, Whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,26 +22,23 @@ class OpenedBin:
 def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
     """Begun and finished sessions in equal stretches, from the first one to now."""
     sessions = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
-    start = sessions.aggregate(first=Min("opened_at"))["first"]
+    start = sessions.order_by("opened_at").values_list("opened_at", flat=True).first()
     if start is None:
         return []
     width = max((clock.now() - start) / bins, timedelta(minutes=1))
-
-    def stretch_of(moment: str) -> Whole:
-        return Whole((Epoch(moment) - Value(start.timestamp())) / Value(width.total_seconds()))
-
-    opened, completed = [0] * bins, [0] * bins
-    stretches = sessions.order_by().values_list(stretch_of("opened_at"), stretch_of("completed_at"))
-    for begun, finished, count in stretches.annotate(n=Count("pk")):
-        opened[_clipped(begun, bins)] += count
-        if finished is not None:
-            completed[_clipped(finished, bins)] += count
+    starts = [start + number * width for number in range(bins)]
+    # Stretch by stretch: an index counts each, and no moment is computed with.
+    opened, completed = (_counted(sessions, moment, starts) for moment in ("opened_at", "completed_at"))
     return [
-        OpenedBin(start=start + number * width, opened=opened[number], completed=completed[number])
-        for number in range(bins)
+        OpenedBin(start=start, opened=begun, completed=finished)
+        for start, begun, finished in zip(starts, opened, completed, strict=True)
     ]
 
 
-def _clipped(stretch: float, stretches: int) -> int:
-    """The last one holds what has just happened."""
-    return min(max(int(stretch), 0), stretches - 1)
+def _counted(sessions: QuerySet[Session], moment: str, starts: Sequence[datetime]) -> list[int]:
+    """How many fall into each stretch; the first and the last one hold what lies beside."""
+    counts, known = [], sessions.filter(**{f"{moment}__isnull": False})
+    for start, end in zip([None, *starts[1:]], [*starts[1:], None], strict=True):
+        part = known.filter(**{f"{moment}__gte": start}) if start else known
+        counts.append((part.filter(**{f"{moment}__lt": end}) if end else part).count())
+    return counts

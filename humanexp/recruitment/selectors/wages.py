@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.conf import settings
-from django.db.models import ExpressionWrapper, F, FloatField, Q, QuerySet, Value
+from django.db.models import QuerySet
 
 from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Population, Session, Study
+from humanexp.experiments.models import Population, Session, SessionState, Study
+from humanexp.experiments.working_time import FINISHED, active_minutes, measured, unmeasured
 from humanexp.recruitment import pricing
 from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
-from humanexp.recruitment.selectors.moments import Epoch
 from humanexp.recruitment.selectors.tally import Tally, people_counts
-from humanexp.recruitment.selectors.working_time import FINISHED, active_minutes, sat, sitting_minutes
 from humanexp.recruitment.states import LISTED, WriteState
 
 #: The newest sessions, so many, tell the median and the quartile; the rest is not read.
@@ -166,44 +165,53 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
     floor = settings.WAGE_FLOOR_CENTS if floor_cents is None else floor_cents
     worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
     worked = worked.filter(campaign__compensates=None, person__isnull=False)
-    paid = _sums(Payment.objects.filter(campaign__study=study))
-    # Nobody is active for longer than the sitting lasted: answers are read where that could fall below the floor. The
-    # database leaves most people out, by the reward alone and with a second to spare.
-    is_known = Q(session__in=sat(study))
-    lasted_s = Epoch("session__completed_at") - Epoch("session__opened_at") + Value(1.0)
-    doubted = worked.annotate(
-        owed=ExpressionWrapper(lasted_s * Value(float(floor)), output_field=FloatField()),
-        earned=ExpressionWrapper(F("campaign__reward_cents") * Value(3600.0), output_field=FloatField()),
-    ).filter(~is_known | Q(owed__gt=F("earned")))
-    rows_of_people = list(doubted.values_list("pk", "session_id", "campaign__reward_cents"))
-    sittings = sitting_minutes(study, of=[session or 0 for _pk, session, _cents in rows_of_people])
-    earned_by = {}
-    for pk, session, reward_cents in rows_of_people:
+    paid = _sums(Payment.objects.filter(campaign__in=Campaign.objects.filter(study=study)))
+    minutes, earned_by, unknown = {}, {}, 0
+    for pk, session, reward_cents, active_s in _doubted(study, worked, floor):
         earned = reward_cents + paid.get(pk, 0)
-        if session not in sittings or _missing_cents(sittings[session], floor, earned) > 0:
-            earned_by[pk] = earned
-    related = worked.select_related("campaign", "session", "person__participant")
-    doubtful = list(related.filter(pk__in=list(earned_by)).order_by("pk"))
-    minutes = active_minutes(one.session_id for one in doubtful if one.session_id is not None)
-    rows, fee, unknown = [], 0, 0
-    for assignment in doubtful:
-        earned = earned_by[assignment.pk]
-        active = minutes.get(assignment.session_id or 0)
-        if active is None:
+        if active_s is None:
             unknown += 1
-            continue
+        elif _missing_cents(active_s / 60, floor, earned) > 0:
+            minutes[session], earned_by[pk] = active_s / 60, earned
+    people = worked.filter(pk__in=list(earned_by)).select_related("person__participant").order_by("pk")
+    campaigns = Campaign.objects.filter(study=study).in_bulk()
+    rows, fee = [], 0
+    for assignment in people.only("environment", "campaign", "session", "state", "person__participant__code"):
+        assignment.campaign = campaigns[assignment.campaign_id]
+        active, earned = minutes[assignment.session_id], earned_by[assignment.pk]
         missing = _missing_cents(active, floor, earned)
-        if missing > 0:
-            rows.append(
-                TopUpRow(
-                    assignment=assignment,
-                    active_minutes=active,
-                    hourly_cents=pricing.hourly_cents(reward_cents=earned, minutes=active) or 0,
-                    bonus_cents=missing,
-                )
+        rows.append(
+            TopUpRow(
+                assignment=assignment,
+                active_minutes=active,
+                hourly_cents=pricing.hourly_cents(reward_cents=earned, minutes=active) or 0,
+                bonus_cents=missing,
             )
-            fee += fees_of(assignment.environment).bonus_fee_cents(missing)
+        )
+        fee += fees_of(assignment.environment).bonus_fee_cents(missing)
     return TopUpPlan(floor_cents=floor, rows=tuple(rows), fee_cents=fee, unknown=unknown)
+
+
+def _doubted(
+    study: Study, worked: QuerySet[Assignment], floor: int
+) -> Iterator[tuple[int, int | None, int, float | None]]:
+    """Who may have worked for less than the floor: assignment, session, reward, and seconds of work, where known.
+
+    The working time is kept beside each session, so an index leaves out everybody else by the lowest reward. It is
+    measured now where a job has not kept it yet.
+    """
+    sessions, columns = Session.objects.filter(study=study).order_by(), ("pk", "session_id", "campaign__reward_cents")
+    rewards = Campaign.objects.filter(study=study, reward_cents__gt=0).values_list("reward_cents", flat=True)
+    enough_s = 3600 * min(rewards, default=0) / max(floor, 1) - 1  # what is missing is told of whole seconds
+    long = sessions.filter(completed_at__isnull=False, state__in=FINISHED, active_s__gt=enough_s)
+    yield from worked.filter(session__in=long).order_by().values_list(*columns, "session__active_s")
+    new = unmeasured().filter(study=study)
+    known = measured(list(new.order_by().values_list("pk", flat=True)))
+    taken_back = sessions.filter(completed_at__isnull=False, state=SessionState.WITHDRAWN)
+    parts = [worked.filter(session__in=part) for part in (new, sessions.filter(completed_at=None), taken_back)]
+    for part in (*parts, worked.filter(session=None)):
+        for pk, session, reward_cents in part.order_by().values_list(*columns):
+            yield pk, session, reward_cents, known.get(session)
 
 
 def _missing_cents(minutes: float, floor_cents: int, earned_cents: int) -> int:
@@ -222,7 +230,7 @@ def quantile(ordered: list[float], share: float) -> float:
 def _minutes_of(study: Study, newest: int) -> dict[int, float]:
     """Scripted participants are no measure of it."""
     people = Session.objects.filter(counting(), study=study, study__population=Population.PEOPLE)
-    people = people.filter(state__in=FINISHED)
+    people = people.filter(state__in=FINISHED, completed_at__isnull=False)
     return active_minutes(people.order_by("-pk").values_list("pk", flat=True)[:newest])
 
 

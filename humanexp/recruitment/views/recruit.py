@@ -113,14 +113,14 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
     tally = selectors.tally_of(study)
     priced = price_of(study, TermsForm(form.data if form.is_bound else {**form.initial}), tally)
     budget = priced.budget if priced else selectors.budget_of(study, tally)
-    rows = campaign_rows(study)
+    rows = campaign_rows(study, tally)
     context: dict[str, Any] = {
         "study": study,
         "form": form,
         "campaigns": rows,
         "n_launched": sum(not row["campaign"].is_compensation for row in rows),
         "is_live": study.campaigns.filter(state=CampaignState.LIVE).exists(),
-        "free_sessions": priced.free_sessions if priced else selectors.free_sessions(study),
+        "free_sessions": priced.free_sessions if priced else selectors.free_sessions(study, tally),
         "attention": selectors.attention(study, tally),
         "excluded": selectors.exclusions(study.family).count(),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import FloatField, Func, IntegerField
+from django.db.models import FloatField, Func
 from django.db.models.sql.compiler import SQLCompiler
 
 
@@ -18,13 +18,3 @@ class Epoch(Func):
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
         template = "((julianday(%(expressions)s) - 2440587.5) * 86400.0)"
         return self.as_sql(compiler, connection, template=template, **context)
-
-
-class Whole(Func):
-    """The whole part of a number that is not negative."""
-
-    function = "FLOOR"
-    output_field = IntegerField()
-
-    def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="CAST(%(expressions)s AS INTEGER)", **context)
