@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,10 +65,6 @@ class Comparison:
     def identity_gap(self) -> float:
         """``A_h HMRI - A_m (1 - MRSI)``: both are the area under the lower curve, so it is 0 up to rounding."""
         return self.human_area * self.hmri - self.classifier_area * (1.0 - self.mrsi)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, floats unrounded."""
-        return {name: _plain(value) for name, value in asdict(self).items()}
 
 
 def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0)) -> Comparison:
@@ -250,7 +246,3 @@ def _ranges(grid: FloatArray, chosen: NDArray[np.bool_]) -> tuple[Interval, ...]
     change = np.diff(padded)
     starts, ends = np.flatnonzero(change == 1), np.flatnonzero(change == -1) - 1
     return tuple((float(grid[start]), float(grid[end])) for start, end in zip(starts, ends, strict=True))
-
-
-def _plain(value: Any) -> Any:
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value

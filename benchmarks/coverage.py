@@ -113,8 +113,8 @@ def run(arguments: tuple[int, int]) -> tuple[float, float, float, int]:
     """Area, interval and answers of one simulated study."""
     number, seed = arguments
     found = analyse(answered_study(SETTINGS[number], seed), study="coverage", seed=seed, n_bootstrap=300)
-    entry = next(curve for curve in found["curves"] if curve["property"] == "accuracy")
-    return entry["area"], entry["interval"][0], entry["interval"][1], entry["n"]
+    entry = next(curve for curve in found.curves if curve.property == "accuracy")
+    return entry.area, *entry.interval, entry.n
 
 
 def main() -> int:

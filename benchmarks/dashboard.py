@@ -55,8 +55,8 @@ def measure(options: argparse.Namespace) -> int:
     found = selectors.findings(selectors.latest_run(study))
     size = (Path(settings.MEDIA_ROOT) / selectors.latest_run(study).findings_file).stat().st_size
     write(
-        f"{len(found['curves'])} curves, {len(found['comparisons'])} comparisons, "
-        f"{len(found['similarity']) + len(found['classifier_similarity'])} pairs; findings {size / 1e6:.1f} MB"
+        f"{len(found.curves)} curves, {len(found.comparisons)} comparisons, "
+        f"{len(found.similarity) + len(found.classifier_similarity)} pairs; findings {size / 1e6:.1f} MB"
     )
     client = signed_in(user)
     write(f"{'room':<26}{'first, ms':>10}{'its core, ms':>14}{'median, ms':>12}{'core, ms':>10}{'page, kB':>10}")

@@ -98,8 +98,8 @@ def main() -> int:
     print(f"whole analysis          {whole_s:6.1f} s   {whole_s / bands_s:.1f} x the bands; budget {BUDGET_S:.0f} s")
     print(f"its processor time      {cpu_s:6.1f} s   less than the time above when the machine had other work")
     print(
-        f"{len(found['curves'])} curves, {len(found['comparisons'])} comparisons, "
-        f"{len(found['similarity']) + len(found['classifier_similarity'])} similarities"
+        f"{len(found.curves)} curves, {len(found.comparisons)} comparisons, "
+        f"{len(found.similarity) + len(found.classifier_similarity)} similarities"
     )
     return 0 if cpu_s <= BUDGET_S else 1
 

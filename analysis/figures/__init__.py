@@ -6,7 +6,7 @@ observer looks. Both renderers, `page` and `paper`, read the same value, so that
 
 from __future__ import annotations
 
-from analysis.figures.performance import PlottedCurve, condition_figure, curve_figure
+from analysis.figures.performance import CurveBand, PlottedCurve, condition_figure, curve_figure
 from analysis.figures.power import believed_figure, power_figure
 from analysis.figures.rows import IndexRow, Pair, index_figure, matrix_figure, similarity_figure
 from analysis.figures.style import DASHES, LARGEST_DOT, PALETTE, Observer, Style, style_of
@@ -23,6 +23,7 @@ __all__ = [
     "Bars",
     "Cells",
     "Column",
+    "CurveBand",
     "Estimates",
     "Figure",
     "IndexRow",

@@ -4,10 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from analysis.errors import InvalidInput
 from analysis.figures.style import Observer
 from analysis.figures.value import Axis, Band, Bars, Figure, Line, Mark, Numbers, Points, Shaded, Trace
+
+BandKind = Literal["pointwise", "simultaneous"]
+
+
+@dataclass(frozen=True)
+class CurveBand:
+    """A band around a curve, found by its kind and level; `meaning` is what people read."""
+
+    kind: BandKind
+    #: in (0, 1)
+    level: float
+    lower: Numbers
+    upper: Numbers
+
+    @property
+    def meaning(self) -> str:
+        """E.g. "95 % pointwise"."""
+        return f"{100 * self.level:{'g' if self.kind == 'pointwise' else '.1f'}} % {self.kind}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +36,8 @@ class PlottedCurve:
     observer: Observer
     v: Numbers
     estimate: Numbers
-    #: Meaning -> (lower, upper) on `v`.
-    bands: Mapping[str, tuple[Numbers, Numbers]]
+    #: On `v`; the first is the one that is shown.
+    bands: tuple[CurveBand, ...]
     #: (visual change, n, rate) of every occupied bin.
     bins: tuple[tuple[float, int, float], ...]
     measured: tuple[float, float]
@@ -56,12 +75,12 @@ def curve_figure(
         raise InvalidInput("A figure of curves needs at least one curve.")
     people = [curve for curve in curves if curve.observer.role == "human"]
     ordered = [*[curve for curve in curves if curve.observer.role != "human"], *people]
-    meanings = tuple(dict.fromkeys(meaning for curve in ordered for meaning in curve.bands))
+    shown = next(((band.kind, band.level) for curve in ordered for band in curve.bands), None)
     traces: list[Trace] = []
     for curve in ordered:
         traces += [
-            Band(curve.observer, curve.v, lower, upper, meaning, shown=meaning == meanings[0])
-            for meaning, (lower, upper) in curve.bands.items()
+            Band(curve.observer, curve.v, band.lower, band.upper, band.meaning, shown=(band.kind, band.level) == shown)
+            for band in curve.bands
         ]
     traces += [Line(curve.observer, curve.v, curve.estimate, _details(curve, bin_width)) for curve in ordered]
     for curve in people:
@@ -125,7 +144,7 @@ def _details(curve: PlottedCurve, bin_width: float) -> tuple[str, ...]:
     counts = {int(v / bin_width): n for v, n, _ in curve.bins}
     told = []
     for place, v in enumerate(curve.v):
-        parts = [f"{meaning}: {low[place]:.3f} to {high[place]:.3f}" for meaning, (low, high) in curve.bands.items()]
+        parts = [f"{band.meaning}: {band.lower[place]:.3f} to {band.upper[place]:.3f}" for band in curve.bands]
         n = counts.get(min(int(v / bin_width + 1e-9), round(1 / bin_width) - 1), 0)
         told.append("<br>".join([*parts, f"{n} answers in this bin"]))
     return tuple(told)

@@ -13,6 +13,13 @@ from analysis.tables import guard
 #: An estimate with the ends of its interval, where it has one.
 Estimate = tuple[float | None, float | None, float | None]
 Cell = str | int | float | Estimate | None
+
+
+def estimate(value: float | None, interval: tuple[float | None, float | None] | None) -> Estimate:
+    """An estimate with the ends of its interval, where it has one."""
+    return (value, *(interval or (None, None)))
+
+
 NONE = "–"
 _LATEX = {
     "\\": r"\textbackslash{}",

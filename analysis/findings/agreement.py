@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from analysis.agreement import PooledConsistency, pooled_consistency
 from analysis.errors import TooFewResponses
 from analysis.findings.abscissa import ConditionScale, condition_number
-from analysis.findings.fits import HUMANS, FitSettings
+from analysis.findings.fits import FitSettings
+from analysis.findings.model import HUMANS, Agreement, ErrorConsistency, Pooled
 from analysis.findings.observations import CLEAN, Observations, joined
 
 #: Conditions in which people are right no more often than this say nothing about observers (model-vs-human).
@@ -29,16 +31,16 @@ MOST_DRAWS = 500
 def agreement_entries(
     people: Observations,
     classifiers: Observations,
-    pairs: list[dict[str, Any]],
+    pairs: list[ErrorConsistency],
     scales: Mapping[str, ConditionScale],
     settings: FitSettings,
-) -> tuple[list[dict[str, Any]], list[str]]:
+) -> tuple[list[Agreement], list[str]]:
     """One row for people among themselves, and one for every classifier beside people.
 
     Parameters
     ----------
     people, classifiers : Observations
-    pairs : list of dict
+    pairs : list of ErrorConsistency
         Entries of `error_consistency_entries`.
     scales : mapping of corruption to ConditionScale
         Axes of published conditions: the one at 0 is the control.
@@ -46,7 +48,7 @@ def agreement_entries(
 
     Returns
     -------
-    list of dict
+    list of Agreement
         ``observer``, ``kind``, ``ood_accuracy``, ``accuracy_difference``, ``observed_consistency``,
         ``error_consistency`` (means over conditions, then over pairs; None where no pair of observers has
         `LEAST_COMMON` pictures in common in a condition), ``pairs``, ``pooled`` (the form for sparse overlap),
@@ -129,33 +131,42 @@ def _controls(people: Observations, scales: Mapping[str, ConditionScale]) -> set
 
 def _row(
     name: str,
-    kind: str,
+    kind: Literal["humans", "classifier"],
     people: Observations,
     own: Observations,
     included: list[str],
-    pairs: list[dict[str, Any]],
+    pairs: list[ErrorConsistency],
     settings: FitSettings,
-) -> dict[str, Any]:
+) -> Agreement:
+    """Pooled over all pictures, and as published: means over conditions, then over pairs that saw the same pictures."""
     found = _pooled(people, None if kind == "humans" else own, settings)
-    published = _published(name, kind, people, pairs, included)
-    return {
-        "observer": name,
-        "kind": kind,
-        "ood_accuracy": _mean_accuracy(own, included),
-        **published,
-        "pooled": None
+    chosen = _chosen_pairs(name, kind, people, pairs, included)
+
+    def mean(number: Callable[[ErrorConsistency], float]) -> float | None:
+        per_pair = [np.mean([number(entry) for entry in entries]) for entries in chosen]
+        return float(np.mean(per_pair)) if per_pair else None
+
+    return Agreement(
+        observer=name,
+        kind=kind,
+        ood_accuracy=_mean_accuracy(own, included),
+        accuracy_difference=mean(_squared_difference),
+        observed_consistency=mean(lambda entry: entry.observed),
+        error_consistency=mean(lambda entry: entry.kappa),
+        pairs=len(chosen),
+        pooled=None
         if found is None
-        else {
-            "kappa": found.kappa,
-            "observed": found.observed,
-            "expected": found.expected,
-            "pictures": found.pictures,
-            "accuracies": list(found.accuracies),
-        },
-        "interval": None if found is None or found.interval is None else list(found.interval),
-        "n": 0 if found is None else found.pictures,
-        "conditions": included,
-    }
+        else Pooled(
+            kappa=found.kappa,
+            observed=found.observed,
+            expected=found.expected,
+            pictures=found.pictures,
+            accuracies=found.accuracies,
+        ),
+        interval=None if found is None else found.interval,
+        n=0 if found is None else found.pictures,
+        conditions=tuple(included),
+    )
 
 
 def _mean_accuracy(own: Observations, included: list[str]) -> float | None:
@@ -177,28 +188,23 @@ def _means(rows: Observations, conditions: NDArray[np.str_]) -> dict[str, float]
     return {str(name): float(rates[k].sum() / (n[k] > 0).sum()) for k, name in enumerate(names)}
 
 
-def _published(
-    name: str, kind: str, people: Observations, pairs: list[dict[str, Any]], included: list[str]
-) -> dict[str, Any]:
-    """Means over conditions, then over pairs, of the pairs that saw the same pictures."""
+def _chosen_pairs(
+    name: str, kind: str, people: Observations, pairs: list[ErrorConsistency], included: list[str]
+) -> list[list[ErrorConsistency]]:
+    """Entries of each pair of observers that count for a row."""
     names = set(people.observer.tolist())
-    chosen: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    chosen: dict[tuple[str, str], list[ErrorConsistency]] = {}
     for entry in pairs:
-        both_people = set(entry["pair"]) <= names
-        mine = both_people if kind == "humans" else (name in entry["pair"] and bool(names & set(entry["pair"])))
-        if mine and entry["condition"] in included and entry["n"] >= LEAST_COMMON:
-            chosen.setdefault((entry["pair"][0], entry["pair"][1]), []).append(entry)
+        both_people = set(entry.pair) <= names
+        mine = both_people if kind == "humans" else (name in entry.pair and bool(names & set(entry.pair)))
+        if mine and entry.condition in included and entry.n >= LEAST_COMMON:
+            chosen.setdefault(entry.pair, []).append(entry)
+    return list(chosen.values())
 
-    def mean(number: Any) -> float | None:
-        per_pair = [np.mean([number(entry) for entry in entries]) for entries in chosen.values()]
-        return float(np.mean(per_pair)) if per_pair else None
 
-    return {
-        "accuracy_difference": mean(lambda entry: (entry["accuracies"][0] - entry["accuracies"][1]) ** 2),
-        "observed_consistency": mean(lambda entry: entry["observed"]),
-        "error_consistency": mean(lambda entry: entry["kappa"]),
-        "pairs": len(chosen),
-    }
+def _squared_difference(entry: ErrorConsistency) -> float:
+    first, second = entry.accuracies or (math.nan, math.nan)
+    return (first - second) ** 2
 
 
 def _pooled(people: Observations, own: Observations | None, settings: FitSettings) -> PooledConsistency | None:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import TooFewResponses
-from analysis.findings.fits import HUMANS, FitSettings, StudyCurves, fit_outcomes
+from analysis.findings.fits import FitSettings, StudyCurves, fit_outcomes
+from analysis.findings.model import (
+    HUMANS,
+    Confusion,
+    Favourite,
+    Line,
+    Participant,
+    ParticipantBin,
+    ResponseTimes,
+    TimeBin,
+)
 from analysis.findings.observations import CLEAN, Observations, joined
 from analysis.findings.outcomes import Outcomes
 
@@ -25,7 +34,7 @@ LEAST_FOR_RATES, LEAST_FOR_CURVE = 20, 40
 MOST_CURVES = 200
 
 
-def confusion_entries(study: StudyCurves, people: Observations, classifiers: Observations) -> list[dict[str, Any]]:
+def confusion_entries(study: StudyCurves, people: Observations, classifiers: Observations) -> list[Confusion]:
     """Count answers by true category, over all and in ranges of visual change.
 
     Parameters
@@ -37,7 +46,7 @@ def confusion_entries(study: StudyCurves, people: Observations, classifiers: Obs
 
     Returns
     -------
-    list of dict
+    list of Confusion
         ``population``, ``corruption``, ``low``, ``high`` (None over all), ``categories``, ``responses``, ``counts``
         (rows are true categories) and ``favourite`` (the wrong answer given most, and its share of the wrong answers;
         None without wrong answers). Empty ranges, and classifiers with other labels, are left out.
@@ -64,12 +73,12 @@ def confusion_entries(study: StudyCurves, people: Observations, classifiers: Obs
     return entries
 
 
-def response_time_entries(study: StudyCurves) -> list[dict[str, Any]]:
+def response_time_entries(study: StudyCurves) -> list[ResponseTimes]:
     """Median and quartiles of people's response times in tenths of the axis; misses have none.
 
     Returns
     -------
-    list of dict
+    list of ResponseTimes
         ``population``, ``corruption``, ``bins`` of ``v`` (mean), ``n``, ``median_ms``, ``lower_ms``, ``upper_ms``,
         ``median_right_ms`` and ``median_wrong_ms`` (None without such answers).
     """
@@ -81,16 +90,16 @@ def response_time_entries(study: StudyCurves) -> list[dict[str, Any]]:
         timed = np.isfinite(answers.rt_ms) & (answers.response != NO_ANSWER)
         bins = [_times(answers.select(rows), place[rows]) for rows in _tenths(place, timed)]
         if bins:
-            entries.append({"population": key.population, "corruption": key.corruption, "bins": bins})
+            entries.append(ResponseTimes(population=key.population, corruption=key.corruption, bins=tuple(bins)))
     return entries
 
 
-def participant_entries(study: StudyCurves, settings: FitSettings) -> list[dict[str, Any]]:
+def participant_entries(study: StudyCurves, settings: FitSettings) -> list[Participant]:
     """Rates of every participant behind the mean curves, and a curve where there are answers enough.
 
     Returns
     -------
-    list of dict
+    list of Participant
         ``participant``, ``corruption`` (None over all with a visual change), ``n``, ``accuracy``, ``median_rt_ms``,
         ``bins``, ``area`` and ``band`` (the curve at every twentieth; both None below `LEAST_FOR_CURVE` answers, over
         all corruptions, and beyond `MOST_CURVES` curves). A corruption to which a participant gave fewer than
@@ -141,9 +150,7 @@ def _populations(people: Observations, classifiers: Observations) -> list[tuple[
     return [(HUMANS, people), *((name, classifiers.select(classifiers.observer == name)) for name in names)]
 
 
-def _matrix(
-    population: str, corruption: str, answers: Observations, between: tuple[float, float] | None
-) -> dict[str, Any]:
+def _matrix(population: str, corruption: str, answers: Observations, between: tuple[float, float] | None) -> Confusion:
     counts = np.zeros((len(CATEGORIES), len(RESPONSES)), dtype=np.int64)
     row = np.searchsorted(CATEGORIES, answers.category)
     places = {name: place for place, name in enumerate(RESPONSES)}
@@ -154,17 +161,17 @@ def _matrix(
     favourite = None
     if by_response.any():
         most = int(by_response.argmax())
-        favourite = {"response": CATEGORIES[most], "share": float(by_response[most] / by_response.sum())}
-    return {
-        "population": population,
-        "corruption": corruption,
-        "low": None if between is None else between[0],
-        "high": None if between is None else between[1],
-        "categories": list(CATEGORIES),
-        "responses": list(RESPONSES),
-        "counts": counts.tolist(),
-        "favourite": favourite,
-    }
+        favourite = Favourite(response=CATEGORIES[most], share=float(by_response[most] / by_response.sum()))
+    return Confusion(
+        population=population,
+        corruption=corruption,
+        low=None if between is None else between[0],
+        high=None if between is None else between[1],
+        categories=tuple(CATEGORIES),
+        responses=RESPONSES,
+        counts=tuple(map(tuple, counts.tolist())),
+        favourite=favourite,
+    )
 
 
 def _tenths(place: NDArray[np.float64], chosen: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
@@ -174,21 +181,21 @@ def _tenths(place: NDArray[np.float64], chosen: NDArray[np.bool_]) -> list[NDArr
     return [rows for rows in masks if rows.any()]
 
 
-def _times(answers: Observations, place: NDArray[np.float64]) -> dict[str, Any]:
+def _times(answers: Observations, place: NDArray[np.float64]) -> TimeBin:
     lower, median, upper = (float(value) for value in np.quantile(answers.rt_ms, [0.25, 0.5, 0.75]))
     right, wrong = (answers.rt_ms[answers.correct == value] for value in (1.0, 0.0))
-    return {
-        "v": float(place.mean()),
-        "n": len(answers),
-        "median_ms": median,
-        "lower_ms": lower,
-        "upper_ms": upper,
-        "median_right_ms": float(np.median(right)) if len(right) else None,
-        "median_wrong_ms": float(np.median(wrong)) if len(wrong) else None,
-    }
+    return TimeBin(
+        v=float(place.mean()),
+        n=len(answers),
+        median_ms=median,
+        lower_ms=lower,
+        upper_ms=upper,
+        median_right_ms=float(np.median(right)) if len(right) else None,
+        median_wrong_ms=float(np.median(wrong)) if len(wrong) else None,
+    )
 
 
-def _participant(corruption: str | None, name: str, own: Outcomes, settings: FitSettings | None) -> dict[str, Any]:
+def _participant(corruption: str | None, name: str, own: Outcomes, settings: FitSettings | None) -> Participant:
     times = own.answers.rt_ms[np.isfinite(own.answers.rt_ms)]
     area, band = None, None
     if settings is not None:
@@ -198,18 +205,18 @@ def _participant(corruption: str | None, name: str, own: Outcomes, settings: Fit
             pass
         else:
             v = np.linspace(0.0, 1.0, 21)
-            area, band = fit.area, {"v": v.tolist(), "estimate": fit.predict(v).tolist()}
+            area, band = fit.area, Line(v=tuple(v.tolist()), estimate=tuple(fit.predict(v).tolist()))
     everything = np.ones(len(own.place), dtype=np.bool_)
-    return {
-        "participant": name,
-        "corruption": corruption,
-        "n": len(own.answers),
-        "accuracy": float(own.outcome.mean()),
-        "median_rt_ms": float(np.median(times)) if len(times) else None,
-        "bins": [
-            {"v": float(own.place[rows].mean()), "n": int(rows.sum()), "rate": float(own.outcome[rows].mean())}
+    return Participant(
+        participant=name,
+        corruption=corruption,
+        n=len(own.answers),
+        accuracy=float(own.outcome.mean()),
+        median_rt_ms=float(np.median(times)) if len(times) else None,
+        bins=tuple(
+            ParticipantBin(v=float(own.place[rows].mean()), n=int(rows.sum()), rate=float(own.outcome[rows].mean()))
             for rows in _tenths(own.place, everything)
-        ],
-        "area": area,
-        "band": band,
-    }
+        ),
+        area=area,
+        band=band,
+    )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from statistics import median
-from typing import Any
 
-Entry = Mapping[str, Any]
-_HUMANS = "humans"
+from analysis.findings.model import HUMANS, Comparison, Curve
+
 #: Bins at the top with fewer originals than this share of the median bin's hold a choice of them.
 _FEW_ORIGINALS = 0.5
 
@@ -23,75 +21,62 @@ MRSI_BY_NOISE = (
 )
 
 
-def curve_caveats(entry: Entry) -> list[str]:
-    """Sentences beside a curve.
-
-    Parameters
-    ----------
-    entry : mapping
-        Of ``curves``.
-    """
+def curve_caveats(entry: Curve) -> list[str]:
+    """Sentences beside a curve."""
     found = []
-    if entry["withheld"]:
+    if entry.withheld:
         found.append(
-            f"{100 * entry['extrapolated']:.0f} % of the axis is extrapolated: read the mean over the measured range "
+            f"{100 * entry.extrapolated:.0f} % of the axis is extrapolated: read the mean over the measured range "
             "instead of the area."
         )
-    if entry["abscissa"] == "condition":
+    if entry.abscissa == "condition":
         found.append("The area is over the experiment's own condition, not over visual change.")
-    if entry["property"] == "consistency" and entry["population"] == _HUMANS:
+    if entry.property == "consistency" and entry.population == HUMANS:
         found.append(PEOPLE_WITH_OTHERS)
-    if entry["anchor"]["kind"] == "none" and entry["abscissa"] == "visual_change":
+    if entry.anchor.kind == "none" and entry.abscissa == "visual_change":
         found.append("No answers to clean pictures hold the curve at its left end.")
-    bins = entry["bins"]
-    thin = sum(one["thin"] for one in bins)
+    thin = sum(one.thin for one in entry.bins)
     if thin:
-        found.append(f"{thin} of {len(bins)} bins with answers hold fewer than 20.")
-    if entry["empty_bins"]:
-        found.append(f"{len(entry['empty_bins'])} bins between the first and the last hold no answer.")
+        found.append(f"{thin} of {len(entry.bins)} bins with answers hold fewer than 20.")
+    if entry.empty_bins:
+        found.append(f"{len(entry.empty_bins)} bins between the first and the last hold no answer.")
     top = _highest_bins_of_few(entry)
     if top is not None:
         found.append(
             f"From {top:.2f} on each bin holds fewer than half as many originals as the median bin: top bins may hold "
             "only pictures that change easily."
         )
-    if not entry["same_stimuli"]:
+    if not entry.same_stimuli:
         found.append("Scored on other stimuli than those that people saw.")
-    if entry["label_space"] != 16:
-        found.append(f"{entry['label_space']}-way labels: not comparable with people's 16.")
+    if entry.label_space != 16:
+        found.append(f"{entry.label_space}-way labels: not comparable with people's 16.")
     return found
 
 
-def comparison_caveats(entry: Entry) -> list[str]:
-    """Sentences beside HMRI and MRSI.
-
-    Parameters
-    ----------
-    entry : mapping
-        Of ``comparisons``.
-    """
+def comparison_caveats(entry: Comparison) -> list[str]:
+    """Sentences beside HMRI and MRSI."""
     found = []
-    if entry["property"] == "consistency":
+    if entry.property == "consistency":
         found.append(CONSISTENCY)
-    if entry["mrsi"] > 0.0 and not entry["exceeds"]:
+    if entry.mrsi > 0.0 and not entry.exceeds:
         found.append(MRSI_BY_NOISE)
-    if entry["withheld"]:
+    if entry.withheld:
         found.append("A curve is extrapolated over more than a fifth of the axis: read the common measured range.")
-    if entry["borrowed"]:
-        found.append(f"The human curve is that of {entry['human_curve'].replace('_', ' ')}.")
-    if not entry["same_stimuli"] and not entry["borrowed"]:
+    if entry.borrowed:
+        found.append(f"The human curve is that of {entry.human_curve.replace('_', ' ')}.")
+    if not entry.same_stimuli and not entry.borrowed:
         found.append("People and the classifier saw other stimuli.")
     return found
 
 
-def _highest_bins_of_few(entry: Entry) -> float | None:
+def _highest_bins_of_few(entry: Curve) -> float | None:
     """Where the bins above the middle of the axis begin that all hold few originals; None without such."""
-    known = [one["originals"] for one in entry["bins"] if one["originals"] is not None]
-    if not known:
+    known = [one.originals for one in entry.bins if one.originals is not None]
+    if len(known) < len(entry.bins) or not known:
         return None
     start = None
-    for one in reversed(entry["bins"]):
-        if one["v"] < 0.5 or one["originals"] >= _FEW_ORIGINALS * median(known):
+    for one, originals in zip(reversed(entry.bins), reversed(known), strict=True):
+        if one.v < 0.5 or originals >= _FEW_ORIGINALS * median(known):
             break
-        start = float(one["v"])
+        start = one.v
     return start

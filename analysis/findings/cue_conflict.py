@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.agreement import shape_bias
 from analysis.categories import CATEGORIES
+from analysis.findings.model import HUMANS, ShapeBias
 from analysis.findings.observations import Observations
 
 #: ``bird3-bird2`` or ``car4-keyboard3`` at the end of a picture's name: shape and texture, each with its number.
 _CONFLICT = re.compile(r"(?:^|[^a-z])([a-z]+)\d*-([a-z]+)\d*(?:\.\w+)?$")
 
 
-def shape_bias_entries(people: Observations, classifiers: Observations, *, level: float) -> list[dict[str, Any]]:
+def shape_bias_entries(people: Observations, classifiers: Observations, *, level: float) -> list[ShapeBias]:
     """Shape bias of every observer who answered cue-conflict pictures, people first, and of all people together.
 
     Returns
     -------
-    list of dict
+    list of ShapeBias
         ``observer``, ``kind``, ``shape``, ``texture``, ``other``, ``bias`` (None without an answer that names shape or
         texture), ``interval``; empty when no picture's name says that it is a cue conflict.
     """
     entries = []
-    for kind, group in (("human", people), ("classifier", classifiers)):
+    groups: tuple[tuple[Literal["human", "classifier"], Observations], ...] = (
+        ("human", people),
+        ("classifier", classifiers),
+    )
+    for kind, group in groups:
         shapes, textures, known = conflicts(group.original)
         rows = group.select(known)
         if not len(rows):
@@ -34,19 +39,19 @@ def shape_bias_entries(people: Observations, classifiers: Observations, *, level
         names = np.unique(rows.observer).tolist()
         chosen = [(name, rows.observer == name) for name in names]
         if kind == "human":
-            chosen.insert(0, ("humans", np.ones(len(rows), dtype=np.bool_)))
+            chosen.insert(0, (HUMANS, np.ones(len(rows), dtype=np.bool_)))
         for name, mine in chosen:
             found = shape_bias(rows.response[mine], shapes[known][mine], textures[known][mine], level=level)
             entries.append(
-                {
-                    "observer": name,
-                    "kind": kind if name != "humans" else "humans",
-                    "shape": found.shape,
-                    "texture": found.texture,
-                    "other": found.other,
-                    "bias": found.bias if found.shape + found.texture else None,
-                    "interval": list(found.interval),
-                }
+                ShapeBias(
+                    observer=name,
+                    kind=kind if name != HUMANS else "humans",
+                    shape=found.shape,
+                    texture=found.texture,
+                    other=found.other,
+                    bias=found.bias if found.shape + found.texture else None,
+                    interval=found.interval,
+                )
             )
     return entries
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,21 @@ from analysis.curves.bands import normal_quantile
 from analysis.errors import FitError
 from analysis.findings.agreement import pooled_within
 from analysis.findings.caveats import curve_caveats
-from analysis.findings.fits import HUMANS, CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
-from analysis.findings.outcomes import Outcomes, Property
+from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves, fit_outcomes
+from analysis.findings.model import (
+    HUMANS,
+    Anchor,
+    Band,
+    Bin,
+    Ceiling,
+    Curve,
+    Measured,
+    Misses,
+    Property,
+    SizeAndArea,
+    Threshold,
+)
+from analysis.findings.outcomes import Outcomes
 from analysis.findings.pipeline import run_in_order
 from analysis.metrics import compare
 
@@ -23,9 +37,7 @@ from analysis.metrics import compare
 SPLITS = 10
 
 
-def curve_entries(
-    study: StudyCurves, settings: FitSettings, *, executor: Executor | None = None
-) -> list[dict[str, Any]]:
+def curve_entries(study: StudyCurves, settings: FitSettings, *, executor: Executor | None = None) -> list[Curve]:
     """One entry a curve, in the order of the fits.
 
     Parameters
@@ -41,66 +53,68 @@ def curve_entries(
         for key, curve in study.curves.items()
     )
     for key, derived in run_in_order(executor, _derived, calls):
-        curve = study.curves[key]
-        entry = {**_curve_entry(key, curve, study), **derived}
-        if key.population == HUMANS:
-            entry["misses"] = _misses(curve)
-            entry["all_sessions"] = _size_and_area(curve.all_sessions)
-            if key.property == "accuracy":
-                _add_categories(entry["bins"], curve)
-        else:
-            entry["full_set"] = _size_and_area(curve.full_set)
-        entry["caveats"] = curve_caveats(entry)
-        entries.append(entry)
+        entry = _curve_entry(key, study.curves[key], study, derived)
+        entries.append(entry.model_copy(update={"caveats": tuple(curve_caveats(entry))}))
     return entries
 
 
-def _derived(fit: CurveFit, outcomes: Outcomes | None, subject: Property, settings: FitSettings) -> dict[str, Any]:
-    """What takes time to derive from a curve, in whatever process; people's answers come for the ceiling."""
-    derived: dict[str, Any] = {
-        "measured": _measured_entry(fit),
-        "thresholds": [_threshold_entry(fit, rate) for rate in (0.75, 0.5)],
-        "band": _band_entry(fit),
-    }
-    if outcomes is not None:
-        derived["ceiling"] = _ceiling(outcomes, subject, settings)
-    return derived
+class _Derived(NamedTuple):
+    """What takes time to derive from a curve."""
+
+    measured: Measured
+    thresholds: tuple[Threshold, ...]
+    band: Band
+    ceiling: Ceiling | None
 
 
-def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves) -> dict[str, Any]:
+def _derived(fit: CurveFit, outcomes: Outcomes | None, subject: Property, settings: FitSettings) -> _Derived:
+    """Derive it, in whatever process; people's answers come for the ceiling."""
+    return _Derived(
+        _measured_entry(fit),
+        tuple(_threshold_entry(fit, rate) for rate in (0.75, 0.5)),
+        _band_entry(fit),
+        None if outcomes is None else _ceiling(outcomes, subject, settings),
+    )
+
+
+def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves, derived: _Derived) -> Curve:
     fit = curve.fit
-    return {
-        "population": key.population,
-        "corruption": key.corruption,
-        "property": key.property,
-        "area": fit.area,
-        "interval": None if fit.area_interval is None else list(fit.area_interval),
-        "level": fit.config.level,
-        "standard_error": fit.area_standard_error,
-        "extrapolated": fit.extrapolated,
-        "area_bounds": list(fit.area_bounds),
-        "withheld": fit.is_withheld,
-        "abscissa": "condition" if key.corruption in study.scales else "visual_change",
-        "label_space": fit.config.label_space,
-        "same_stimuli": curve.seen_by_people,
-        "anchor": {"kind": fit.anchor.kind, "value": fit.anchor.value, "n": fit.anchor.n},
-        "n": fit.n_trials,
-        "originals": fit.n_originals,
-        "participants": fit.n_participants,
-        "scheme": fit.config.scheme,
-        "scheme_reason": fit.scheme_reason,
-        "dispersion": fit.dispersion,
-        "smoothness": fit.smoothness,
-        "bins": [
-            {"v": one.v, "n": one.n, "rate": one.rate, "originals": one.originals, "thin": one.is_thin}
-            for one in fit.bins
-        ],
-        "empty_bins": list(fit.empty_bins),
-        "data_digest": fit.data_digest,
-    }
+    entry = partial(
+        Curve,
+        population=key.population,
+        corruption=key.corruption,
+        property=key.property,
+        area=fit.area,
+        interval=fit.area_interval,
+        level=fit.config.level,
+        standard_error=fit.area_standard_error,
+        extrapolated=fit.extrapolated,
+        area_bounds=fit.area_bounds,
+        withheld=fit.is_withheld,
+        abscissa="condition" if key.corruption in study.scales else "visual_change",
+        label_space=fit.config.label_space,
+        same_stimuli=curve.seen_by_people,
+        anchor=Anchor(kind=fit.anchor.kind, value=fit.anchor.value, n=fit.anchor.n),
+        n=fit.n_trials,
+        originals=fit.n_originals,
+        participants=fit.n_participants,
+        scheme=fit.config.scheme,
+        scheme_reason=fit.scheme_reason,
+        dispersion=fit.dispersion,
+        smoothness=fit.smoothness,
+        bins=_bins(key, curve),
+        empty_bins=fit.empty_bins,
+        data_digest=fit.data_digest,
+        measured=derived.measured,
+        thresholds=derived.thresholds,
+        band=derived.band,
+    )
+    if key.population != HUMANS:
+        return entry(full_set=_size_and_area(curve.full_set))
+    return entry(ceiling=derived.ceiling, misses=_misses(curve), all_sessions=_size_and_area(curve.all_sessions))
 
 
-def _measured_entry(fit: CurveFit) -> dict[str, Any]:
+def _measured_entry(fit: CurveFit) -> Measured:
     """Mean height on the measured range, with its interval: the headline where the area is withheld."""
     lower, upper = fit.measured
     spread = fit.spread(fit.basis.integral_design(lower, upper)[None, :] / (upper - lower))
@@ -108,57 +122,58 @@ def _measured_entry(fit: CurveFit) -> dict[str, Any]:
     if spread is not None:
         reach = normal_quantile(fit.config.level) * float(spread.standard_error[0])
         middle = float(spread.estimate[0])
-        interval = [max(middle - reach, 0.0), min(middle + reach, 1.0)]
-    return {"range": [lower, upper], "mean": fit.mean_between(lower, upper), "interval": interval}
+        interval = (max(middle - reach, 0.0), min(middle + reach, 1.0))
+    return Measured(range=(lower, upper), mean=fit.mean_between(lower, upper), interval=interval)
 
 
-def _threshold_entry(fit: CurveFit, rate: float) -> dict[str, Any]:
+def _threshold_entry(fit: CurveFit, rate: float) -> Threshold:
     found = threshold(fit, rate)
-    return {
-        "rate": rate,
-        "v": found.v,
-        "interval": None if found.interval is None else list(found.interval),
-        "extrapolated": found.extrapolated,
-    }
+    return Threshold(rate=rate, v=found.v, interval=found.interval, extrapolated=found.extrapolated)
 
 
-def _band_entry(fit: CurveFit) -> dict[str, Any]:
+def _band_entry(fit: CurveFit) -> Band:
     """The curve and its bands at every hundredth."""
     if fit.bands is None:
         v = np.linspace(0.0, 1.0, 101)
-        return {"v": v.tolist(), "estimate": fit.predict(v).tolist()}
-    names = ("v", "estimate", "lower", "upper", "simultaneous_lower", "simultaneous_upper")
-    entry: dict[str, Any] = {name: getattr(fit.bands, name)[::2].tolist() for name in names}
-    return {**entry, "level": fit.bands.level, "simultaneous_level": fit.bands.simultaneous_level}
+        return Band(v=tuple(v.tolist()), estimate=tuple(fit.predict(v).tolist()))
+    return Band(
+        v=tuple(fit.bands.v[::2].tolist()),
+        estimate=tuple(fit.bands.estimate[::2].tolist()),
+        lower=tuple(fit.bands.lower[::2].tolist()),
+        upper=tuple(fit.bands.upper[::2].tolist()),
+        simultaneous_lower=tuple(fit.bands.simultaneous_lower[::2].tolist()),
+        simultaneous_upper=tuple(fit.bands.simultaneous_upper[::2].tolist()),
+        level=fit.bands.level,
+        simultaneous_level=fit.bands.simultaneous_level,
+    )
 
 
-def _misses(curve: FittedCurve) -> dict[str, Any]:
+def _misses(curve: FittedCurve) -> Misses:
     """Answers that did not come in time, wrong in the headline, and the area without them."""
     missed = int(np.sum(curve.outcomes.answers.response == NO_ANSWER))
-    return {
-        "n": missed,
-        "share": missed / len(curve.outcomes.answers),
-        "dropped": _size_and_area(curve.without_misses),
+    return Misses(n=missed, share=missed / len(curve.outcomes.answers), dropped=_size_and_area(curve.without_misses))
+
+
+def _size_and_area(fit: CurveFit | None) -> SizeAndArea | None:
+    return None if fit is None else SizeAndArea(n=fit.n_trials, area=fit.area)
+
+
+def _bins(key: CurveKey, curve: FittedCurve) -> tuple[Bin, ...]:
+    """Answers in every bin; of people's accuracy also by category, in the order of `CATEGORIES`."""
+    bins = {
+        one.index: Bin(v=one.v, n=one.n, rate=one.rate, originals=one.originals, thin=one.is_thin)
+        for one in curve.fit.bins
     }
-
-
-def _size_and_area(fit: CurveFit | None) -> dict[str, Any] | None:
-    return None if fit is None else {"n": fit.n_trials, "area": fit.area}
-
-
-def _add_categories(bins: list[dict[str, Any]], curve: FittedCurve) -> None:
-    """Answers of each category in every bin, in the order of `CATEGORIES`."""
     answers, place = curve.outcomes.answers, curve.outcomes.place
-    if not set(answers.category.tolist()) <= set(CATEGORIES):
-        return
+    if (key.population, key.property) != (HUMANS, "accuracy") or not set(answers.category.tolist()) <= set(CATEGORIES):
+        return tuple(bins.values())
     n_bins = curve.fit.config.n_bins
     counts = np.zeros((n_bins, len(CATEGORIES)), dtype=np.int64)
     np.add.at(counts, (bin_index(place, n_bins), np.searchsorted(CATEGORIES, answers.category)), 1)
-    for entry, one in zip(bins, curve.fit.bins, strict=True):
-        entry["categories"] = counts[one.index].tolist()
+    return tuple(one.model_copy(update={"categories": tuple(counts[index].tolist())}) for index, one in bins.items())
 
 
-def _ceiling(outcomes: Outcomes, subject: Property, settings: FitSettings) -> dict[str, Any] | None:
+def _ceiling(outcomes: Outcomes, subject: Property, settings: FitSettings) -> Ceiling | None:
     """HMRI and MRSI of random halves of the people, kappa of two of them: what an observer like people would score."""
     names = np.unique(outcomes.answers.observer)
     if len(names) < 2:
@@ -189,10 +204,10 @@ def _ceiling(outcomes: Outcomes, subject: Property, settings: FitSettings) -> di
     if not indices:
         return None
     hmri, mrsi = np.mean(indices, axis=0)
-    entry: dict[str, Any] = {"splits": len(indices), "hmri": float(hmri), "mrsi": float(mrsi)}
-    if subject == "accuracy":
-        pooled = pooled_within(outcomes.answers, settings)
-        entry["kappa"] = None if pooled is None else pooled.kappa
-        entry["kappa_interval"] = None if pooled is None or pooled.interval is None else list(pooled.interval)
-        entry["kappa_n"] = 0 if pooled is None else pooled.pictures
-    return entry
+    entry = partial(Ceiling, splits=len(indices), hmri=float(hmri), mrsi=float(mrsi))
+    if subject != "accuracy":
+        return entry()
+    pooled = pooled_within(outcomes.answers, settings)
+    if pooled is None:
+        return entry(kappa=None, kappa_interval=None, kappa_n=0)
+    return entry(kappa=pooled.kappa, kappa_interval=pooled.interval, kappa_n=pooled.pictures)

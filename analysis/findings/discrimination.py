@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.errors import TableRefused
+from analysis.findings.model import Discrimination
 from analysis.similarity import DiscriminationForm, DiscriminationTest, discrimination_test, holm, verdict_of
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _FORMS: Mapping[str, DiscriminationForm] = {"discrimination": "same-different", 
 _COLUMNS = ("participant", "task", "role", "corruption", "second_corruption", "response", "correct", "accepted")
 
 
-def discrimination_entries(frame: pd.DataFrame, *, margin: float, level: float) -> list[dict[str, Any]]:
+def discrimination_entries(frame: pd.DataFrame, *, margin: float, level: float) -> list[Discrimination]:
     """Test every pair of corruptions that was compared.
 
     Parameters
@@ -32,7 +33,7 @@ def discrimination_entries(frame: pd.DataFrame, *, margin: float, level: float) 
 
     Returns
     -------
-    list of dict
+    list of Discrimination
         One entry a form and pair, same/different first, by name; tests are corrected by Holm's rule over all.
 
     Raises
@@ -109,31 +110,31 @@ def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | Non
     return pairs
 
 
-def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, misses: int) -> dict[str, Any]:
+def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, misses: int) -> Discrimination:
     different = p_adjusted < 0.05
-    return {
-        "pair": list(pair),
-        "form": test.form,
-        "trials": test.trials,
-        "correct": test.correct,
-        "accuracy": test.accuracy,
-        "interval": list(test.interval),
-        "upper_bound": test.upper_bound,
-        "p": test.p,
-        "p_adjusted": p_adjusted,
-        "margin": test.margin,
-        "margin_d_prime": test.margin_d_prime,
-        "equivalent": test.equivalent,
-        "different": different,
-        "verdict": verdict_of(equivalent=test.equivalent, different=different),
-        "design_effect": test.design_effect,
-        "d_prime": _finite(test.d_prime),
-        "d_prime_upper": _finite(test.d_prime_upper),
-        "hit_rate": test.hit_rate,
-        "false_alarm_rate": test.false_alarm_rate,
-        "criterion": test.criterion,
-        "misses": misses,
-    }
+    return Discrimination(
+        pair=pair,
+        form=test.form,
+        trials=test.trials,
+        correct=test.correct,
+        accuracy=test.accuracy,
+        interval=test.interval,
+        upper_bound=test.upper_bound,
+        p=test.p,
+        p_adjusted=p_adjusted,
+        margin=test.margin,
+        margin_d_prime=test.margin_d_prime,
+        equivalent=test.equivalent,
+        different=different,
+        verdict=verdict_of(equivalent=test.equivalent, different=different),
+        design_effect=test.design_effect,
+        d_prime=_finite(test.d_prime),
+        d_prime_upper=_finite(test.d_prime_upper),
+        hit_rate=test.hit_rate,
+        false_alarm_rate=test.false_alarm_rate,
+        criterion=test.criterion,
+        misses=misses,
+    )
 
 
 def _finite(d_prime: float) -> float | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from analysis.agreement import kappa_from_counts
+from analysis.findings.model import LEVEL, ErrorConsistency
 from analysis.findings.observations import Observations
 from analysis.findings.observers import ordered_conditions
 
@@ -26,8 +28,8 @@ def error_consistency_entries(
     *,
     n_bootstrap: int = 0,
     seed: int = 0,
-    level: float = 0.95,
-) -> tuple[list[dict[str, Any]], list[str]]:
+    level: float = LEVEL,
+) -> tuple[list[ErrorConsistency], list[str]]:
     """Error consistency of every pair of observers and condition, on the pictures that both saw.
 
     Parameters
@@ -38,7 +40,7 @@ def error_consistency_entries(
 
     Returns
     -------
-    list of dict
+    list of ErrorConsistency
         ``pair``, ``condition``, ``n``, ``kappa``, ``observed``, ``expected``, ``accuracies``, ``interval`` and
         ``shown`` (False where kappa says nothing); pairs without a common picture are left out.
     list of str
@@ -49,32 +51,52 @@ def error_consistency_entries(
     A picture is a stimulus; for published trials, whose file names differ between observers, it is the original
     within its condition. Of several answers of one observer to a picture the first counts.
     """
-    entries: list[dict[str, Any]] = []
+    pairs: list[_Shared] = []
     for condition in ordered_conditions(people) + [
         one for one in ordered_conditions(classifiers) if one not in set(people.condition.tolist())
     ]:
-        entries.extend(_pairs_in(condition, people, classifiers))
+        pairs.extend(_pairs_in(condition, people, classifiers))
     least = 1
-    written = entries
+    written = pairs
     while len(written) > MOST_PAIRS:
         least = 10 if least == 1 else 2 * least
-        written = [entry for entry in entries if entry["n"] >= least]
-    for entry in written:
-        right_a, right_b, both = entry.pop("counts")
-        entry["interval"] = None
-        if n_bootstrap:
-            draws = min(n_bootstrap, MOST_DRAWS)
-            entry["interval"] = list(_bounds(right_a, right_b, both, entry["n"], draws, seed, level))
+        written = [pair for pair in pairs if pair.n >= least]
     notes = []
     if least > 1:
         notes.append(
-            f"Error consistency: {len(entries) - len(written)} pairs of observers with fewer than {least} pictures in "
+            f"Error consistency: {len(pairs) - len(written)} pairs of observers with fewer than {least} pictures in "
             "common are left out."
         )
-    return written, notes
+    draws = min(n_bootstrap, MOST_DRAWS)
+    return [_entry(pair, draws, seed, level) for pair in written], notes
 
 
-def _pairs_in(condition: str, people: Observations, classifiers: Observations) -> list[dict[str, Any]]:
+class _Shared(NamedTuple):
+    """Pictures that two observers have in common, and on how many the first, the second, and both are right."""
+
+    pair: tuple[str, str]
+    condition: str
+    n: int
+    right: tuple[int, int, int]
+
+
+def _entry(found: _Shared, draws: int, seed: int, level: float) -> ErrorConsistency:
+    observed, expected, kappa = kappa_from_counts(*found.right, found.n)
+    accuracies = (found.right[0] / found.n, found.right[1] / found.n)
+    return ErrorConsistency(
+        pair=found.pair,
+        condition=found.condition,
+        n=found.n,
+        kappa=float(kappa),
+        observed=float(observed),
+        expected=float(expected),
+        accuracies=accuracies,
+        shown=not (min(accuracies) > CERTAIN or max(accuracies) < LOST),
+        interval=_bounds(*found.right, found.n, draws, seed, level) if draws else None,
+    )
+
+
+def _pairs_in(condition: str, people: Observations, classifiers: Observations) -> Iterator[_Shared]:
     parts = [group.select(group.condition == condition) for group in (people, classifiers)]
     names: list[str] = [str(name) for part in parts for name in np.unique(part.observer)]
     picture = np.concatenate([np.where(part.imported, part.original, part.stimulus) for part in parts])
@@ -95,28 +117,10 @@ def _pairs_in(condition: str, people: Observations, classifiers: Observations) -
     # Entry (a, b): pictures seen by both on which a is right.
     own_right = (right @ seen.T).toarray()
     both_right = (right @ right.T).toarray()
-    entries = []
     for a, b in combinations(range(len(names)), 2):
-        n = int(common[a, b])
-        if not n:
-            continue
-        counts = (int(own_right[a, b]), int(own_right[b, a]), int(both_right[a, b]))
-        observed, expected, kappa = kappa_from_counts(*counts, n)
-        accuracies = [counts[0] / n, counts[1] / n]
-        entries.append(
-            {
-                "pair": [names[a], names[b]],
-                "condition": condition,
-                "n": n,
-                "kappa": float(kappa),
-                "observed": float(observed),
-                "expected": float(expected),
-                "accuracies": accuracies,
-                "shown": not (min(accuracies) > CERTAIN or max(accuracies) < LOST),
-                "counts": counts,
-            }
-        )
-    return entries
+        if common[a, b]:
+            counts = (int(own_right[a, b]), int(own_right[b, a]), int(both_right[a, b]))
+            yield _Shared((names[a], names[b]), condition, int(common[a, b]), counts)
 
 
 @lru_cache(maxsize=4096)

@@ -11,11 +11,11 @@ import numpy as np
 from analysis.curves import CurveFit, fit_curve
 from analysis.errors import TooFewResponses
 from analysis.findings.abscissa import ConditionScale, condition_scale
+from analysis.findings.model import HUMANS, LEVEL, Property
 from analysis.findings.observations import CLEAN, Observations
-from analysis.findings.outcomes import PROPERTIES, Outcomes, Property, classifier_outcomes, human_outcomes
+from analysis.findings.outcomes import PROPERTIES, Outcomes, classifier_outcomes, human_outcomes
 from analysis.findings.pipeline import run_in_order
 
-HUMANS = "humans"
 #: Called with (done, of how many, what); what it raises is let through.
 Report = Callable[[int, int, str], None]
 
@@ -60,7 +60,7 @@ class FitSettings:
 
     seed: int
     n_bootstrap: int
-    level: float = 0.95
+    level: float = LEVEL
 
 
 @dataclass(eq=False)

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves import Bootstrap, CurveFit, pair_spread
-from analysis.findings.fits import HUMANS, CurveKey, StudyCurves
-from analysis.findings.outcomes import PROPERTIES, Property
+from analysis.findings.fits import CurveKey, StudyCurves
+from analysis.findings.model import HUMANS, Interval, Leader, Property
+from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
 from analysis.metrics import compare
 
 FloatArray = NDArray[np.float64]
 #: Cells of the sums over visual change behind the intervals; exact to about 1e-5.
 _CELLS = 200
-_NAMES = ("hmri", "mrsi", "human_area", "classifier_area", "corruption_error")
 
 
-def leaderboard_entries(study: StudyCurves, *, executor: Executor | None = None) -> list[dict[str, Any]]:
+def leaderboard_entries(study: StudyCurves, *, executor: Executor | None = None) -> list[Leader]:
     """Means over corruptions with their intervals, resampled jointly over all of them.
 
     Parameters
@@ -33,21 +32,19 @@ def leaderboard_entries(study: StudyCurves, *, executor: Executor | None = None)
 
     Returns
     -------
-    list of dict
+    list of Leader
         ``classifier``, ``property``, ``corruptions`` (number, those with own human curves in one label space),
         ``withheld`` (how many of them are extrapolated too far), and ``hmri``, ``mrsi``, ``human_area``,
         ``classifier_area``, ``corruption_error`` (mean error over that of people), each with its ``_interval`` (None
         without refits); ordered by property, then HMRI, the highest first.
     """
-    entries = []
-    for (name, subject), row in run_in_order(executor, _row, _calls(study)):
-        entries.append({"classifier": name, "property": subject, **row})
-    return sorted(entries, key=lambda one: (PROPERTIES.index(one["property"]), -one["hmri"], one["classifier"]))
+    entries = [leader for _, leader in run_in_order(executor, _leader, _calls(study))]
+    return sorted(entries, key=lambda one: (PROPERTIES.index(one.property), -one.hmri, one.classifier))
 
 
 def _calls(
     study: StudyCurves,
-) -> Iterator[tuple[tuple[str, Property], tuple[list[CurveFit], list[CurveFit]]]]:
+) -> Iterator[tuple[None, tuple[str, Property, list[CurveFit], list[CurveFit]]]]:
     """Human curves and classifier's curves, corruption by corruption, for each classifier and property."""
     names = sorted({key.population for key in study.curves} - {HUMANS})
     for subject in PROPERTIES:
@@ -61,34 +58,35 @@ def _calls(
                     people.append(human.fit)
                     network.append(curve.fit)
             if people:
-                yield (name, subject), (people, network)
+                yield None, (name, subject, people, network)
 
 
-def _row(people: Sequence[CurveFit], network: Sequence[CurveFit]) -> dict[str, Any]:
+def _leader(name: str, subject: Property, people: Sequence[CurveFit], network: Sequence[CurveFit]) -> Leader:
     """Means and intervals of one classifier, in whatever process."""
     found = [compare(replace(human, bootstrap=None), other) for human, other in zip(people, network, strict=True)]
     human_area = float(np.mean([one.human_area for one in found]))
     classifier_area = float(np.mean([one.classifier_area for one in found]))
-    values = (
-        float(np.mean([one.hmri for one in found])),
-        float(np.mean([one.mrsi for one in found])),
-        human_area,
-        classifier_area,
-        (1.0 - classifier_area) / (1.0 - human_area) if human_area < 1.0 else None,
+    hmri, mrsi, human, classifier, error = _intervals(people, network) or (None,) * 5
+    return Leader(
+        classifier=name,
+        property=subject,
+        corruptions=len(found),
+        withheld=sum(one.is_withheld or other.is_withheld for one, other in zip(people, network, strict=True)),
+        hmri=float(np.mean([one.hmri for one in found])),
+        hmri_interval=hmri,
+        mrsi=float(np.mean([one.mrsi for one in found])),
+        mrsi_interval=mrsi,
+        human_area=human_area,
+        human_area_interval=human,
+        classifier_area=classifier_area,
+        classifier_area_interval=classifier,
+        corruption_error=(1.0 - classifier_area) / (1.0 - human_area) if human_area < 1.0 else None,
+        corruption_error_interval=error if human_area < 1.0 else None,
     )
-    intervals = _intervals(people, network)
-    row: dict[str, Any] = {
-        "corruptions": len(found),
-        "withheld": sum(human.is_withheld or other.is_withheld for human, other in zip(people, network, strict=True)),
-    }
-    for place, (name, value) in enumerate(zip(_NAMES, values, strict=True)):
-        row[name] = value
-        row[f"{name}_interval"] = None if intervals is None or value is None else intervals[place]
-    return row
 
 
-def _intervals(people: Sequence[CurveFit], network: Sequence[CurveFit]) -> list[list[float]] | None:
-    """Percentile intervals of the means; the curves of one analysis share their draws, refit by refit."""
+def _intervals(people: Sequence[CurveFit], network: Sequence[CurveFit]) -> list[Interval] | None:
+    """Percentile intervals of HMRI, MRSI, both areas and the error: the curves of an analysis share their draws."""
     first, second = _joined(people), _joined(network)
     if first is None or second is None:
         return None
@@ -114,7 +112,7 @@ def _intervals(people: Sequence[CurveFit], network: Sequence[CurveFit]) -> list[
     lower, upper = spread.percentile_interval(people[0].config.level)
     highest = (1.0, 1.0, 1.0, 1.0, np.inf)
     return [
-        [max(float(low), 0.0), min(float(high), most)] for low, high, most in zip(lower, upper, highest, strict=True)
+        (max(float(low), 0.0), min(float(high), most)) for low, high, most in zip(lower, upper, highest, strict=True)
     ]
 
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from pydantic import JsonValue
 
-from analysis.findings.fits import HUMANS, CurveKey, StudyCurves
+from analysis.findings.fits import CurveKey, StudyCurves
+from analysis.findings.model import HUMANS, FunctionLevels, LevelModel, Levels, Property, RankChange, Ranks, Swap
 from analysis.findings.observations import CLEAN
-from analysis.findings.outcomes import PROPERTIES, Property
 from analysis.visual_change.comparison import NARROW_BINS, compare_sets
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 
-
-def level_entries(
-    study: StudyCurves, levels: pd.DataFrame | None, predictions: pd.DataFrame | None
-) -> dict[str, Any] | None:
+def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: pd.DataFrame | None) -> Levels | None:
     """Rank classifiers by fixed levels and by areas, and say who changes place.
 
     Parameters
@@ -35,7 +32,7 @@ def level_entries(
 
     Returns
     -------
-    dict or None
+    Levels or None
         ``functions`` that both sets have, ``models`` (``classifier``, ``fixed_accuracy``, ``area_accuracy``,
         ``area_consistency``, ``by_function``, ``ranks``; best first), ``rank_changes``, ``swaps`` (pairs of classifiers
         whose order differs) and ``coverage`` of both sets. None without fixed levels of a classifier that has curves.
@@ -61,40 +58,47 @@ def level_entries(
     )
     if not functions:
         return None
-    models = [_model(name, functions, rates, areas) for name in names]
-    measures = {"fixed": "fixed_accuracy", "accuracy": "area_accuracy", "consistency": "area_consistency"}
+    by_name = {name: _by_function(name, functions, rates, areas) for name in names}
+    fixed = {name: float(np.mean([one.fixed_accuracy for one in own])) for name, own in by_name.items()}
+    means: dict[Property, dict[str, float | None]] = {
+        "accuracy": {name: _mean([one.area_accuracy for one in own]) for name, own in by_name.items()},
+        "consistency": {name: _mean([one.area_consistency for one in own]) for name, own in by_name.items()},
+    }
+    places = _ranks(fixed)
     ranks = {
-        measure: _ranks({model["classifier"]: model[column] for model in models})
-        for measure, column in measures.items()
-        if all(model[column] is not None for model in models)
+        subject: _ranks(known)
+        for subject, values in means.items()
+        if len(known := {name: value for name, value in values.items() if value is not None}) == len(values)
     }
-    for model in models:
-        model["ranks"] = {measure: places[model["classifier"]] for measure, places in ranks.items()}
-    models.sort(key=lambda model: (model["ranks"]["fixed"], model["classifier"]))
-    compared: list[Property] = [subject for subject in PROPERTIES if subject in ranks]
-    return {
-        "functions": functions,
-        "models": models,
-        "rank_changes": [
-            {
-                "classifier": model["classifier"],
-                "property": subject,
-                "from": model["ranks"]["fixed"],
-                "to": model["ranks"][subject],
-            }
-            for subject in compared
-            for model in models
-            if model["ranks"]["fixed"] != model["ranks"][subject]
-        ],
-        "swaps": [
-            {"property": subject, "ahead_at_levels": one["classifier"], "ahead_by_area": other["classifier"]}
-            for subject in compared
-            for place, one in enumerate(models)
-            for other in models[place + 1 :]
-            if one["ranks"]["fixed"] < other["ranks"]["fixed"] and one["ranks"][subject] > other["ranks"][subject]
-        ],
-        "coverage": _coverage(predictions, levels, functions),
-    }
+    order = sorted(names, key=lambda name: (places[name], name))
+    return Levels(
+        functions=tuple(functions),
+        models=tuple(
+            LevelModel(
+                classifier=name,
+                fixed_accuracy=fixed[name],
+                area_accuracy=float(np.mean([one.area_accuracy for one in by_name[name]])),
+                area_consistency=means["consistency"][name],
+                by_function=by_name[name],
+                ranks=Ranks(fixed=places[name], **{subject: own[name] for subject, own in ranks.items()}),
+            )
+            for name in order
+        ),
+        rank_changes=tuple(
+            RankChange(classifier=name, property=subject, from_=places[name], to=own[name])
+            for subject, own in ranks.items()
+            for name in order
+            if places[name] != own[name]
+        ),
+        swaps=tuple(
+            Swap(property=subject, ahead_at_levels=one, ahead_by_area=other)
+            for subject, own in ranks.items()
+            for place, one in enumerate(order)
+            for other in order[place + 1 :]
+            if places[one] < places[other] and own[one] > own[other]
+        ),
+        coverage=_coverage(predictions, levels, functions),
+    )
 
 
 def _fixed_rates(levels: pd.DataFrame) -> dict[tuple[str, str], float]:
@@ -109,29 +113,27 @@ def _fixed_rates(levels: pd.DataFrame) -> dict[tuple[str, str], float]:
     return {(str(name), str(function)): float(rate) for (name, function), rate in zip(means.index, means, strict=True)}
 
 
-def _model(
+def _by_function(
     name: str,
     functions: list[str],
     rates: Mapping[tuple[str, str], float],
     areas: Mapping[CurveKey, float],
-) -> dict[str, Any]:
-    by_function = [
-        {
-            "corruption": function,
-            "fixed_accuracy": rates[name, function],
-            "area_accuracy": areas[CurveKey(name, function, "accuracy")],
-            "area_consistency": areas.get(CurveKey(name, function, "consistency")),
-        }
+) -> tuple[FunctionLevels, ...]:
+    return tuple(
+        FunctionLevels(
+            corruption=function,
+            fixed_accuracy=rates[name, function],
+            area_accuracy=areas[CurveKey(name, function, "accuracy")],
+            area_consistency=areas.get(CurveKey(name, function, "consistency")),
+        )
         for function in functions
-    ]
-    consistency = [one["area_consistency"] for one in by_function]
-    return {
-        "classifier": name,
-        "fixed_accuracy": float(np.mean([rates[name, function] for function in functions])),
-        "area_accuracy": float(np.mean([areas[CurveKey(name, function, "accuracy")] for function in functions])),
-        "area_consistency": None if None in consistency else float(np.mean(np.array(consistency, dtype=np.float64))),
-        "by_function": by_function,
-    }
+    )
+
+
+def _mean(values: list[float | None]) -> float | None:
+    """Mean of all; None where one is not known."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None
 
 
 def _ranks(values: Mapping[str, float]) -> dict[str, int]:
@@ -139,7 +141,9 @@ def _ranks(values: Mapping[str, float]) -> dict[str, int]:
     return {name: 1 + sum(other > value for other in values.values()) for name, value in values.items()}
 
 
-def _coverage(predictions: pd.DataFrame | None, levels: pd.DataFrame, functions: list[str]) -> dict[str, Any] | None:
+def _coverage(
+    predictions: pd.DataFrame | None, levels: pd.DataFrame, functions: list[str]
+) -> dict[str, JsonValue] | None:
     """Bins of visual change with stimuli in both sets; a is continuous, b has levels."""
     if predictions is None:
         return None

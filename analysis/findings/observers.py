@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from analysis.findings.abscissa import condition_number
+from analysis.findings.model import Accuracy, HumanAccuracy
 from analysis.findings.observations import Observations
 
 
-def accuracy_entries(people: Observations, classifiers: Observations) -> list[dict[str, Any]]:
+def accuracy_entries(people: Observations, classifiers: Observations) -> list[Accuracy]:
     """Accuracy of every observer in every condition, people first."""
     entries = []
     for group in (people, classifiers):
@@ -20,29 +19,29 @@ def accuracy_entries(people: Observations, classifiers: Observations) -> list[di
                 rows = own.condition == condition
                 right, trials = int(own.correct[rows].sum()), int(rows.sum())
                 entries.append(
-                    {
-                        "observer": str(observer),
-                        "condition": condition,
-                        "trials": trials,
-                        "correct": right,
-                        "accuracy": right / trials,
-                    }
+                    Accuracy(
+                        observer=str(observer),
+                        condition=condition,
+                        trials=trials,
+                        correct=right,
+                        accuracy=right / trials,
+                    )
                 )
     return entries
 
 
-def human_accuracy_entries(people: Observations) -> list[dict[str, Any]]:
+def human_accuracy_entries(people: Observations) -> list[HumanAccuracy]:
     """Mean over observers of each observer's accuracy, per condition."""
     accuracies: dict[str, list[float]] = {}
     nobody = people.select(np.zeros(len(people), dtype=bool))
     for entry in accuracy_entries(people, nobody):
-        accuracies.setdefault(entry["condition"], []).append(entry["accuracy"])
+        accuracies.setdefault(entry.condition, []).append(entry.accuracy)
     return [
-        {
-            "condition": condition,
-            "mean_over_observers": float(np.mean(accuracies[condition])),
-            "observers": len(accuracies[condition]),
-        }
+        HumanAccuracy(
+            condition=condition,
+            mean_over_observers=float(np.mean(accuracies[condition])),
+            observers=len(accuracies[condition]),
+        )
         for condition in ordered_conditions(people)
     ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +10,11 @@ from numpy.typing import NDArray
 from analysis.curves import CleanTrials
 from analysis.findings.abscissa import ConditionScale
 from analysis.findings.consistency import classifier_agreement, human_agreement
+from analysis.findings.model import Property
 from analysis.findings.observations import Observations
 from analysis.similarity import CurveTrials
 
 FloatArray = NDArray[np.float64]
-Property = Literal["accuracy", "consistency"]
 PROPERTIES: tuple[Property, ...] = ("accuracy", "consistency")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,29 @@ from numpy.typing import NDArray
 from analysis.curves import CurveFit, pair_spread
 from analysis.errors import LabelSpaceMismatch
 from analysis.findings.caveats import comparison_caveats
-from analysis.findings.fits import HUMANS, CurveKey, FitSettings, FittedCurve, StudyCurves
-from analysis.findings.outcomes import PROPERTIES, Property
+from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves
+from analysis.findings.model import (
+    HUMANS,
+    AlikeClasses,
+    CommonRange,
+    Comparison,
+    CorruptionError,
+    FullSet,
+    HmriAndMrsi,
+    Property,
+    Reuse,
+    Similarity,
+)
+from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
+from analysis.metrics import Comparison as CurveComparison
 from analysis.metrics import compare
 from analysis.similarity import CurveSimilarity, alike_classes, compare_all, reuse_saving
 
 
 def comparison_entries(
     study: StudyCurves, borrow: Mapping[str, str], *, executor: Executor | None = None
-) -> list[dict[str, Any]]:
+) -> list[Comparison]:
     """Every classifier beside people, corruption by corruption; borrowed human curves are labelled.
 
     Parameters
@@ -43,19 +56,21 @@ def comparison_entries(
             study.notes.append(f"{key.population}, {key.corruption}, {key.property}: no comparison. {found}")
             continue
         human, curve = study.curves[human_key].fit, study.curves[key]
-        entry: dict[str, Any] = {
-            "classifier": key.population,
-            "corruption": key.corruption,
-            "property": key.property,
-            **found,
-            "withheld": human.is_withheld or curve.fit.is_withheld,
-            "same_stimuli": curve.seen_by_people and human_key.corruption == key.corruption,
-            "borrowed": human_key.corruption != key.corruption,
-            "human_curve": human_key.corruption,
-            "full_set": _full_set(human, curve),
-        }
-        entry["caveats"] = comparison_caveats(entry)
-        entries.append(entry)
+        entry = Comparison(
+            classifier=key.population,
+            corruption=key.corruption,
+            property=key.property,
+            **vars(found.whole),
+            common_range=found.common_range,
+            misses_dropped=found.misses_dropped,
+            corruption_error=found.corruption_error,
+            withheld=human.is_withheld or curve.fit.is_withheld,
+            same_stimuli=curve.seen_by_people and human_key.corruption == key.corruption,
+            borrowed=human_key.corruption != key.corruption,
+            human_curve=human_key.corruption,
+            full_set=_full_set(human, curve),
+        )
+        entries.append(entry.model_copy(update={"caveats": tuple(comparison_caveats(entry))}))
     return entries
 
 
@@ -70,7 +85,16 @@ def _pairs(study: StudyCurves, borrow: Mapping[str, str]) -> Iterator[tuple[Curv
                 yield human_key, key, curve
 
 
-def _compared(human: CurveFit, classifier: CurveFit, without_misses: CurveFit | None) -> dict[str, Any] | str:
+class _Compared(NamedTuple):
+    """Numbers of one comparison."""
+
+    whole: CurveComparison
+    common_range: CommonRange | None
+    misses_dropped: HmriAndMrsi | None
+    corruption_error: CorruptionError | None
+
+
+def _compared(human: CurveFit, classifier: CurveFit, without_misses: CurveFit | None) -> _Compared | str:
     """Numbers of one comparison, in whatever process; the reason where there is none."""
     try:
         found = compare(human, classifier)
@@ -79,21 +103,16 @@ def _compared(human: CurveFit, classifier: CurveFit, without_misses: CurveFit | 
     dropped = None
     if without_misses is not None:
         other = compare(without_misses, classifier)
-        dropped = {"hmri": other.hmri, "mrsi": other.mrsi}
+        dropped = HmriAndMrsi(hmri=other.hmri, mrsi=other.mrsi)
     span = human.common_range(classifier)
     common = None
     if span is not None:
         inside = found if span == (0.0, 1.0) else compare(human, classifier, span=span)
-        common = {"range": list(span), **inside.to_dict()}
-    return {
-        **found.to_dict(),
-        "common_range": common,
-        "misses_dropped": dropped,
-        "corruption_error": _corruption_error(human, classifier),
-    }
+        common = CommonRange(range=span, **vars(inside))
+    return _Compared(found, common, dropped, _corruption_error(human, classifier))
 
 
-def _corruption_error(human: CurveFit, classifier: CurveFit) -> dict[str, Any] | None:
+def _corruption_error(human: CurveFit, classifier: CurveFit) -> CorruptionError | None:
     """Mean error of the classifier over that of people, over the whole axis; None where people never err.
 
     Notes
@@ -112,21 +131,16 @@ def _corruption_error(human: CurveFit, classifier: CurveFit) -> dict[str, Any] |
 
         spread = pair_spread(human.bootstrap, classifier.bootstrap, human.coefficients, classifier.coefficients, ratio)
         lower, upper = spread.percentile_interval(human.config.level)
-        interval = [max(float(lower[0]), 0.0), float(upper[0])]
-    return {"value": (1.0 - classifier.area) / (1.0 - human.area), "interval": interval}
+        interval = (max(float(lower[0]), 0.0), float(upper[0]))
+    return CorruptionError(value=(1.0 - classifier.area) / (1.0 - human.area), interval=interval)
 
 
-def _full_set(human: CurveFit, curve: FittedCurve) -> dict[str, Any] | None:
+def _full_set(human: CurveFit, curve: FittedCurve) -> FullSet | None:
     """The classifier on all its pictures beside people; None where people saw all of them."""
     if curve.full_set is None:
         return None
     found = compare(replace(human, bootstrap=None), curve.full_set)
-    return {
-        "hmri": found.hmri,
-        "mrsi": found.mrsi,
-        "classifier_area": found.classifier_area,
-        "n": curve.full_set.n_trials,
-    }
+    return FullSet(hmri=found.hmri, mrsi=found.mrsi, classifier_area=found.classifier_area, n=curve.full_set.n_trials)
 
 
 def similarity_entries(
@@ -137,10 +151,10 @@ def similarity_entries(
     margin: float,
     band_margin: float,
     executor: Executor | None = None,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[Similarity], list[AlikeClasses]]:
     """Similarity of every pair of corruptions for one population, and the classes of alike ones, per property."""
-    pairs: list[dict[str, Any]] = []
-    classes: list[dict[str, Any]] = []
+    pairs: list[Similarity] = []
+    classes: list[AlikeClasses] = []
     if not settings.n_bootstrap:
         return pairs, classes
     for subject in PROPERTIES:
@@ -163,40 +177,40 @@ def similarity_entries(
         groups = alike_classes(list(chosen), found)
         saving = reuse_saving(groups, {name: curve.fit.n_trials for name, curve in chosen.items()})
         classes.append(
-            {
-                "population": population,
-                "property": subject,
-                "classes": groups,
-                "reuse": {"answers": saving.answers, "saved": saving.saved, "share": saving.share},
-            }
+            AlikeClasses(
+                population=population,
+                property=subject,
+                classes=tuple(map(tuple, groups)),
+                reuse=Reuse(answers=saving.answers, saved=saving.saved, share=saving.share),
+            )
         )
     return pairs, classes
 
 
 def _similarity_entry(
     population: str, subject: Property, pair: tuple[str, str], outcome: CurveSimilarity
-) -> dict[str, Any]:
-    return {
-        "population": population,
-        "pair": list(pair),
-        "property": subject,
-        "difference": outcome.difference,
-        "interval": list(outcome.interval),
-        "band": list(outcome.band),
-        "range": list(outcome.span),
-        "p": outcome.p,
-        "p_adjusted": outcome.p_adjusted,
-        "test": outcome.test,
-        "overlap_83": outcome.overlap_83,
-        "overlap_83_pointwise": outcome.overlap_83_pointwise,
-        "equivalent": outcome.equivalent,
-        "area_equivalent": outcome.area_equivalent,
-        "band_equivalent": outcome.band_equivalent,
-        "different": outcome.different,
-        "verdict": outcome.verdict,
-        "statement": outcome.statement,
-        "margin": outcome.margin,
-        "band_margin": outcome.band_margin,
-        "answers": outcome.answers,
-        "answers_to_decide": outcome.answers_to_decide,
-    }
+) -> Similarity:
+    return Similarity(
+        population=population,
+        pair=pair,
+        property=subject,
+        difference=outcome.difference,
+        interval=outcome.interval,
+        band=outcome.band,
+        range=outcome.span,
+        p=outcome.p,
+        p_adjusted=outcome.p_adjusted,
+        test=outcome.test,
+        overlap_83=outcome.overlap_83,
+        overlap_83_pointwise=outcome.overlap_83_pointwise,
+        equivalent=outcome.equivalent,
+        area_equivalent=outcome.area_equivalent,
+        band_equivalent=outcome.band_equivalent,
+        different=outcome.different,
+        verdict=outcome.verdict,
+        statement=outcome.statement,
+        margin=outcome.margin,
+        band_margin=outcome.band_margin,
+        answers=outcome.answers,
+        answers_to_decide=outcome.answers_to_decide,
+    )

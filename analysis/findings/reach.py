@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from analysis.findings.model import Reach
 from analysis.findings.observations import CLEAN
 from analysis.visual_change.coverage import measure_coverage, measure_paper_coverage
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def reach_entries(stimuli: pd.DataFrame | None) -> list[dict[str, Any]]:
+def reach_entries(stimuli: pd.DataFrame | None) -> list[Reach]:
     """Coverage and reach of every corruption.
 
     Parameters
@@ -23,7 +24,7 @@ def reach_entries(stimuli: pd.DataFrame | None) -> list[dict[str, Any]]:
 
     Returns
     -------
-    list of dict
+    list of Reach
         ``corruption``, ``n``, ``originals``, ``targets_missed``, ``largest`` (median over originals of the largest
         visual change), ``largest_worst_original``, ``covered`` and ``bins`` in our 40 bins, ``paper_covered`` and
         ``paper_bins`` in the published 39.
@@ -36,17 +37,17 @@ def reach_entries(stimuli: pd.DataFrame | None) -> list[dict[str, Any]]:
         largest = own.groupby("original", sort=True)["visual_change"].max().to_numpy(dtype=np.float64)
         ours, paper = measure_coverage(change), measure_paper_coverage(change)
         entries.append(
-            {
-                "corruption": str(name),
-                "n": len(own),
-                "originals": len(largest),
-                "targets_missed": int((~own["reached"].astype(bool)).sum()),
-                "largest": float(np.median(largest)),
-                "largest_worst_original": float(largest.min()),
-                "covered": ours.covered,
-                "bins": len(ours.counts),
-                "paper_covered": paper.covered,
-                "paper_bins": len(paper.counts),
-            }
+            Reach(
+                corruption=str(name),
+                n=len(own),
+                originals=len(largest),
+                targets_missed=int((~own["reached"].astype(bool)).sum()),
+                largest=float(np.median(largest)),
+                largest_worst_original=float(largest.min()),
+                covered=ours.covered,
+                bins=len(ours.counts),
+                paper_covered=paper.covered,
+                paper_bins=len(paper.counts),
+            )
         )
     return entries

@@ -14,6 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import JsonValue
+
 from analysis.errors import InvalidInput
 from analysis.findings import analyse
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
@@ -81,7 +83,7 @@ def describe_analysis(
     }
 
 
-def analyse_export(folder: Path, **changes: Any) -> dict[str, Any]:
+def analyse_export(folder: Path, **changes: Any) -> dict[str, JsonValue]:
     """Compute every number of an exported study again.
 
     Parameters
@@ -121,7 +123,7 @@ def analyse_export(folder: Path, **changes: Any) -> dict[str, Any]:
         level_predictions=_read(folder, LEVEL_PREDICTIONS),
         **{**settings, **changes},
     )
-    return {**found, **description.get("beside", {})}
+    return {**found.to_json(), **description.get("beside", {})}
 
 
 def differences(stored: Any, computed: Any, path: str = "") -> Iterator[Difference]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,9 @@ from numpy.typing import NDArray
 from analysis.categories import NO_ANSWER
 from analysis.curves import CurveFit
 from analysis.errors import LabelSpaceMismatch, TooFewResponses
-from analysis.findings.fits import HUMANS, CurveKey, FitSettings, StudyCurves, fit_outcomes
+from analysis.findings.fits import CurveKey, FitSettings, StudyCurves, fit_outcomes
+from analysis.findings.model import HUMANS, ChoiceComparison, ChoiceCurve, ChoiceKind
+from analysis.findings.model import Choice as ChoiceEntry
 from analysis.findings.observations import Observations
 from analysis.findings.outcomes import human_outcomes
 from analysis.metrics import compare
@@ -20,7 +23,6 @@ from analysis.tables.sessions import REASON_SEPARATOR
 if TYPE_CHECKING:
     import pandas as pd
 
-Kind = Literal["headline", "screening", "timing", "misses"]
 BoolArray = NDArray[np.bool_]
 
 
@@ -38,7 +40,7 @@ class Choice:
     """
 
     name: str
-    kind: Kind
+    kind: ChoiceKind
     rows: BoolArray
 
 
@@ -48,7 +50,7 @@ def sensitivity_entries(
     accepted: BoolArray,
     sessions: pd.DataFrame | None,
     settings: FitSettings,
-) -> list[dict[str, Any]]:
+) -> list[ChoiceEntry]:
     """Areas of people's curves, and HMRI and MRSI of every classifier, under each choice.
 
     Parameters
@@ -65,7 +67,7 @@ def sensitivity_entries(
 
     Returns
     -------
-    list of dict
+    list of Choice
         ``choice``, ``kind``, ``sessions`` (None without a table of them), ``answers``, ``curves`` and ``comparisons``;
         the first is the choice as reported. Choices that choose the same answers as the first are left out.
 
@@ -121,7 +123,7 @@ def _told(sessions: pd.DataFrame, column: str) -> dict[str, set[str]]:
 
 def _entry(
     study: StudyCurves, everyone: Observations, choice: Choice, reported: Choice | None, settings: FitSettings
-) -> dict[str, Any]:
+) -> ChoiceEntry:
     chosen = everyone.select(choice.rows)
     quiet = replace(settings, n_bootstrap=0)
     fits: dict[CurveKey, CurveFit] = {}
@@ -138,23 +140,19 @@ def _entry(
             fits[key] = fit_outcomes(outcomes, quiet)
         except TooFewResponses:
             continue
-    return {
-        "choice": choice.name,
-        "kind": choice.kind,
-        "sessions": len(np.unique(chosen.session)) if (everyone.session != "").any() else None,
-        "answers": len(chosen),
-        "curves": [
-            {
-                "population": HUMANS,
-                "corruption": key.corruption,
-                "property": key.property,
-                "area": fit.area,
-                "n": fit.n_trials,
-            }
+    return ChoiceEntry(
+        choice=choice.name,
+        kind=choice.kind,
+        sessions=len(np.unique(chosen.session)) if (everyone.session != "").any() else None,
+        answers=len(chosen),
+        curves=tuple(
+            ChoiceCurve(
+                population=HUMANS, corruption=key.corruption, property=key.property, area=fit.area, n=fit.n_trials
+            )
             for key, fit in fits.items()
-        ],
-        "comparisons": _comparisons(study, fits),
-    }
+        ),
+        comparisons=tuple(_comparisons(study, fits)),
+    )
 
 
 def _same_answers(everyone: Observations, chosen: BoolArray, reported: BoolArray, corruption: str) -> bool:
@@ -163,8 +161,7 @@ def _same_answers(everyone: Observations, chosen: BoolArray, reported: BoolArray
     return bool(np.array_equal(chosen[concerned], reported[concerned]))
 
 
-def _comparisons(study: StudyCurves, fits: dict[CurveKey, CurveFit]) -> list[dict[str, Any]]:
-    entries = []
+def _comparisons(study: StudyCurves, fits: dict[CurveKey, CurveFit]) -> Iterator[ChoiceComparison]:
     for key, curve in study.curves.items():
         human = fits.get(CurveKey(HUMANS, key.corruption, key.property))
         if key.population == HUMANS or human is None:
@@ -173,13 +170,10 @@ def _comparisons(study: StudyCurves, fits: dict[CurveKey, CurveFit]) -> list[dic
             found = compare(replace(human, bootstrap=None), replace(curve.fit, bootstrap=None))
         except LabelSpaceMismatch:
             continue
-        entries.append(
-            {
-                "classifier": key.population,
-                "corruption": key.corruption,
-                "property": key.property,
-                "hmri": found.hmri,
-                "mrsi": found.mrsi,
-            }
+        yield ChoiceComparison(
+            classifier=key.population,
+            corruption=key.corruption,
+            property=key.property,
+            hmri=found.hmri,
+            mrsi=found.mrsi,
         )
-    return entries

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analysis.agreement import label_agreement, one_coin
 from analysis.errors import InvalidInput
+from analysis.findings.model import JudgedImage, Judgements, Validation
 from analysis.judgements import JUDGEMENTS
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ THRESHOLD = 0.5
 _ROLES = ("main", "consistency_first")
 
 
-def validation_entries(frame: pd.DataFrame, *, threshold: float = THRESHOLD) -> dict[str, Any] | None:
+def validation_entries(frame: pd.DataFrame, *, threshold: float = THRESHOLD) -> Validation | None:
     """Agreement of qualified people picture by picture, and which pictures are accepted.
 
     Parameters
@@ -31,7 +33,7 @@ def validation_entries(frame: pd.DataFrame, *, threshold: float = THRESHOLD) -> 
 
     Returns
     -------
-    dict or None
+    Validation or None
         ``images``: one entry a picture and wanted category with ``n``, shares of yes to the questions, ``agreement``
         (with the most frequent of the four answers), ``accepted`` by majority and ``accepted_one_coin`` beside it with
         its ``certainty``; ``overall``: the same over all, ``people``, ``qualified``, ``threshold``, and agreement on
@@ -53,9 +55,15 @@ def validation_entries(frame: pd.DataFrame, *, threshold: float = THRESHOLD) -> 
         return None
     judged = frame[(frame["task"] == "validation") & frame["role"].isin(_ROLES) & frame["response"].isin(JUDGEMENTS)]
     qualified = judged[judged["accepted"].astype("boolean").fillna(False).to_numpy(dtype=bool)]
-    people = {"people": int(judged["participant"].nunique()), "qualified": int(qualified["participant"].nunique())}
+    overall = partial(
+        Judgements,
+        people=int(judged["participant"].nunique()),
+        qualified=int(qualified["participant"].nunique()),
+        answers=len(qualified),
+        threshold=threshold,
+    )
     if qualified.empty:
-        return {"images": [], "overall": {**people, "answers": 0, "threshold": threshold}}
+        return Validation(images=(), overall=overall())
     order = [name for name in ("participant", "session", "position") if name in qualified.columns]
     qualified = qualified.sort_values(order, kind="stable")
     wanted = qualified["wanted"] if "wanted" in qualified.columns else qualified["category"]
@@ -74,34 +82,31 @@ def validation_entries(frame: pd.DataFrame, *, threshold: float = THRESHOLD) -> 
     for one in joint.pictures:
         stimulus, category = one.picture.split("\t")
         images.append(
-            {
-                "stimulus": stimulus,
-                "wanted": category,
-                "n": one.n,
-                "shows": rates["s"][one.picture],
-                "usable": rates["u"][one.picture],
-                "yes_to_both": rates["b"][one.picture],
-                "agreement": one.agreement,
-                "accepted": rates["b"][one.picture] > threshold,
-                "accepted_one_coin": weighed.answers[one.picture] == "yes",
-                "certainty": weighed.certainty[one.picture],
-            }
+            JudgedImage(
+                stimulus=stimulus,
+                wanted=category,
+                n=one.n,
+                shows=rates["s"][one.picture],
+                usable=rates["u"][one.picture],
+                yes_to_both=rates["b"][one.picture],
+                agreement=one.agreement,
+                accepted=rates["b"][one.picture] > threshold,
+                accepted_one_coin=weighed.answers[one.picture] == "yes",
+                certainty=weighed.certainty[one.picture],
+            )
         )
-    return {
-        "images": images,
-        "overall": {
-            **people,
-            "answers": len(answers),
-            "threshold": threshold,
-            "agreement": joint.agreement,
-            "agreement_shows": found["shows"].agreement,
-            "agreement_usable": found["usable"].agreement,
-            "mean_image_agreement": float(np.mean([one.agreement for one in joint.pictures])),
-            "accepted_share": float(np.mean([image["accepted"] for image in images])),
-            "accepted_share_one_coin": float(np.mean([image["accepted_one_coin"] for image in images])),
-            "decided_otherwise": sum(image["accepted"] != image["accepted_one_coin"] for image in images),
-        },
-    }
+    return Validation(
+        images=tuple(images),
+        overall=overall(
+            agreement=joint.agreement,
+            agreement_shows=found["shows"].agreement,
+            agreement_usable=found["usable"].agreement,
+            mean_image_agreement=float(np.mean([one.agreement for one in joint.pictures])),
+            accepted_share=float(np.mean([image.accepted for image in images])),
+            accepted_share_one_coin=float(np.mean([image.accepted_one_coin for image in images])),
+            decided_otherwise=sum(image.accepted != image.accepted_one_coin for image in images),
+        ),
+    )
 
 
 def _share_of_yes(pictures: list[str], given: list[str]) -> dict[str, float]:

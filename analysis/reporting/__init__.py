@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from analysis.reporting.flow import Flow, inclusion_flow
+from analysis.reporting.flow import inclusion_flow
 from analysis.reporting.methods import SCRIPTED, Paragraph, methods_paragraphs
 from analysis.reporting.plan import Deviation, FrozenPlan, deviations, freeze_plan
 
 __all__ = [
     "SCRIPTED",
     "Deviation",
-    "Flow",
     "FrozenPlan",
     "Paragraph",
     "deviations",

@@ -9,14 +9,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from analysis.findings.model import HUMANS, Findings
 from analysis.reporting.plan import FrozenPlan, deviations
 from analysis.reporting.results_text import (
-    HUMANS,
     agreement_sentences,
     comparison_sentences,
     curve_sentences,
     discrimination_sentences,
-    human_curves,
     sensitivity_sentences,
     similarity_sentences,
     validation_sentences,
@@ -39,7 +38,7 @@ class Paragraph:
 
 
 def methods_paragraphs(
-    findings: Entry,
+    findings: Findings,
     snapshot: Entry | None = None,
     plan: FrozenPlan | None = None,
     *,
@@ -51,7 +50,7 @@ def methods_paragraphs(
 
     Parameters
     ----------
-    findings : mapping
+    findings : Findings
         Result of `analysis.findings.analyse`.
     snapshot : mapping, optional
         The study: ``configuration`` (with ``protocol`` and ``design``) and ``rules``.
@@ -89,22 +88,21 @@ def methods_paragraphs(
     ]
 
 
-def _stimuli(findings: Entry) -> Iterable[str]:
-    reach = findings.get("reach") or []
+def _stimuli(findings: Findings) -> Iterable[str]:
+    reach = findings.reach
     if reach:
-        total = sum(one["n"] for one in reach)
+        total = sum(one.n for one in reach)
         yield (
             f"{total:,} stimuli were made with {counted(len(reach), 'corruption function')} "
-            f"({listed(one['corruption'] for one in reach)}) and measured by their visual change "
+            f"({listed(one.corruption for one in reach)}) and measured by their visual change "
             "(1 - visual information fidelity, wavelet version) on the bytes that were shown."
         )
-        shares = [one["covered"] / one["bins"] for one in reach]
+        shares = [one.covered / one.bins for one in reach]
         yield (
-            f"At least 20 stimuli of a function lie in {range_of(shares, percent=True)} of {reach[0]['bins']} equal "
+            f"At least 20 stimuli of a function lie in {range_of(shares, percent=True)} of {reach[0].bins} equal "
             "bins of visual change."
         )
-    conditions = [curve for curve in findings.get("curves", ()) if curve.get("abscissa") == "condition"]
-    if conditions:
+    if any(curve.abscissa == "condition" for curve in findings.curves):
         yield "Areas are over the experiment's own condition, rescaled to [0, 1], not over visual change."
 
 
@@ -146,22 +144,22 @@ SCRIPTED = (
 )
 
 
-def _participants(findings: Entry, rules: Entry, *, scripted: bool) -> Iterable[str]:
+def _participants(findings: Findings, rules: Entry, *, scripted: bool) -> Iterable[str]:
     if scripted:
         yield SCRIPTED
-    flow = findings.get("flow")
+    flow = findings.flow
     if flow:
         yield (
-            f"Sessions opened: {flow['opened']:,}; finished: {flow['finished']:,}; submitted: {flow['submitted']:,}; "
-            f"withdrawn: {flow['withdrawn']:,}; left unfinished: {flow['unfinished']:,}."
+            f"Sessions opened: {flow.opened:,}; finished: {flow.finished:,}; submitted: {flow.submitted:,}; "
+            f"withdrawn: {flow.withdrawn:,}; left unfinished: {flow.unfinished:,}."
         )
-        if flow.get("unverified"):
-            yield f"Finished, and listed by no recruiter: {flow['unverified']:,}; they cannot count."
-        if flow["excluded"]:
-            reasons = listed(f"{one['n']} for {one['reason']}" for one in flow["excluded"])
-            yield f"Excluded: {sum(one['n'] for one in flow['excluded']):,} ({reasons})."
-        yield f"Sessions that count: {flow['accepted']:,}."
-        by_hand = flow["accepted_by_hand"] + flow["excluded_by_hand"]
+        if flow.unverified:
+            yield f"Finished, and listed by no recruiter: {flow.unverified:,}; they cannot count."
+        if flow.excluded:
+            reasons = listed(f"{one.n} for {one.reason}" for one in flow.excluded)
+            yield f"Excluded: {flow.excluded_total:,} ({reasons})."
+        yield f"Sessions that count: {flow.accepted:,}."
+        by_hand = flow.accepted_by_hand + flow.excluded_by_hand
         if by_hand:
             yield f"In {counted(by_hand, 'session')} a person decided otherwise than the rules."
     if rules.get("name"):
@@ -170,35 +168,34 @@ def _participants(findings: Entry, rules: Entry, *, scripted: bool) -> Iterable[
             f"Sessions were judged by the rule set {rules['name']}, version {rules['version']}; it excludes for: "
             f"{listed(gates)}. No rule reads whether answers to corrupted pictures were right."
         )
-    humans = [one for one in findings.get("observers", ()) if one["kind"] == "human"]
-    trials = findings.get("trials", {})
-    if humans and trials:
+    humans = [one for one in findings.observers if one.kind == "human"]
+    if humans and findings.trials:
         who = counted(len(humans), "scripted participant") if scripted else counted(len(humans), "person", "people")
-        yield f"The curves rest on {trials['in_accepted_sessions']:,} answers of {who}."
-    missed = [
-        curve["misses"] for curve in human_curves(findings) if curve.get("misses") and curve["property"] == "accuracy"
-    ]
+        yield f"The curves rest on {findings.trials.in_accepted_sessions:,} answers of {who}."
+    missed = [curve.misses for curve in findings.human_curves if curve.misses and curve.property == "accuracy"]
     if missed:
         yield (
-            f"{sum(one['n'] for one in missed):,} of the answers to corrupted pictures did not come in time; they "
+            f"{sum(one.n for one in missed):,} of the answers to corrupted pictures did not come in time; they "
             "count as wrong, and the areas and HMRI are also given without misses."
         )
 
 
-def _models(findings: Entry, seen_whole: Collection[str]) -> Iterable[str]:
-    networks = [one["name"] for one in findings.get("observers", ()) if one["kind"] == "classifier"]
+def _models(findings: Findings, seen_whole: Collection[str]) -> Iterable[str]:
+    networks = [one.name for one in findings.observers if one.kind == "classifier"]
     if not networks:
         return
     names = joined([quoted(name) for name in networks])
     yield f"{counted(len(networks), 'model')} classified the same pictures: {names}."
     if set(networks) <= set(seen_whole):
         yield "Each got the whole picture, resized to its input and never cropped."
-    spaces = {curve["label_space"] for curve in findings.get("curves", ()) if curve["population"] != HUMANS}
+    spaces = {curve.label_space for curve in findings.curves if curve.population != HUMANS}
     if spaces - {16}:
         yield f"Label spaces: {listed(f'{space}-way' for space in sorted(spaces))}; only equal ones are compared."
 
 
-def _plan(findings: Entry, snapshot: Entry | None, plan: FrozenPlan | None, plan_answers: int | None) -> Iterable[str]:
+def _plan(
+    findings: Findings, snapshot: Entry | None, plan: FrozenPlan | None, plan_answers: int | None
+) -> Iterable[str]:
     if plan is not None:
         found = deviations(plan, findings, snapshot=snapshot)
         yield f"The analysis plan was frozen{_when(plan_answers)}; its sha256 is {plan.digest}."
@@ -207,8 +204,8 @@ def _plan(findings: Entry, snapshot: Entry | None, plan: FrozenPlan | None, plan
             yield f"{counted(len(found), 'deviation')} from it: {said}."
         else:
             yield "Nothing deviates from it."
-    if findings.get("version"):
-        yield f"Computed with HumanExp {findings['version']}; sha256 of the data: {findings['data_digest']}."
+    if findings.version:
+        yield f"Computed with HumanExp {findings.version}; sha256 of the data: {findings.data_digest}."
 
 
 def _when(answers: int | None) -> str:

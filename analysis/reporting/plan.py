@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from analysis.errors import InvalidInput
+from analysis.findings.model import Findings
 
 #: Settings whose value depends on the machine or on nothing that is reported.
 _SILENT = frozenset({"seed"})
@@ -105,15 +106,13 @@ def freeze_plan(snapshot: Mapping[str, Any], settings: Mapping[str, Any]) -> Fro
     return FrozenPlan(content, _digest(content))
 
 
-def deviations(
-    plan: FrozenPlan, findings: Mapping[str, Any], *, snapshot: Mapping[str, Any] | None = None
-) -> list[Deviation]:
+def deviations(plan: FrozenPlan, findings: Findings, *, snapshot: Mapping[str, Any] | None = None) -> list[Deviation]:
     """Compare what was done with the plan.
 
     Parameters
     ----------
     plan : FrozenPlan
-    findings : mapping
+    findings : Findings
         Result of `analysis.findings.analyse`: its ``settings``, ``selection`` where the trials were chosen otherwise,
         and sessions on which a person decided otherwise than the rules.
     snapshot : mapping, optional
@@ -125,9 +124,9 @@ def deviations(
         Settings first, then the study, then decisions by hand. A setting the plan does not name is none.
     """
     planned_settings = plan.content.get("analysis", {})
-    done_settings = dict(findings.get("settings", {}))
-    if findings.get("selection"):
-        done_settings["selection"] = findings["selection"]
+    done_settings = findings.settings.to_json() if findings.settings else {}
+    if findings.selection:
+        done_settings["selection"] = findings.selection
     found = []
     for name in sorted(set(planned_settings) | ({"selection"} & set(done_settings))):
         planned, done = planned_settings.get(name), done_settings.get(name)
@@ -137,10 +136,10 @@ def deviations(
     if snapshot is not None:
         now = json.loads(_canonical(dict(snapshot)))
         found.extend(_differing(plan.content.get("study", {}), now, ()))
-    flow = findings.get("flow") or {}
-    for name, words in (("accepted_by_hand", "counted"), ("excluded_by_hand", "excluded")):
-        if flow.get(name):
-            found.append(Deviation(f"sessions {words} by hand", "the rules decide", f"{flow[name]} sessions"))
+    if findings.flow:
+        for n, words in ((findings.flow.accepted_by_hand, "counted"), (findings.flow.excluded_by_hand, "excluded")):
+            if n:
+                found.append(Deviation(f"sessions {words} by hand", "the rules decide", f"{n} sessions"))
     return found
 
 

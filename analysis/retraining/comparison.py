@@ -13,8 +13,9 @@ from analysis.curves.bootstrap import Bootstrap, pair_spread
 from analysis.curves.resampling import cluster_words, multiplicities
 from analysis.errors import OriginalsOverlap, TableRefused, TooFewResponses
 from analysis.findings.fits import FitSettings, fit_outcomes
+from analysis.findings.model import Property
 from analysis.findings.observations import CLEAN, Observations, read_predictions, read_trials
-from analysis.findings.outcomes import PROPERTIES, Property, classifier_outcomes, human_outcomes
+from analysis.findings.outcomes import PROPERTIES, classifier_outcomes, human_outcomes
 from analysis.metrics import compare
 
 if TYPE_CHECKING:

@@ -106,7 +106,8 @@ def analysis_step(study: Study, run: AnalysisRun | None, finished: int = 0) -> S
     url = reverse("results:dashboard", args=[study.slug])
     if run is None:
         return Step(_("The answers have not been analysed yet."), _("Run the analysis"), url)
-    then = results.findings(run).get("sessions", {}).get("completed", finished)
+    counted = results.findings(run).sessions
+    then = finished if counted is None or counted.completed is None else counted.completed
     if finished > then:
         new = finished - then
         text = ngettext("%(n)d session is newer than the analysis.", "%(n)d sessions are newer than the analysis.", new)

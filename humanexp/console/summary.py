@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.core.management.base import OutputWrapper
 from rich.console import Console
 from rich.table import Table
 
+from analysis.findings.model import Findings
 from humanexp.results.charts import conditions_of
 from humanexp.results.headline import headline_of, interval_text, readable
 
@@ -17,28 +17,28 @@ WIDTH = 110
 MOST_ROWS = 40
 
 
-def print_summary(out: OutputWrapper, numbers: Mapping[str, Any]) -> None:
+def print_summary(out: OutputWrapper, findings: Findings, payments: Mapping[str, int]) -> None:
     """The headline, then areas, models, similarity, accuracies and counts, as far as there are any."""
     console = Console(width=WIDTH, highlight=False)
-    headline = headline_of(numbers)
+    headline = headline_of(findings)
     with console.capture() as captured:
         console.print(headline.text, soft_wrap=False)
         if headline.caveat:
             console.print(headline.caveat, style="italic")
         for table in (
-            _curves(numbers),
-            _models(numbers),
-            _similarity(numbers),
-            _told_apart(numbers),
-            _accuracy(numbers),
+            _curves(findings),
+            _models(findings),
+            _similarity(findings),
+            _told_apart(findings),
+            _accuracy(findings),
         ):
             if table.row_count:
                 console.print()
                 console.print(table)
         console.print()
-        for line in _counts(numbers):
+        for line in _counts(findings, payments):
             console.print(line)
-        for note in numbers.get("notes", ()):
+        for note in findings.notes:
             console.print(f"Note: {note}", style="dim")
     out.write(captured.get())
 
@@ -50,79 +50,77 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _curves(numbers: Mapping[str, Any]) -> Table:
+def _curves(findings: Findings) -> Table:
     table = _table(
         "Area under the curve", "observer, corruption, property", "area", "interval", "answers", "extrapolated"
     )
-    for curve in numbers.get("curves", ())[:MOST_ROWS]:
+    for curve in findings.curves[:MOST_ROWS]:
         table.add_row(
-            f"{curve['population']}, {readable(curve['corruption'])}, {curve['property']}",
-            f"{curve['area']:.3f}",
-            interval_text(curve["interval"]) if curve.get("interval") else "",
-            str(curve.get("n", "")),
-            f"{100 * curve['extrapolated']:.1f} %",
+            f"{curve.population}, {readable(curve.corruption)}, {curve.property}",
+            f"{curve.area:.3f}",
+            interval_text(curve.interval) if curve.interval else "",
+            str(curve.n),
+            f"{100 * curve.extrapolated:.1f} %",
         )
     return table
 
 
-def _models(numbers: Mapping[str, Any]) -> Table:
+def _models(findings: Findings) -> Table:
     table = _table("Models against people", "model, corruption, property", "HMRI", "interval", "MRSI", "interval")
-    for entry in numbers.get("comparisons", ())[:MOST_ROWS]:
+    for entry in findings.comparisons[:MOST_ROWS]:
         table.add_row(
-            f"{entry['classifier']}, {readable(entry['corruption'])}, {entry['property']}",
-            f"{entry['hmri']:.3f}",
-            interval_text(entry["hmri_interval"]) if entry.get("hmri_interval") else "",
-            f"{entry['mrsi']:.3f}",
-            interval_text(entry["mrsi_interval"]) if entry.get("mrsi_interval") else "",
+            f"{entry.classifier}, {readable(entry.corruption)}, {entry.property}",
+            f"{entry.hmri:.3f}",
+            interval_text(entry.hmri_interval) if entry.hmri_interval else "",
+            f"{entry.mrsi:.3f}",
+            interval_text(entry.mrsi_interval) if entry.mrsi_interval else "",
         )
     return table
 
 
-def _similarity(numbers: Mapping[str, Any]) -> Table:
+def _similarity(findings: Findings) -> Table:
     table = _table("Alike for people?", "pair, property", "difference", "p", "83 % bands", "verdict")
-    for entry in numbers.get("similarity", ())[:MOST_ROWS]:
+    for entry in findings.similarity[:MOST_ROWS]:
         table.add_row(
-            f"{_pair(entry['pair'])}, {entry['property']}",
-            f"{entry['difference']:+.3f}",
-            f"{entry['p']:.3f}",
-            "overlap" if entry["overlap_83"] else "part",
-            entry["verdict"],
+            f"{_pair(entry.pair)}, {entry.property}",
+            f"{entry.difference:+.3f}",
+            f"{entry.p:.3f}",
+            "overlap" if entry.overlap_83 else "part",
+            entry.verdict,
         )
     return table
 
 
-def _told_apart(numbers: Mapping[str, Any]) -> Table:
+def _told_apart(findings: Findings) -> Table:
     table = _table("Told apart?", "pair", "right", "of", "interval", "verdict")
-    for entry in numbers.get("discrimination", ()):
-        interval = interval_text(entry["interval"])
-        table.add_row(_pair(entry["pair"]), str(entry["correct"]), str(entry["trials"]), interval, entry["verdict"])
+    for entry in findings.discrimination:
+        interval = interval_text(entry.interval)
+        table.add_row(_pair(entry.pair), str(entry.correct), str(entry.trials), interval, entry.verdict)
     return table
 
 
-def _accuracy(numbers: Mapping[str, Any]) -> Table:
+def _accuracy(findings: Findings) -> Table:
     """Accuracies by condition of published trials; a study with people of its own has too many observers."""
-    names = [entry["name"] for entry in numbers.get("observers", ())]
-    conditions = conditions_of(numbers)
-    if len(names) > 10 or not conditions or numbers.get("similarity"):
+    names = [one.name for one in findings.observers]
+    conditions = conditions_of(findings)
+    if len(names) > 10 or not conditions or findings.similarity:
         return _table("", "")
     table = _table("Accuracy, per cent", "condition", "people", *names)
-    means = {cell["condition"]: cell["mean_over_observers"] for cell in numbers.get("human_accuracy", ())}
-    cells = {(cell["condition"], cell["observer"]): cell["accuracy"] for cell in numbers.get("accuracy", ())}
+    means = {cell.condition: cell.mean_over_observers for cell in findings.human_accuracy}
+    cells = {(cell.condition, cell.observer): cell.accuracy for cell in findings.accuracy}
     for condition in conditions:
         values = [means.get(condition), *[cells.get((condition, name)) for name in names]]
         table.add_row(condition, *["" if value is None else f"{100 * value:.2f}" for value in values])
     return table
 
 
-def _counts(numbers: Mapping[str, Any]) -> list[str]:
-    sessions, payments = numbers.get("sessions", {}), numbers.get("payments", {})
-    lines = []
+def _counts(findings: Findings, payments: Mapping[str, int]) -> list[str]:
+    sessions, lines = findings.sessions, []
     if sessions:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in sessions.get("excluded", {}).items())
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sessions.excluded.items())
         excluded = f"; excluded: {reasons}" if reasons else ""
         lines.append(
-            f"Sessions: {sessions['opened']} opened, {sessions['submitted']} submitted, "
-            f"{sessions['accepted']} count{excluded}."
+            f"Sessions: {sessions.opened} opened, {sessions.submitted} submitted, {sessions.accepted} count{excluded}."
         )
     if payments.get("total_cents"):
         lines.append(

@@ -184,16 +184,8 @@ def _human_scores(user: User | AnonymousUser) -> dict[str, tuple[float | None, f
         for name, digest in EvaluationRun.objects.filter(
             stimulus_set_id=study.stimulus_set_id, completed_at__isnull=False
         ).values_list("name", "classifier_digest"):
-            areas = [
-                curve["area"]
-                for curve in found.get("curves", [])
-                if curve["population"] == name and curve["property"] == "accuracy" and curve.get("area") is not None
-            ]
-            indices = [
-                one["hmri"]
-                for one in found.get("comparisons", [])
-                if one["classifier"] == name and one["property"] == "accuracy" and one.get("hmri") is not None
-            ]
+            areas = [curve.area for curve in found.curves if (curve.population, curve.property) == (name, "accuracy")]
+            indices = [one.hmri for one in found.comparisons if (one.classifier, one.property) == (name, "accuracy")]
             if areas or indices:
                 scores[digest] = _mean(areas), _mean(indices)
     return scores

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
+from pydantic import JsonValue
+
+from analysis.figures import Figure
+from analysis.findings.model import Findings
 from humanexp.results.charts import FAMILIES, Chart, Choice, family_of
+from humanexp.results.charts.chart import Text
 
-Findings = Mapping[str, Any]
+#: A figure for plotly.js: `data`, `layout`, and what the page's scripts and screen readers need.
+FigureJson: TypeAlias = dict[str, JsonValue]
 #: Families of the charts in each room, from top to bottom.
 ROOMS: dict[str, tuple[str, ...]] = {
     "findings": ("discrimination", "validation"),
@@ -21,7 +27,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ChoiceGroup:
-    label: Any
+    label: Text
     choices: tuple[Choice, ...]
 
 
@@ -39,7 +45,7 @@ class Card:
 
     @cached_property
     def groups(self) -> list[ChoiceGroup]:
-        by_label: dict[Any, list[Choice]] = {}
+        by_label: dict[Text, list[Choice]] = {}
         for choice in self.choices:
             by_label.setdefault(choice.group, []).append(choice)
         return [ChoiceGroup(label, tuple(choices)) for label, choices in by_label.items()]
@@ -54,13 +60,13 @@ class Card:
         return next(group for group in self.groups if any(one.key == self.chart.key for one in group.choices))
 
     @cached_property
-    def figure(self) -> dict[str, Any] | None:
+    def figure(self) -> FigureJson | None:
         """The figure as the page draws it."""
         figure = self.chart.figure
         return None if figure is None else figure_value(self.chart.key, figure)
 
 
-def figure_value(key: str, figure: Any) -> dict[str, Any]:
+def figure_value(key: str, figure: Figure) -> FigureJson:
     """A figure as plotly's JSON, with what the page's scripts and screen readers need."""
     described = {"key": key, "description": figure.description, "bands": list(figure.band_meanings)}
     return dict(figure.to_plotly()) | described

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from analysis.figures import Style, style_of
-from humanexp.results.charts import HUMANS, FigureName, conditions_of, figure_names, is_over_conditions, observers_of
-from humanexp.results.charts.indices import shown
+from analysis.findings.model import HUMANS, Accuracy, Comparison, Curve, Findings, Interval, SessionCounts, TrialCounts
+from humanexp.results.charts import FigureName, conditions_of, figure_names, is_over_conditions, observers_of
 from humanexp.results.charts.names import curves_of
 from humanexp.results.headline import Headline, headline_of
-
-Findings = Mapping[str, Any]
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ class Panel:
     models: tuple[ModelRow, ...]
     over_conditions: bool
     #: people's curve as found; None where only classifiers have one
-    people: Mapping[str, Any] | None
+    people: Curve | None
 
     @property
     def axis(self) -> str:
@@ -94,7 +90,7 @@ class AccuracyRow:
 
     condition: str
     mean: float | None
-    cells: tuple[Mapping[str, Any] | None, ...]
+    cells: tuple[Accuracy | None, ...]
 
 
 @dataclass(frozen=True)
@@ -113,9 +109,9 @@ class Dashboard:
     groups: tuple[FigureGroup, ...]
     observers: tuple[str, ...]
     accuracy: tuple[AccuracyRow, ...]
-    sessions: Mapping[str, Any]
+    sessions: SessionCounts
     #: how many rows went in, by kind
-    trials: Mapping[str, int]
+    trials: TrialCounts | None
 
     @property
     def figures(self) -> int:
@@ -123,7 +119,7 @@ class Dashboard:
 
     @property
     def excluded(self) -> int:
-        return sum(self.sessions.get("excluded", {}).values())
+        return sum(self.sessions.excluded.values())
 
 
 def dashboard_of(findings: Findings, *, imported: bool = False) -> Dashboard:
@@ -131,15 +127,15 @@ def dashboard_of(findings: Findings, *, imported: bool = False) -> Dashboard:
     names = figure_names(findings)
     return Dashboard(
         headline=headline_of(findings),
-        alike=Counter(one["verdict"] for one in findings.get("similarity", ()) if one["property"] == "accuracy"),
+        alike=Counter(one.verdict for one in findings.similarity if one.property == "accuracy"),
         groups=tuple(
             FigureGroup(measure, tuple(name for name in names if name.measure == measure))
             for measure in dict.fromkeys(name.measure for name in names)
         ),
-        observers=tuple(entry["name"] for entry in findings.get("observers", ())),
+        observers=tuple(one.name for one in findings.observers),
         accuracy=tuple(_accuracy(findings)) if imported else (),
-        sessions=findings.get("sessions", {}),
-        trials=findings.get("trials", {}),
+        sessions=findings.sessions or SessionCounts(),
+        trials=findings.trials,
     )
 
 
@@ -149,11 +145,11 @@ def panel_of(findings: Findings, name: FigureName) -> Panel:
         for population, observer in observers_of(findings).items()
     }
     curves = curves_of(findings, name)
-    populations = [curve["population"] for curve in curves] if curves else list(swatches)
+    populations = [curve.population for curve in curves] if curves else list(swatches)
     models = [
         _model_row(entry, swatches)
-        for entry in findings.get("comparisons", ())
-        if (entry["property"], entry["corruption"]) == (name.measure, name.corruption)
+        for entry in findings.comparisons
+        if (entry.property, entry.corruption) == (name.measure, name.corruption)
     ]
     return Panel(
         name=name,
@@ -161,45 +157,40 @@ def panel_of(findings: Findings, name: FigureName) -> Panel:
         curves=tuple(_curve_row(curve, swatches) for curve in curves),
         models=tuple(sorted(models, key=lambda row: -row.hmri)),
         over_conditions=is_over_conditions(findings, name.corruption),
-        people=next((curve for curve in curves if curve["population"] == HUMANS), None),
+        people=next((curve for curve in curves if curve.population == HUMANS), None),
     )
 
 
-def _model_row(entry: Mapping[str, Any], swatches: Mapping[str, Swatch]) -> ModelRow:
-    used = shown(entry)
+def _model_row(entry: Comparison, swatches: Mapping[str, Swatch]) -> ModelRow:
     return ModelRow(
-        swatch=swatches[entry["classifier"]],
-        human_curve=entry.get("human_curve", entry["corruption"]),
-        borrowed=bool(entry.get("borrowed", False)),
-        span=None if used is entry else _interval(used["range"]),
-        hmri=used["hmri"],
-        hmri_interval=_interval(used.get("hmri_interval")),
-        mrsi=used["mrsi"],
-        mrsi_interval=_interval(used.get("mrsi_interval")),
-        exceeds=tuple((span[0], span[1]) for span in entry.get("exceeds") or ()),
+        swatch=swatches[entry.classifier],
+        human_curve=entry.human_curve,
+        borrowed=entry.borrowed,
+        span=entry.shown_range,
+        hmri=entry.shown.hmri,
+        hmri_interval=entry.shown.hmri_interval,
+        mrsi=entry.shown.mrsi,
+        mrsi_interval=entry.shown.mrsi_interval,
+        exceeds=entry.exceeds or (),
     )
 
 
-def _interval(values: Sequence[float] | None) -> Interval | None:
-    return None if values is None else (values[0], values[1])
-
-
-def _curve_row(curve: Mapping[str, Any], swatches: Mapping[str, Swatch]) -> CurveRow:
+def _curve_row(curve: Curve, swatches: Mapping[str, Swatch]) -> CurveRow:
     return CurveRow(
-        swatch=swatches[curve["population"]],
-        area=curve["area"],
-        interval=_interval(curve.get("interval")),
-        extrapolated=curve["extrapolated"],
-        withheld=bool(curve.get("withheld", False)),
-        answers=curve.get("n", sum(one["n"] for one in curve["bins"])),
+        swatch=swatches[curve.population],
+        area=curve.area,
+        interval=curve.interval,
+        extrapolated=curve.extrapolated,
+        withheld=curve.withheld,
+        answers=curve.n,
     )
 
 
 def _accuracy(findings: Findings) -> list[AccuracyRow]:
     """Observers' accuracies by condition."""
-    cells = {(cell["condition"], cell["observer"]): cell for cell in findings.get("accuracy", ())}
-    means = {cell["condition"]: cell["mean_over_observers"] for cell in findings.get("human_accuracy", ())}
-    names = [entry["name"] for entry in findings.get("observers", ())]
+    cells = {(cell.condition, cell.observer): cell for cell in findings.accuracy}
+    means = {cell.condition: cell.mean_over_observers for cell in findings.human_accuracy}
+    names = [one.name for one in findings.observers]
     return [
         AccuracyRow(condition, means.get(condition), tuple(cells.get((condition, name)) for name in names))
         for condition in conditions_of(findings)
@@ -222,8 +213,8 @@ def readings_of(findings: Findings, panel: Panel, v: float) -> list[Reading]:
         return [Reading(swatch, None, None) for swatch in panel.swatches]
     readings = []
     for swatch, curve in zip(panel.swatches, curves, strict=True):
-        band = curve["band"]
-        place = min(range(len(band["v"])), key=lambda number: abs(band["v"][number] - v))
-        ends = (band["lower"][place], band["upper"][place]) if "lower" in band else None
-        readings.append(Reading(swatch, band["estimate"][place], ends))
+        grid, band = curve.band.v, curve.band.of("pointwise")
+        place = min(range(len(grid)), key=lambda number: abs(grid[number] - v))
+        ends = (band.lower[place], band.upper[place]) if band else None
+        readings.append(Reading(swatch, curve.band.estimate[place], ends))
     return readings

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from pydantic import JsonValue
 
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 from humanexp.core.errors import InputRefused
 from humanexp.experiments.models import Population, Study
 from humanexp.results.inclusion import withdrawn_sentence
 from humanexp.results.models import AnalysisRun
-from humanexp.results.selectors import findings, latest_run, plan_of, withdrawn_since
+from humanexp.results.selectors import findings, findings_json, latest_run, plan_of, withdrawn_since
 from humanexp.results.services.analysing import N_BOOTSTRAP
 from humanexp.results.tables import (
     CHUNK,
@@ -128,11 +129,14 @@ def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Pa
     from analysis.findings.reproduction import describe_analysis
 
     run = latest_run(study)
-    found: dict[str, Any] = {"settings": {**analysis_settings(study), "seed": study.seed, "n_bootstrap": N_BOOTSTRAP}}
+    used: dict[str, JsonValue] = {**analysis_settings(study), "seed": study.seed, "n_bootstrap": N_BOOTSTRAP}
+    sessions: Mapping[str, JsonValue] | None = None
     if run is not None:
         found, beside = findings(run), beside | since_of(run)
+        used = found.settings.to_json() if found.settings else used
+        sessions = found.sessions.to_json() if found.sessions else None
         path = folder / FINDINGS
-        path.write_text(json.dumps({**found, **beside}, allow_nan=False) + "\n", encoding="utf-8")
+        path.write_text(json.dumps({**findings_json(run), **beside}, allow_nan=False) + "\n", encoding="utf-8")
         yield path
     frozen = plan_of(study)
     plan = None
@@ -140,8 +144,8 @@ def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Pa
         plan = {"content": frozen.content, "digest": frozen.digest, "frozen_at": frozen.frozen_at.isoformat()}
     description = describe_analysis(
         study=study.slug,
-        settings=found["settings"],
-        sessions=found.get("sessions", session_summary(study)),
+        settings=used,
+        sessions=session_summary(study) if sessions is None else sessions,
         beside=beside,
         plan=plan,
     )
@@ -175,7 +179,7 @@ Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
 
 In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.
 
-Every number again, with Python 3.11, numpy, scipy, pandas and pyarrow, and the folder `analysis` of HumanExp:
+Every number again, with Python 3.11, numpy, scipy, pandas, pyarrow and pydantic, and the folder `analysis` of HumanExp:
 
     python -m analysis.findings FOLDER --json again.json --check
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
-from humanexp.results.charts import HUMANS
+from analysis.findings.model import HUMANS, Comparison, Curve, Discrimination, Findings, HumanAccuracy
 
-Entry = Mapping[str, Any]
 #: A model matches people from this HMRI on, if its intervals reach down no further than the second number.
 MATCH, MATCH_AT_LEAST = 0.995, 0.95
 
@@ -22,46 +20,36 @@ class Headline:
     caveat: str = ""
 
 
-def headline_of(findings: Mapping[str, Any]) -> Headline:
+def headline_of(findings: Findings) -> Headline:
     """What a reader wants to know first.
 
     Classifiers are ranked by HMRI of accuracy, averaged over the corruptions on which they stand beside people's own
     curves. Where more than a fifth of a curve is extrapolated, the range that both measured is used instead, and named.
     """
-    own = [
-        entry
-        for entry in findings.get("comparisons", ())
-        if entry["property"] == "accuracy" and not entry.get("borrowed", False)
-    ]
+    own = [entry for entry in findings.comparisons if entry.property == "accuracy" and not entry.borrowed]
     if own:
-        axes = {
-            curve["corruption"]: "condition" if curve.get("abscissa") == "condition" else "Δv"
-            for curve in findings.get("curves", ())
-        }
+        axes = {curve.corruption: "condition" if curve.abscissa == "condition" else "Δv" for curve in findings.curves}
         return _against_people(own, axes)
-    curves = [curve for curve in findings.get("curves", ()) if curve["property"] == "accuracy"]
-    people = [curve for curve in curves if curve["population"] == HUMANS]
+    curves = [curve for curve in findings.curves if curve.property == "accuracy"]
+    people = [curve for curve in curves if curve.population == HUMANS]
     if people:
         return _people_alone(people)
-    told_apart = findings.get("discrimination", ())
-    if told_apart:
-        return _told_apart(told_apart)
-    means = findings.get("human_accuracy", ())
-    if means and not findings.get("curves"):
-        return _conditions_alone(means)
+    if findings.discrimination:
+        return _told_apart(findings.discrimination)
+    if findings.human_accuracy and not findings.curves:
+        return _conditions_alone(findings.human_accuracy)
     if curves:
         return _models_alone(curves)
-    trials = findings.get("trials", {})
-    if trials.get("rows") and not trials.get("in_all_sessions"):
+    if findings.trials and findings.trials.rows and not findings.trials.in_all_sessions:
         return Headline("This study gives no curves: its answers judge pictures instead of naming them at a glance.")
     return Headline("Too few answers count for a curve.", "Collect more, or look at why sessions were excluded.")
 
 
-def _against_people(entries: Sequence[Entry], axes: Mapping[str, str]) -> Headline:
-    by_classifier: dict[str, list[Entry]] = {}
+def _against_people(entries: Sequence[Comparison], axes: Mapping[str, str]) -> Headline:
+    by_classifier: dict[str, list[Comparison]] = {}
     for entry in entries:
-        by_classifier.setdefault(entry["classifier"], []).append(entry)
-    scores = {name: fmean(_shown(entry)["hmri"] for entry in own) for name, own in by_classifier.items()}
+        by_classifier.setdefault(entry.classifier, []).append(entry)
+    scores = {name: fmean(entry.shown.hmri for entry in own) for name, own in by_classifier.items()}
     best = max(scores, key=lambda name: scores[name])
     own, score = by_classifier[best], scores[best]
     share = f"replicates {100 * score:.1f} % of people's accuracy"
@@ -74,12 +62,12 @@ def _against_people(entries: Sequence[Entry], axes: Mapping[str, str]) -> Headli
     else:
         opening = f"None of {len(scores)} models matches people. The closest, {quoted(best)}, {share}"
     text = f"{opening} {_where(own)} ({_numbers(own, score)}){_above(own, axes)}."
-    return Headline(text, _WITHHELD if any(entry.get("withheld") for entry in own) else "")
+    return Headline(text, _WITHHELD if any(entry.withheld for entry in own) else "")
 
 
-def _certain(entry: Entry) -> bool:
+def _certain(entry: Comparison) -> bool:
     """A match is claimed from the interval, not from the estimate alone."""
-    interval = _shown(entry).get("hmri_interval")
+    interval = entry.shown.hmri_interval
     return interval is not None and interval[0] >= MATCH_AT_LEAST
 
 
@@ -88,58 +76,51 @@ _WITHHELD = (
 )
 
 
-def _shown(entry: Entry) -> Entry:
-    """The whole axis, or the common measured range where the whole axis is withheld."""
-    common: Entry | None = entry.get("common_range")
-    return common if entry.get("withheld") and common else entry
-
-
-def _where(own: Sequence[Entry]) -> str:
+def _where(own: Sequence[Comparison]) -> str:
     if len(own) == 1:
-        return f"on {readable(own[0]['corruption'])}"
+        return f"on {readable(own[0].corruption)}"
     return f"on average over {len(own)} corruptions"
 
 
-def _numbers(own: Sequence[Entry], score: float) -> str:
+def _numbers(own: Sequence[Comparison], score: float) -> str:
     if len(own) == 1:
-        interval = _shown(own[0]).get("hmri_interval")
-        level = 100 * _shown(own[0]).get("level", 0.95)
+        interval, level = own[0].shown.hmri_interval, 100 * own[0].shown.level
         return f"HMRI {score:.3f}" + (f", {level:.0f} % interval {interval_text(interval)}" if interval else "")
-    ordered = sorted(own, key=lambda entry: float(_shown(entry)["hmri"]))
-    ends = [f"{_shown(entry)['hmri']:.3f} on {readable(entry['corruption'])}" for entry in (ordered[0], ordered[-1])]
+    ordered = sorted(own, key=lambda entry: entry.shown.hmri)
+    ends = [f"{entry.shown.hmri:.3f} on {readable(entry.corruption)}" for entry in (ordered[0], ordered[-1])]
     return f"HMRI {score:.3f}; from {ends[0]} to {ends[1]}"
 
 
-def _above(own: Sequence[Entry], axes: Mapping[str, str]) -> str:
+def _above(own: Sequence[Comparison], axes: Mapping[str, str]) -> str:
     """Where it exceeds people beyond doubt; nothing is said without bands."""
-    spans = [entry.get("exceeds") for entry in own]
+    spans = [entry.exceeds for entry in own]
     if any(span is None for span in spans):
         return ""
     if not any(spans):
         return " and is nowhere above people beyond doubt"
     if len(own) == 1:
-        ranges = ", ".join(f"{low:.2f} to {high:.2f}" for low, high in own[0]["exceeds"])
-        return f" and is above people at {axes.get(own[0]['corruption'], 'Δv')} {ranges}"
+        ranges = ", ".join(f"{low:.2f} to {high:.2f}" for low, high in spans[0] or ())
+        return f" and is above people at {axes.get(own[0].corruption, 'Δv')} {ranges}"
     count = sum(1 for span in spans if span)
     which = f"all {count}" if count == len(own) else f"{count}"
     return f" and is beyond doubt above people somewhere on {which} of them"
 
 
-def _people_alone(curves: Sequence[Entry]) -> Headline:
+def _people_alone(curves: Sequence[Curve]) -> Headline:
     parts = []
     for curve in curves:
-        interval = f" ({interval_text(curve['interval'])})" if curve.get("interval") else ""
-        parts.append(f"{curve['area']:.3f}{interval} on {readable(curve['corruption'])}")
+        interval = f" ({interval_text(curve.interval)})" if curve.interval else ""
+        parts.append(f"{curve.area:.3f}{interval} on {readable(curve.corruption)}")
     return Headline(
         f"People's accuracy over the whole range of visual change is {'; '.join(parts)} (area under the curve).",
         "No classifier has been evaluated on these stimuli yet.",
     )
 
 
-def _models_alone(curves: Sequence[Entry]) -> Headline:
+def _models_alone(curves: Sequence[Curve]) -> Headline:
     by_classifier: dict[str, list[float]] = {}
     for curve in curves:
-        by_classifier.setdefault(curve["population"], []).append(curve["area"])
+        by_classifier.setdefault(curve.population, []).append(curve.area)
     means = {name: fmean(areas) for name, areas in by_classifier.items()}
     best = max(means, key=lambda name: means[name])
     others = f"Of {len(means)} models " if len(means) > 1 else ""
@@ -150,27 +131,26 @@ def _models_alone(curves: Sequence[Entry]) -> Headline:
     )
 
 
-def _told_apart(entries: Sequence[Entry]) -> Headline:
+def _told_apart(entries: Sequence[Discrimination]) -> Headline:
     parts = [
-        f"{' and '.join(map(readable, entry['pair']))}: {100 * entry['correct'] / entry['trials']:.1f} %"
-        for entry in entries
+        f"{' and '.join(map(readable, entry.pair))}: {100 * entry.correct / entry.trials:.1f} %" for entry in entries
     ]
     return Headline(f"People tell pairs of corruptions apart at these rates (50 % is guessing): {'; '.join(parts)}.")
 
 
-def _conditions_alone(means: Sequence[Entry]) -> Headline:
+def _conditions_alone(means: Sequence[HumanAccuracy]) -> Headline:
     if len(means) == 1:
         (only,) = means
         return Headline(
-            f"People are right on {100 * only['mean_over_observers']:.1f} % of the trials. "
-            f"All trials have one condition, {only['condition']}.",
+            f"People are right on {100 * only.mean_over_observers:.1f} % of the trials. "
+            f"All trials have one condition, {only.condition}.",
             "With one condition there is no curve.",
         )
-    ordered = sorted(means, key=lambda cell: float(cell["mean_over_observers"]))
+    ordered = sorted(means, key=lambda cell: cell.mean_over_observers)
     worst, best = ordered[0], ordered[-1]
     return Headline(
-        f"People are right on {100 * best['mean_over_observers']:.1f} % of the trials in condition {best['condition']} "
-        f"and on {100 * worst['mean_over_observers']:.1f} % in condition {worst['condition']}.",
+        f"People are right on {100 * best.mean_over_observers:.1f} % of the trials in condition {best.condition} "
+        f"and on {100 * worst.mean_over_observers:.1f} % in condition {worst.condition}.",
         "The conditions are no numbers, so there is no curve.",
     )
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-Findings = Mapping[str, Any]
+from analysis.findings.model import Exclusion, Findings, Flow, SessionCounts
 
 
 @dataclass(frozen=True)
@@ -41,33 +39,32 @@ def flow_of(findings: Findings, *, all_count: bool = False) -> list[Step]:
 
     `all_count`: the analysis counts excluded sessions, too; they are told, and nobody leaves.
     """
-    flow = findings.get("flow") or _of_counts(findings.get("sessions", {}))
-    if not flow:
+    flow = findings.flow or _of_counts(findings.sessions)
+    if flow is None:
         return []
-    trials = findings.get("trials", {})
     sessions = _("sessions")
-    excluded = tuple(Leaving(one["reason"], one["n"], one["reason"]) for one in flow["excluded"])
+    excluded = tuple(Leaving(one.reason, one.n, one.reason) for one in flow.excluded)
     steps = [
-        Step(_("opened"), flow["opened"], sessions),
+        Step(_("opened"), flow.opened, sessions),
         Step(
             _("finished"),
-            flow["finished"],
+            flow.finished,
             sessions,
             _some(
-                Leaving(_("under way or left"), flow["unfinished"]),
-                Leaving(_("withdrawn"), flow["withdrawn"]),
-                Leaving(_("not listed by the recruiter"), flow.get("unverified", 0)),
+                Leaving(_("under way or left"), flow.unfinished),
+                Leaving(_("withdrawn"), flow.withdrawn),
+                Leaving(_("not listed by the recruiter"), flow.unverified),
             ),
         ),
         Step(
             _("count"),
-            flow["finished"] - flow.get("unjudged", 0) if all_count else flow["accepted"],
+            flow.finished - flow.unjudged if all_count else flow.accepted,
             sessions,
-            (*_some(Leaving(_("not judged yet"), flow.get("unjudged", 0))), *(() if all_count else excluded)),
+            (*_some(Leaving(_("not judged yet"), flow.unjudged)), *(() if all_count else excluded)),
         ),
     ]
-    if "in_accepted_sessions" in trials:
-        steps.append(Step(_("stand in the curves"), trials["in_accepted_sessions"], _("answers")))
+    if findings.trials:
+        steps.append(Step(_("stand in the curves"), findings.trials.in_accepted_sessions, _("answers")))
     return steps
 
 
@@ -75,21 +72,21 @@ def _some(*leaving: Leaving) -> tuple[Leaving, ...]:
     return tuple(one for one in leaving if one.count)
 
 
-def _of_counts(sessions: Mapping[str, Any]) -> dict[str, Any]:
+def _of_counts(sessions: SessionCounts | None) -> Flow | None:
     """The flow from the counts alone, as older analyses stored them."""
-    if "under_way" not in sessions:
-        return {}
-    excluded = [{"reason": reason, "n": count} for reason, count in sessions.get("excluded", {}).items()]
-    judged = sessions["accepted"] + sum(one["n"] for one in excluded)
-    return {
-        "opened": sessions["opened"],
-        "finished": sessions["completed"],
-        "unfinished": sessions["under_way"],
-        "withdrawn": sessions["withdrawn"],
-        "unjudged": max(0, sessions["completed"] - judged),
-        "accepted": sessions["accepted"],
-        "excluded": excluded,
-    }
+    if sessions is None or sessions.under_way is None or sessions.completed is None:
+        return None
+    judged = sessions.accepted + sum(sessions.excluded.values())
+    return Flow(
+        opened=sessions.opened,
+        finished=sessions.completed,
+        submitted=sessions.submitted or 0,
+        withdrawn=sessions.withdrawn,
+        unfinished=sessions.under_way,
+        unjudged=max(0, sessions.completed - judged),
+        accepted=sessions.accepted,
+        excluded=tuple(Exclusion(reason=reason, n=count) for reason, count in sessions.excluded.items()),
+    )
 
 
 def withdrawn_sentence(count: int) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
+from analysis.findings.model import Findings
 from humanexp.experiments.models import Origin, Study
 from humanexp.results.charts import observers_of
 from humanexp.results.charts.names import corruptions_of
@@ -22,7 +21,7 @@ class Question:
     models: int
 
 
-def question_of(study: Study, findings: Mapping[str, Any]) -> Question:
+def question_of(study: Study, findings: Findings) -> Question:
     configuration = study.configuration or {}
     design = configuration.get("design") or {}
     if design.get("validation"):

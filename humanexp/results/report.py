@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from analysis.documents import Block, Document, Facts, FigureBlock, Items, Paragraph, Section, TableBlock
 from analysis.figures import Column, Figure, Table
+from analysis.findings.model import Findings
 from humanexp.results.charts import chart_of, choices_of
 from humanexp.results.headline import headline_of
 from humanexp.results.inclusion import Step
@@ -16,7 +17,6 @@ from humanexp.results.inclusion import Step
 if TYPE_CHECKING:
     from analysis.reporting import Deviation
 
-Findings = Mapping[str, Any]
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
 _CHARTS = {
     "Performance": ("curves",),
@@ -130,5 +130,5 @@ def _plan(facts: ReportFacts) -> Iterator[Block]:
 
 def _versions(findings: Findings, facts: ReportFacts) -> Iterator[Block]:
     yield Facts(tuple(facts.versions))
-    if findings.get("notes"):
-        yield Items(tuple(note.replace("_", " ") for note in findings["notes"]))
+    if findings.notes:
+        yield Items(tuple(note.replace("_", " ") for note in findings.notes))

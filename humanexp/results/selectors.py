@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
-from typing import Any
 
 from django.db.models import QuerySet
+from pydantic import JsonValue
 
+from analysis.findings.model import Findings
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.experiments.models import Session, Study
@@ -62,7 +65,7 @@ def withdrawn_since(run: AnalysisRun) -> int:
     return withdrawn.filter(completed_at__lt=run.created_at).count()
 
 
-def self_reports(study: Study) -> dict[str, dict[str, Any]]:
+def self_reports(study: Study) -> dict[str, dict[str, JsonValue]]:
     """What participants said of their sight and knowledge, by session."""
     reported = Session.objects.filter(study=study).values_list("code", "environment")
     return {code: environment.get("self_report") or {} for code, environment in reported}
@@ -85,10 +88,23 @@ def analyses_under_way(study: Study) -> list[Job]:
     return list(jobs.unfinished().filter(subject=subject_of(study), kind=ANALYSE))
 
 
-def findings(run: AnalysisRun) -> dict[str, Any]:
-    """What the run found. The value is shared between callers: read it, never change it."""
-    try:
+def findings(run: AnalysisRun) -> Findings:
+    """What the run found."""
+    with _found_again(run):
         return _read(run.findings_file)
+
+
+def findings_json(run: AnalysisRun) -> dict[str, JsonValue]:
+    """The same as it is stored: also what other versions wrote into it."""
+    with _found_again(run):
+        content: dict[str, JsonValue] = json.loads(media_path(run.findings_file).read_bytes())
+    return content
+
+
+@contextmanager
+def _found_again(run: AnalysisRun) -> Iterator[None]:
+    try:
+        yield
     except FileNotFoundError:
         raise NotFound(
             f"The findings of analysis {run.pk} are gone from {run.findings_file}. Run the analysis again."
@@ -96,9 +112,8 @@ def findings(run: AnalysisRun) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=16)
-def _read(findings_file: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(media_path(findings_file).read_bytes())
-    return found
+def _read(findings_file: str) -> Findings:
+    return Findings.read(media_path(findings_file).read_bytes())
 
 
 def trial_import_of(study: Study) -> TrialImport | None:

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.findings import analyse
 from analysis.model_vs_human import TrialFiles
 from analysis.published_trials import read_published_trials
-from tests.analysis.findings.studies import imported, predictions_for, study
+from tests.analysis.findings.studies import analysed, imported, predictions_for, study
 
 
 def written(folder: Path, trials: pd.DataFrame, predictions: pd.DataFrame | None = None) -> list[Path]:
@@ -61,8 +60,8 @@ def test_published_trials_come_back_with_the_same_accuracies_and_kappas(tmp_path
         "vgg-16": "classifier",
     }
     people = back.trials[back.trials["participant"] != "vgg-16"]
-    before = analyse(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
-    after = analyse(people, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    before = analysed(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    after = analysed(people, study="s", seed=1, n_bootstrap=0, sensitivity=False)
     for key in ("accuracy", "human_accuracy", "error_consistency"):
         assert after[key] == before[key]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.findings import analyse
 from analysis.published_trials import read_published_trials
 from analysis.visual_change.coverage import PUBLISHED_SHARES, measure_paper_coverage
+from tests.analysis.findings.studies import analysed
 
 FOLDER = Path(os.environ.get("REFERENCE_DATA", "")) / "published"
 needs_trials = pytest.mark.skipif(
@@ -28,7 +28,7 @@ def noise() -> dict[str, Any]:
     published = read_published_trials(sorted((FOLDER / "noise-experiment").glob("*.csv")), study="noise")
     human = published.trials["participant"].map(lambda name: published.observers[name] == "human")
     networks = published.trials[~human].rename(columns={"participant": "classifier"}).assign(label_space=16)
-    return analyse(published.trials[human], networks, study="noise", seed=1, n_bootstrap=50)
+    return analysed(published.trials[human], networks, study="noise", seed=1, n_bootstrap=50)
 
 
 @needs_trials

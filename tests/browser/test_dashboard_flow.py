@@ -31,7 +31,7 @@ def results(live_server: Any, study: Study) -> str:
 
 def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: Path) -> None:
     found = selectors.findings(selectors.latest_run(study))
-    people = next(one for one in found["curves"] if (one["population"], one["property"]) == ("humans", "accuracy"))
+    people = next(one for one in found.human_curves if one.property == "accuracy")
 
     # Open the study: what was asked, of how many, who does not count, the curves.
     page.goto(results)
@@ -44,13 +44,14 @@ def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: 
 
     # Read people's band at a visual change of 0.8, then the simultaneous one.
     page.fill("input[name=v]", "0.80")
-    place = people["band"]["v"].index(0.8)
+    place = people.band.v.index(0.8)
     reading = page.locator("[data-reading=people]")
-    for names, label in ((("lower", "upper"), "95 %"), (("simultaneous_lower", "simultaneous_upper"), "83.4 %")):
+    for kind, label in (("pointwise", "95 %"), ("simultaneous", "83.4 %")):
         page.locator("input[name=band]").and_(page.locator(f"[value^='{label}']")).check(force=True)
         page.wait_for_selector(f"[data-read-band] >> text={label}")
-        ends = "–".join(f"{people['band'][name][place]:.3f}" for name in names)
-        assert reading.inner_text() == f"{people['band']['estimate'][place]:.3f} {ends}"
+        band = people.band.of(kind)
+        ends = f"{band.lower[place]:.3f}–{band.upper[place]:.3f}"
+        assert reading.inner_text() == f"{people.band.estimate[place]:.3f} {ends}"
 
     # Hovering says the same, with the number of answers.
     page.evaluate(
@@ -61,7 +62,7 @@ def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: 
         }"""
     )
     hovered = page.locator(".hoverlayer").text_content()
-    assert f"{people['band']['lower'][place]:.3f} to {people['band']['upper'][place]:.3f}" in hovered
+    assert f"{people.band.lower[place]:.3f} to {people.band.upper[place]:.3f}" in hovered
     assert "answers in this bin" in hovered
 
     # The figure as PDF: what is shown, no more.
@@ -82,7 +83,7 @@ def test_a_finding_is_defended(page: Any, results: str, study: Study, tmp_path: 
     path = tmp_path / "table.tex"
     download.value.save_as(path)
     text = path.read_text(encoding="utf-8")
-    assert r"\toprule" in text and f"people & {people['n']} & {people['area']:.3f} [" in text
+    assert r"\toprule" in text and f"people & {people.n} & {people.area:.3f} [" in text
 
     # Why were twelve people excluded?
     page.locator(".summary a", has_text="12").first.click()

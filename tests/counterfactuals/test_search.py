@@ -220,7 +220,7 @@ def test_vcr_and_hmri_are_those_of_the_newest_analysis_of_the_same_model(order) 
     pooled = {"oor": 0.5, "sa": 0.5, "intervals": {"oor": [None, None]}}
     services.complete(run=run, scores={"pooled": pooled}, facts={})
     (row,) = selectors.leaderboard(user)
-    indices = [one["hmri"] for one in found["comparisons"] if one["property"] == "accuracy"]
+    indices = [one.hmri for one in found.comparisons if one.property == "accuracy"]
     assert row.hmri == pytest.approx(sum(indices) / len(indices)) and row.vcr is not None and 0 < row.vcr < 1
     (row,) = selectors.leaderboard(stranger)
     assert row.hmri is None and row.vcr is None

@@ -49,10 +49,10 @@ def test_any_two_people_have_a_kappa_on_the_pictures_that_they_share(client, sha
     rows = [{**row, "accepted": True} for row in selectors.trial_rows(shared)]
     people = read_trials(TRIALS.frame(rows))
     entries, _ = error_consistency_entries(people, read_predictions(None)[0])
-    main = [entry for entry in entries if entry["n"] > 0]
+    main = [entry for entry in entries if entry.n > 0]
     per_pair = Counter()
     for entry in main:
-        per_pair[tuple(entry["pair"])] += entry["n"]
+        per_pair[entry.pair] += entry.n
     common = set.intersection(*(main_stimuli(session) for session in Session.objects.all()))
     assert len(common) == 8
     # Clean showings of one original to two people are shared pictures, too.

@@ -27,7 +27,7 @@ def test_a_run_is_one_row_and_one_file_with_the_shape_that_is_promised(study: St
         "study", "version", "data_digest", "observers", "accuracy", "human_accuracy", "curves", "comparisons",
         "similarity", "discrimination", "error_consistency", "sessions",
     }  # fmt: skip
-    assert found == selectors.findings(run)
+    assert found == selectors.findings(run).to_json() == selectors.findings_json(run)
     assert (run.data_digest, run.seed, run.version) == (found["data_digest"], study.seed, found["version"])
     assert found["sessions"] | {"opened": SESSIONS, "submitted": SESSIONS, "accepted": SESSIONS} == found["sessions"]
     assert {entry["classifier"] for entry in found["comparisons"]} == {"tiny net"}
@@ -41,10 +41,10 @@ def test_excluded_sessions_are_left_out_and_counted(study: Study, user: User) ->
     screening.decide(session=session, accepted=False, written_reason="answered with the screen covered", by=user)
     run = services.run_analysis(study=study, n_bootstrap=0)
     found = selectors.findings(run)
-    assert found["sessions"]["accepted"] == SESSIONS - 1
-    assert sum(found["sessions"]["excluded"].values()) == 1
-    people = [curve for curve in found["curves"] if curve["population"] == "humans" and curve["property"] == "accuracy"]
-    assert sum(curve["n"] for curve in people) == (SESSIONS - 1) * TRIALS_EACH
+    assert found.sessions.accepted == SESSIONS - 1
+    assert sum(found.sessions.excluded.values()) == 1
+    people = [curve for curve in found.human_curves if curve.property == "accuracy"]
+    assert sum(curve.n for curve in people) == (SESSIONS - 1) * TRIALS_EACH
     trials = tables.trials_of(study)
     assert set(trials.loc[~trials["accepted"].astype(bool), "session"]) == {session.code}
 

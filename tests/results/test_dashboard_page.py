@@ -46,11 +46,9 @@ def test_the_answer_comes_first_and_the_numbers_are_those_of_the_findings(
     body = page(researcher, study)
     found = selectors.findings(analysed)
     assert body.index("tiny net") < body.index('id="figure-title"')
-    (entry,) = [
-        one for one in found["comparisons"] if (one["corruption"], one["property"]) == ("gaussian_blur", "accuracy")
-    ]
-    assert f"{entry['hmri']:.3f}" in body
-    assert f"{entry['hmri_interval'][0]:.3f}–{entry['hmri_interval'][1]:.3f}" in body
+    (entry,) = [one for one in found.comparisons if (one.corruption, one.property) == ("gaussian_blur", "accuracy")]
+    assert f"{entry.hmri:.3f}" in body
+    assert f"{entry.hmri_interval[0]:.3f}–{entry.hmri_interval[1]:.3f}" in body
     assert f"{SESSIONS} of {SESSIONS} finished sessions count" in body
     methods = researcher.get(reverse("results:methods", args=[study.slug])).content.decode()
     assert analysed.data_digest in methods
@@ -139,7 +137,7 @@ def test_every_answer_can_be_downloaded_and_read_back(
 
 def test_findings_can_be_downloaded(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
     response = researcher.get(reverse("results:findings", args=[study.slug]))
-    assert response.json() == selectors.findings(analysed)
+    assert response.json() == selectors.findings(analysed).to_json()
     assert response["Content-Disposition"] == f'attachment; filename="{study.slug}-findings.json"'
 
 
@@ -170,10 +168,10 @@ def test_a_classifier_looks_the_same_in_every_figure(analysed: AnalysisRun) -> N
 def test_the_table_twin_holds_every_bin_of_the_figure(analysed: AnalysisRun) -> None:
     found = selectors.findings(analysed)
     bins = charts.chart_of(found, charts.figure_names(found)[0].key).table("bins")
-    curve = found["curves"][0]
-    assert curve["population"] == "humans"
+    curve = found.curves[0]
+    assert curve.population == "humans"
     people = [column.name for column in bins.columns].index("people_n")
-    assert sum(row[people] or 0 for row in bins.rows) == curve["n"]
+    assert sum(row[people] or 0 for row in bins.rows) == curve.n
 
 
 def test_accuracies_of_all_observers_are_shown_for_published_trials_alone(analysed: AnalysisRun) -> None:
@@ -181,4 +179,4 @@ def test_accuracies_of_all_observers_are_shown_for_published_trials_alone(analys
     assert dashboard_of(found).accuracy == ()
     rows = dashboard_of(found, imported=True).accuracy
     assert [row.condition for row in rows] == charts.conditions_of(found)
-    assert all(len(row.cells) == len(found["observers"]) for row in rows)
+    assert all(len(row.cells) == len(found.observers) for row in rows)

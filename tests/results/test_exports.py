@@ -99,7 +99,7 @@ def test_a_python_without_the_project_computes_the_identical_numbers_from_the_ex
 ) -> None:
     export(study, tmp_path)
     stored = json.loads((tmp_path / "findings.json").read_text())
-    assert stored == {**selectors.findings(analysed), "payments": stored["payments"]}
+    assert stored == {**selectors.findings(analysed).to_json(), "payments": stored["payments"]}
     found = alone(str(tmp_path), "--json", str(tmp_path / "again.json"), "--check")
     assert (found.returncode, found.stderr) == (0, "")
     assert "Identical" in found.stdout

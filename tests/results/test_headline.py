@@ -2,21 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from humanexp.results.headline import headline_of
+from humanexp.results.headline import Headline
+from humanexp.results.headline import headline_of as headline_of_findings
+from tests.analysis.findings.examples import STORED, curve, findings, like
+from tests.analysis.findings.examples import comparison as entry
 
 
-def entry(classifier: str, corruption: str = "gaussian_blur", hmri: float = 0.8, **more: Any) -> dict[str, Any]:
-    values = {
-        "classifier": classifier,
-        "corruption": corruption,
-        "property": "accuracy",
-        "hmri": hmri,
-        "hmri_interval": [hmri - 0.02, min(1.0, hmri + 0.02)],
-        "level": 0.95,
-        "exceeds": [],
-        "withheld": False,
-    }
-    return {**values, **more}
+def headline_of(parts: dict[str, Any]) -> Headline:
+    return headline_of_findings(findings(**parts))
 
 
 def test_the_closest_model_is_named_with_its_interval() -> None:
@@ -47,7 +40,8 @@ def test_where_a_model_exceeds_people_is_said_only_where_the_band_shows_it() -> 
 
 
 def test_a_withheld_number_gives_way_to_the_common_range() -> None:
-    common = {"hmri": 0.71, "hmri_interval": [0.7, 0.72], "level": 0.95, "range": [0.0, 0.7]}
+    stored = STORED.comparisons[0].common_range
+    common = like(stored, hmri=0.71, hmri_interval=[0.7, 0.72], level=0.95, range=[0.0, 0.7])
     said = headline_of({"comparisons": [entry("a", hmri=0.9, withheld=True, common_range=common)]})
     assert "HMRI 0.710" in said.text and "0.9" not in said.text.replace("0.95", "")
     assert "both measured" in said.caveat
@@ -59,17 +53,18 @@ def test_borrowed_curves_and_consistency_make_no_headline() -> None:
 
 
 def test_people_alone_models_alone_and_conditions_alone() -> None:
-    curve = {"population": "humans", "property": "accuracy", "corruption": "gaussian_blur", "area": 0.81}
-    assert (
-        "0.810 (0.800 to 0.820) on gaussian blur" in headline_of({"curves": [curve | {"interval": [0.8, 0.82]}]}).text
-    )
-    assert "small net keeps" not in headline_of({"curves": [curve]}).text
-    assert "“small net” keeps" in headline_of({"curves": [curve | {"population": "small net"}]}).text
-    means = [{"condition": "c100", "mean_over_observers": 0.9}, {"condition": "c05", "mean_over_observers": 0.3}]
+    people = curve(corruption="gaussian_blur", area=0.81, interval=[0.8, 0.82])
+    assert "0.810 (0.800 to 0.820) on gaussian blur" in headline_of({"curves": [people]}).text
+    assert "small net keeps" not in headline_of({"curves": [like(people, interval=None)]}).text
+    assert "“small net” keeps" in headline_of({"curves": [like(people, population="small net")]}).text
+    means = [
+        {"condition": "c100", "mean_over_observers": 0.9, "observers": 4},
+        {"condition": "c05", "mean_over_observers": 0.3, "observers": 4},
+    ]
     assert "90.0 % of the trials in condition c100" in headline_of({"human_accuracy": means}).text
 
 
 def test_one_condition_is_not_compared_with_itself() -> None:
-    said = headline_of({"human_accuracy": [{"condition": "0", "mean_over_observers": 0.9155}]})
+    said = headline_of({"human_accuracy": [{"condition": "0", "mean_over_observers": 0.9155, "observers": 4}]})
     assert said.text == "People are right on 91.5 % of the trials. All trials have one condition, 0."
     assert said.caveat == "With one condition there is no curve."

@@ -76,7 +76,7 @@ def test_the_methods_carry_the_numbers_and_can_be_copied(
     body = researcher.get(reverse("results:methods", args=[study.slug])).content.decode()
     found = selectors.findings(analysed)
     assert "data-copy=" in body and analysed.data_digest in body
-    assert f"{found['curves'][0]['area']:.3f}" in body
+    assert f"{found.curves[0].area:.3f}" in body
 
 
 def test_the_report_is_written_by_a_job_and_downloaded(researcher: Client, study: Study, analysed: AnalysisRun) -> None:

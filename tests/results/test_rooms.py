@@ -17,6 +17,7 @@ from humanexp.results import charts, selectors
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
+from tests.analysis.findings.examples import like, told_apart
 from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study
 
 pytestmark = pytest.mark.django_db
@@ -103,9 +104,9 @@ def test_the_leaderboard_is_ordered_and_names_the_weakest_corruption(large: Stud
     assert means == sorted(means, reverse=True) and len(means) == len(MODELS)
     name, *_rest, lowest, on, _highest, _on, corruptions = table.rows[0]
     own = {
-        one["corruption"].replace("_", " "): one["hmri"]
-        for one in found["comparisons"]
-        if one["classifier"] == name and one["property"] == "accuracy"
+        one.corruption.replace("_", " "): one.hmri
+        for one in found.comparisons
+        if one.classifier == name and one.property == "accuracy"
     }
     assert (lowest, on) == min((value, corruption) for corruption, value in own.items())
     assert corruptions == len(own) == 14
@@ -113,9 +114,9 @@ def test_the_leaderboard_is_ordered_and_names_the_weakest_corruption(large: Stud
 
 
 def test_rarer_findings_have_charts_too(large: Study) -> None:
-    found = dict(selectors.findings(selectors.latest_run(large)))
+    found = selectors.findings(selectors.latest_run(large))
     band = {"v": [0.0, 0.5, 1.0], "estimate": [0.9, 0.8, 0.1]}
-    found |= {
+    rarer = {
         "participants": [
             {"participant": f"P-{n}", "corruption": NAMES[0], "n": 40, "accuracy": 0.8, "median_rt_ms": 600.0,
              "bins": [], "area": 0.7, "band": band if n else None}
@@ -123,8 +124,8 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
         ],
         "levels": {"functions": [NAMES[0]], "models": [
             {"classifier": "a", "fixed_accuracy": 0.6, "area_accuracy": 0.5, "area_consistency": None,
-             "ranks": {"fixed": 1, "accuracy": 2}},
-        ]},
+             "by_function": [], "ranks": {"fixed": 1, "accuracy": 2}},
+        ], "rank_changes": [], "swaps": [], "coverage": None},
         "shape_bias": [
             {"observer": "humans", "kind": "humans", "shape": 9, "texture": 1, "other": 2, "bias": 0.9,
              "interval": [0.6, 0.98]},
@@ -139,6 +140,7 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
             "overall": {"people": 12, "qualified": 10, "answers": 10, "threshold": 0.5, "accepted_share": 1.0},
         },
     }  # fmt: skip
+    found = like(found, **rarer)
     behind = charts.chart_of(found, f"participants--{NAMES[0]}")
     lines = [name for kind, name, *_ in behind.figure.series() if kind == "line"]
     assert lines == ["single participants"] * 2 + ["people"] and len(behind.tables[0].rows) == 3
@@ -150,25 +152,21 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
 
 
 def test_kappa_stands_beside_its_own_interval(large: Study) -> None:
-    found = dict(selectors.findings(selectors.latest_run(large)))
+    found = selectors.findings(selectors.latest_run(large))
     row = {"observer": "a", "kind": "classifier", "ood_accuracy": 0.7, "accuracy_difference": 0.01,
            "observed_consistency": 0.8, "error_consistency": 0.5, "pairs": 3, "interval": [-0.07, 0.05], "n": 942,
-           "pooled": {"kappa": -0.006}}  # fmt: skip
+           "pooled": {"kappa": -0.006, "observed": 0.8, "expected": 0.8, "pictures": 942, "accuracies": [0.7, 0.8]},
+           "conditions": []}  # fmt: skip
     sparse = {**row, "error_consistency": None, "pairs": 0}
-    dense = charts.chart_of(found | {"agreement": [row]}, "agreement").tables[0]
+    dense = charts.chart_of(like(found, agreement=[row]), "agreement").tables[0]
     assert dense.texts[0][-4:] == ["0.500", "3", "−0.006 [−0.070, 0.050]", "942"]
-    alone = charts.chart_of(found | {"agreement": [sparse]}, "agreement").tables[0]
+    alone = charts.chart_of(like(found, agreement=[sparse]), "agreement").tables[0]
     assert alone.texts[0] == ["a", "0.700", "−0.006 [−0.070, 0.050]", "942"]
 
 
 def test_pairs_that_are_told_apart_have_a_table_and_stand_in_the_report(large: Study) -> None:
     run = selectors.latest_run(large)
-    told_apart = {
-        "pair": ["gaussian_blur", "uniform_noise"], "form": "same-different", "trials": 104, "correct": 53,
-        "accuracy": 53 / 104, "interval": [0.41, 0.609], "upper_bound": 0.594, "margin": 0.1, "d_prime": None,
-        "p_adjusted": 1e-6, "verdict": "equivalent",
-    }  # fmt: skip
-    found = selectors.findings(run) | {"discrimination": [told_apart]}
+    found = like(selectors.findings(run), discrimination=[told_apart("gaussian_blur", "uniform_noise")])
     table = charts.chart_of(found, "discrimination").tables[0]
     assert table.texts[0][5:] == ["0.510 [0.410, 0.609]", "0.594", "–", "< 0.001", "equivalent"]
     assert "lies below 0.6" in table.notes[0]
@@ -186,11 +184,11 @@ def test_tables_come_as_csv_unrounded_and_as_latex(researcher: Client, large: St
     key = f"accuracy--{NAMES[0]}"
     args = [large.slug, key, "areas"]
     csv = researcher.get(reverse("results:table_file", args=[*args, "csv"])).content.decode()
-    people = next(one for one in found["curves"] if (one["corruption"], one["property"]) == (NAMES[0], "accuracy"))
+    people = next(one for one in found.curves if (one.corruption, one.property) == (NAMES[0], "accuracy"))
     assert csv.splitlines()[0].startswith("observer,answers,area,area_lower,area_upper")
-    assert csv.splitlines()[1].split(",")[2] == repr(people["area"])
+    assert csv.splitlines()[1].split(",")[2] == repr(people.area)
     tex = researcher.get(reverse("results:table_file", args=[*args, "tex"])).content.decode()
-    assert r"\toprule" in tex and f"{people['area']:.3f} [" in tex
+    assert r"\toprule" in tex and f"{people.area:.3f} [" in tex
     for missing in ([large.slug, key, "nothing", "csv"], [large.slug, key, "areas", "doc"]):
         assert researcher.get(reverse("results:table_file", args=missing)).status_code == 404
 

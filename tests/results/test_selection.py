@@ -65,8 +65,8 @@ def test_a_chosen_run_stands_beside_the_planned_one(study: Study) -> None:
     assert selectors.latest_run(study) == planned
     assert selectors.run_with(study, chosen) == run and selectors.other_choices(study) == [run]
     found = selectors.findings(run)
-    assert found["selection"] == chosen.to_dict() and "selection" not in selectors.findings(planned)
-    assert {curve["corruption"] for curve in found["curves"]} == set(CORRUPTIONS[:1])
+    assert found.selection == chosen.to_dict() and "selection" not in selectors.findings_json(planned)
+    assert {curve.corruption for curve in found.curves} == set(CORRUPTIONS[:1])
     planned.pk = None
     planned.save(force_insert=True)
     assert selectors.run_with(study, chosen) is None, "an older choice than the newest plan is computed anew"

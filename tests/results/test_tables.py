@@ -83,7 +83,7 @@ def test_levels_of_the_same_originals_stand_beside_the_areas(study: Study, tmp_p
     found = tables.level_predictions_of(study)
     assert found is not None and sorted(set(found["level"])) == [1, 2, 3, 4, 5] and len(found) == 200
     settings = {"seed": 7, "n_bootstrap": 0, "sensitivity": False}
-    numbers = analyse(**tables.analysis_tables(study), study=study.slug, **settings)
+    numbers = analyse(**tables.analysis_tables(study), study=study.slug, **settings).to_json()
     (model,) = numbers["levels"]["models"]
     assert model["fixed_accuracy"] == pytest.approx(0.6)
     assert [one["b"]["levels"][0]["n"] for one in numbers["levels"]["coverage"]["functions"]] == [20, 20]
@@ -120,8 +120,8 @@ def test_what_the_study_decided_about_its_analysis_is_done_and_planned(study: St
     study.save(update_fields=["configuration"])
     plan = freeze_analysis_plan(study=study)
     found = selectors.findings(services.run_analysis(study=study, n_bootstrap=0))
-    assert found["settings"]["margin"] == 0.06 and found["curves"][0]["level"] == 0.9
-    assert [entry["corruption"] for entry in found["comparisons"] if entry["borrowed"]] == ["uniform_noise"] * 2
+    assert found.settings.margin == 0.06 and found.curves[0].level == 0.9
+    assert [entry.corruption for entry in found.comparisons if entry.borrowed] == ["uniform_noise"] * 2
     frozen = FrozenPlan(plan.content, plan.digest)
     done = [one.what for one in deviations(frozen, found, snapshot=study_snapshot(study))]
     # Only the refits of this quick run.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 
 from analysis.findings.model.entry import ComparisonName, CurveName, Entry, Property
 
@@ -67,6 +67,8 @@ class LevelModel(Entry):
 
 class RankChange(Entry):
     """A classifier whose place by fixed levels is another than by areas."""
+
+    model_config = ConfigDict(validate_by_name=True)
 
     classifier: str
     property: Property

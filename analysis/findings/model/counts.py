@@ -39,7 +39,7 @@ class SessionCounts(Entry):
     opened: int = 0
     under_way: int | None = None
     completed: int | None = None
-    submitted: int = 0
+    submitted: int | None = None
     unverified: int = 0
     withdrawn: int = 0
     planned: int = 0
@@ -92,9 +92,9 @@ class Flow(Entry):
     unjudged: int
     accepted: int
     excluded: tuple[Exclusion, ...]
-    accepted_by_hand: int
-    excluded_by_hand: int
-    not_submitted: int
+    accepted_by_hand: int = 0
+    excluded_by_hand: int = 0
+    not_submitted: int = 0
     unverified: int = 0
 
     @property

@@ -6,6 +6,7 @@ from typing import Literal
 
 from analysis.curves.bootstrap import Scheme
 from analysis.curves.curve import AnchorKind
+from analysis.figures.performance import BandKind, CurveBand
 from analysis.findings.model.entry import LEVEL, CurveName, Entry, Interval, Numbers
 
 Abscissa = Literal["visual_change", "condition"]
@@ -64,6 +65,20 @@ class Band(Line):
     simultaneous_upper: Numbers | None = None
     level: float = LEVEL
     simultaneous_level: float | None = None
+
+    def of(self, kind: BandKind) -> CurveBand | None:
+        """The band of this kind."""
+        level, lower, upper = (
+            (self.level, self.lower, self.upper)
+            if kind == "pointwise"
+            else (self.simultaneous_level, self.simultaneous_lower, self.simultaneous_upper)
+        )
+        return None if level is None or lower is None or upper is None else CurveBand(kind, level, lower, upper)
+
+    @property
+    def bands(self) -> tuple[CurveBand, ...]:
+        """Those that there are, pointwise first."""
+        return tuple(band for band in (self.of("pointwise"), self.of("simultaneous")) if band is not None)
 
 
 class SizeAndArea(Entry):

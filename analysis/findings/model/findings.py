@@ -12,7 +12,7 @@ from analysis.findings.model.checks import Choice, Levels, Reach, Validation
 from analysis.findings.model.comparisons import Comparison, Leader
 from analysis.findings.model.counts import Flow, SessionCounts, Settings, TrialCounts
 from analysis.findings.model.curves import Curve
-from analysis.findings.model.entry import HUMANS, Entry
+from analysis.findings.model.entry import HUMANS, LEVEL, Entry
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, Similarity
 
 
@@ -59,6 +59,11 @@ class Findings(Entry):
     def read(cls, stored: str | bytes) -> Self:
         """Read what `to_json` wrote, by this version or an earlier one; what is not known is left out."""
         return cls.model_validate_json(stored, extra="ignore")
+
+    @property
+    def level(self) -> float:
+        """Level of the intervals."""
+        return self.settings.level if self.settings else LEVEL
 
     @property
     def human_curves(self) -> tuple[Curve, ...]:

@@ -29,15 +29,18 @@ def collect(demo: Demo) -> dict[str, Any]:
     run = results.latest_run(demo.study)
     if run is None:
         raise NotFound("The analysis left no findings: see the Jobs page.")
-    numbers = {**results.findings(run), "payments": dict(recruitment.payment_summary(demo.study))}
+    found = results.findings(run)
     sessions = demo.study.sessions.select_related("participant")
     verdicts = current_verdicts(demo.study)
     excluded = {
         session.participant.code: not verdicts[session.pk].accepted for session in sessions if session.pk in verdicts
     }
-    numbers["truth"] = beside_estimates(numbers, demo.observers, demo.cast, excluded, demo.options.seed)
-    numbers["notes"] = [*numbers.get("notes", []), *demo.notes]
-    return numbers
+    return {
+        **found.to_json(),
+        "payments": dict(recruitment.payment_summary(demo.study)),
+        "truth": beside_estimates(found, demo.observers, demo.cast, excluded, demo.options.seed),
+        "notes": [*found.notes, *demo.notes],
+    }
 
 
 def store(numbers: Mapping[str, Any]) -> None:

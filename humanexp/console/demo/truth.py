@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.findings.model import Findings
 from humanexp.console.scripted import Cast
 from humanexp.simulation.observers import ObserverModel
 from humanexp.simulation.personas import LOOK_ALIKE, Honest, personas
@@ -23,7 +24,7 @@ def true_area(observers: ObserverModel, cast: Cast, corruption: str, seed: int) 
 
 
 def beside_estimates(
-    findings: Mapping[str, Any], observers: ObserverModel, cast: Cast, excluded: Mapping[str, bool], seed: int
+    findings: Findings, observers: ObserverModel, cast: Cast, excluded: Mapping[str, bool], seed: int
 ) -> dict[str, Any]:
     """The `truth` of the demo's JSON.
 
@@ -35,20 +36,20 @@ def beside_estimates(
     kinds = personas(observers, seed)
     curves = [
         {
-            "corruption": curve["corruption"],
-            "property": curve["property"],
-            "area": (area := true_area(observers, cast, curve["corruption"], seed)),
-            "estimate": curve["area"],
-            "interval": curve["interval"],
-            "inside": curve["interval"][0] <= area <= curve["interval"][1],
+            "corruption": curve.corruption,
+            "property": curve.property,
+            "area": (area := true_area(observers, cast, curve.corruption, seed)),
+            "estimate": curve.area,
+            "interval": curve.interval,
+            "inside": curve.interval is not None and curve.interval[0] <= area <= curve.interval[1],
         }
-        for curve in findings["curves"]
-        if curve["population"] == "humans" and curve["property"] == "accuracy"
+        for curve in findings.human_curves
+        if curve.property == "accuracy"
     ]
     similarity = [
-        {"pair": pair["pair"], "alike": set(pair["pair"]) <= LOOK_ALIKE, "verdict": pair["verdict"]}
-        for pair in findings["similarity"]
-        if pair["property"] == "accuracy"
+        {"pair": one.pair, "alike": set(one.pair) <= LOOK_ALIKE, "verdict": one.verdict}
+        for one in findings.similarity
+        if one.property == "accuracy"
     ]
     honest = {name for name, persona in cast.persona_of.items() if kinds[persona].is_honest}
     return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from humanexp.results.charts.chart import Chart, Choice
 from humanexp.results.charts.curves import figure_of, name_of
 from humanexp.results.charts.names import (
-    HUMANS,
     PEOPLE,
     FigureName,
     conditions_of,
@@ -17,7 +16,6 @@ from humanexp.results.charts.registry import FAMILIES, chart_of, choices_of, fam
 
 __all__ = [
     "FAMILIES",
-    "HUMANS",
     "PEOPLE",
     "Chart",
     "Choice",

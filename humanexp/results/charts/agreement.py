@@ -5,9 +5,11 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table
+from analysis.figures.table import Cell, estimate
+from analysis.findings.model import Agreement, Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import Findings, population_label, readable
+from humanexp.results.charts.names import population_label, readable
 
 KEY = "agreement"
 #: Pairs of observers with fewer pictures in common are left to the JSON, and so are those beyond the first so many.
@@ -15,15 +17,18 @@ LEAST_COMMON, MOST_PAIRS = 20, 120
 
 
 def _means(findings: Findings) -> Table:
-    entries = findings.get("agreement", ())
     # Without pictures that everybody sees no two observers share enough of them for means over pairs.
-    paired = any(entry.get("pairs") for entry in entries)
+    paired = any(entry.pairs for entry in findings.agreement)
     of_pairs = (
         Column("accuracy_difference", "Squared difference of accuracy", "number"),
         Column("observed_consistency", "Observed consistency", "number"),
         Column("error_consistency", "κ, mean of pairs", "number"),
         Column("pairs", "Pairs", "count"),
     )
+
+    def means_of_pairs(entry: Agreement) -> tuple[Cell, ...]:
+        return entry.accuracy_difference, entry.observed_consistency, entry.error_consistency, entry.pairs
+
     return Table(
         "agreement",
         "Accuracy and error consistency with people",
@@ -36,13 +41,13 @@ def _means(findings: Findings) -> Table:
         ),
         tuple(
             (
-                population_label(entry["observer"]),
-                entry.get("ood_accuracy"),
-                *(entry.get(column.name) for column in (of_pairs if paired else ())),
-                ((entry.get("pooled") or {}).get("kappa"), *(entry.get("interval") or (None, None))),
-                entry.get("n"),
+                population_label(entry.observer),
+                entry.ood_accuracy,
+                *(means_of_pairs(entry) if paired else ()),
+                estimate(None if entry.pooled is None else entry.pooled.kappa, entry.interval),
+                entry.n,
             )
-            for entry in entries
+            for entry in findings.agreement
         ),
         (
             "The row of people is the human ceiling.",
@@ -53,8 +58,8 @@ def _means(findings: Findings) -> Table:
 
 def _pairs(findings: Findings) -> Table:
     """The pairs with the most pictures in common first, at most as many as a page can hold; the JSON has them all."""
-    entries = [entry for entry in findings.get("error_consistency", ()) if entry["n"] >= LEAST_COMMON]
-    entries.sort(key=lambda entry: -entry["n"])
+    entries = [entry for entry in findings.error_consistency if entry.n >= LEAST_COMMON]
+    entries.sort(key=lambda entry: -entry.n)
     return Table(
         "error-consistency",
         "Error consistency of pairs of observers",
@@ -67,10 +72,10 @@ def _pairs(findings: Findings) -> Table:
         ),
         tuple(
             (
-                *entry["pair"],
-                readable(entry["condition"]),
-                entry["n"],
-                (entry["kappa"] if entry.get("shown", True) else None, *(entry.get("interval") or (None, None))),
+                *entry.pair,
+                readable(entry.condition),
+                entry.n,
+                estimate(entry.kappa if entry.shown else None, entry.interval),
             )
             for entry in entries[:MOST_PAIRS]
         ),
@@ -79,8 +84,8 @@ def _pairs(findings: Findings) -> Table:
 
 
 def _choices(findings: Findings) -> list[Choice]:
-    has_pairs = any(entry["n"] >= LEAST_COMMON for entry in findings.get("error_consistency", ()))
-    return [Choice(KEY, _("all observers"))] if has_pairs or findings.get("agreement") else []
+    has_pairs = any(entry.n >= LEAST_COMMON for entry in findings.error_consistency)
+    return [Choice(KEY, _("all observers"))] if has_pairs or findings.agreement else []
 
 
 def _build(findings: Findings, key: str) -> Chart:

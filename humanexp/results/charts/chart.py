@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 
 from analysis.figures import Figure, Table
+from analysis.findings.model import Findings
 from humanexp.core.errors import NotFound
-from humanexp.results.charts.names import Findings
 
 Text = str | Promise
 

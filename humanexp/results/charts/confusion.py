@@ -7,45 +7,40 @@ from collections.abc import Mapping
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table, matrix_figure
+from analysis.findings.model import HUMANS, Confusion, Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import HUMANS, Entry, Findings, population_keys, population_label, readable
+from humanexp.results.charts.names import population_keys, population_label, readable
 
 
-def _range(entry: Entry) -> str:
-    return "all" if entry.get("low") is None else f"{entry['low']:.2f}-{entry['high']:.2f}"
+def _key(keys: Mapping[str, str], entry: Confusion) -> str:
+    span = "all" if entry.low is None else f"{entry.low:.2f}-{entry.high:.2f}"
+    return f"confusion--{keys[entry.population]}--{entry.corruption}--{span}"
 
 
-def _key(keys: Mapping[str, str], entry: Entry) -> str:
-    where = entry.get("corruption") or "all"
-    return f"confusion--{keys[entry['population']]}--{where}--{_range(entry)}"
-
-
-def _label(entry: Entry) -> str:
-    corruption = readable(entry["corruption"]) if entry.get("corruption") else "all corruptions"
-    span = "" if entry.get("low") is None else f", Δv {entry['low']:.2f} to {entry['high']:.2f}"
-    return corruption + span
+def _label(entry: Confusion) -> str:
+    span = "" if entry.low is None else f", Δv {entry.low:.2f} to {entry.high:.2f}"
+    return readable(entry.corruption) + span
 
 
 def _choices(findings: Findings) -> list[Choice]:
-    entries = sorted(findings.get("confusion", ()), key=lambda entry: entry["population"] != HUMANS)
+    entries = sorted(findings.confusion, key=lambda entry: entry.population != HUMANS)
     keys = population_keys(findings)
-    return [Choice(_key(keys, one), _label(one), population_label(one["population"])) for one in entries]
+    return [Choice(_key(keys, one), _label(one), population_label(one.population)) for one in entries]
 
 
 def _build(findings: Findings, key: str) -> Chart:
     keys = population_keys(findings)
-    entry = next(one for one in findings["confusion"] if _key(keys, one) == key)
-    rows, columns, counts = list(entry["categories"]), list(entry["responses"]), entry["counts"]
+    entry = next(one for one in findings.confusion if _key(keys, one) == key)
+    rows, columns, counts = entry.categories, entry.responses, entry.counts
     shares = [[count / max(sum(row), 1) for count in row] for row in counts]
-    title = f"Answers of {population_label(entry['population'])}, {_label(entry)}"
+    title = f"Answers of {population_label(entry.population)}, {_label(entry)}"
     right = sum(row[columns.index(name)] for name, row in zip(rows, counts, strict=True) if name in columns)
     total = sum(map(sum, counts))
-    favourite = entry.get("favourite")
     notes = ["Cells: per cent of a row's answers."]
-    if favourite:
-        share = 100 * favourite["share"]
-        notes.append(f"The favourite wrong answer is {favourite['response']}, {share:.1f} % of the wrong answers.")
+    if entry.favourite:
+        share = 100 * entry.favourite.share
+        notes.append(f"The favourite wrong answer is {entry.favourite.response}, {share:.1f} % of the wrong answers.")
     return Chart(
         key=key,
         title=_("What is answered instead"),

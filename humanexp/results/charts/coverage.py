@@ -5,28 +5,25 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table, matrix_figure
+from analysis.findings.model import Curve, Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.curves import N_BINS
-from humanexp.results.charts.names import HUMANS, Entry, Findings, readable
+from humanexp.results.charts.names import readable
 
 KEY = "coverage"
 #: Below so many answers a bin is thin.
 THIN = 20
 
 
-def human_curves(findings: Findings) -> list[Entry]:
-    return [
-        curve
-        for curve in findings.get("curves", ())
-        if (curve["population"], curve["property"]) == (HUMANS, "accuracy") and curve.get("abscissa") != "condition"
-    ]
+def human_curves(findings: Findings) -> list[Curve]:
+    return [curve for curve in findings.human_curves if curve.property == "accuracy" and curve.abscissa != "condition"]
 
 
-def _counts(curve: Entry) -> list[int]:
+def _counts(curve: Curve) -> list[int]:
     counts = [0] * N_BINS
-    for one in curve["bins"]:
-        counts[min(N_BINS - 1, int(one["v"] * N_BINS))] += one["n"]
+    for one in curve.bins:
+        counts[min(N_BINS - 1, int(one.v * N_BINS))] += one.n
     return counts
 
 
@@ -35,7 +32,7 @@ def _choices(findings: Findings) -> list[Choice]:
 
 
 def _build(findings: Findings, key: str) -> Chart:
-    counts = {readable(curve["corruption"]): _counts(curve) for curve in human_curves(findings)}
+    counts = {readable(curve.corruption): _counts(curve) for curve in human_curves(findings)}
     edges = [f"{number / N_BINS:.3f}" for number in range(N_BINS)]
     empty = sum(count == 0 for row in counts.values() for count in row)
     thin = sum(0 < count < THIN for row in counts.values() for count in row)

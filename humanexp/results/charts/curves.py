@@ -13,15 +13,13 @@ from analysis.figures import (
     condition_figure,
     curve_figure,
 )
-from analysis.figures.table import Cell, Estimate
+from analysis.figures.table import Cell, Estimate, estimate
+from analysis.findings.model import HUMANS, Curve, Findings
 from humanexp.core.errors import NotFound
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import (
-    HUMANS,
-    Entry,
     FigureName,
-    Findings,
     axis_label,
     conditions_of,
     curves_of,
@@ -46,9 +44,9 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
         return _conditions(findings)
     observers = observers_of(findings)
     curves = curves_of(findings, name)
-    label_space = min((curve.get("label_space", 16) for curve in curves), default=16)
+    label_space = min((curve.label_space for curve in curves), default=16)
     return curve_figure(
-        [_plotted(curve, observers[curve["population"]]) for curve in curves],
+        [_plotted(curve, observers[curve.population]) for curve in curves],
         title=f"{name.label.capitalize()}: {name.measure}",
         measure=name.measure,
         chance=1 / label_space if name.measure == "accuracy" else None,
@@ -86,9 +84,8 @@ def _build(findings: Findings, key: str) -> Chart:
     )
 
 
-def areas_table(name: FigureName, curves: list[Entry], *, axis: str) -> Table:
+def areas_table(name: FigureName, curves: list[Curve], *, axis: str) -> Table:
     """One row a population: area, thresholds, counts."""
-    level = curves[0].get("level", 0.95) if curves else 0.95
     return Table(
         "areas",
         f"Area under the curve, {name.measure}, {name.label}",
@@ -103,23 +100,23 @@ def areas_table(name: FigureName, curves: list[Entry], *, axis: str) -> Table:
         ),
         tuple(
             (
-                population_label(curve["population"]),
-                curve.get("n", sum(one["n"] for one in curve["bins"])),
-                _estimate(curve["area"], curve.get("interval")),
+                population_label(curve.population),
+                curve.n,
+                estimate(curve.area, curve.interval),
                 *_thresholds(curve),
-                curve["extrapolated"],
-                _estimate(curve["measured"]["mean"], curve["measured"].get("interval")),
+                curve.extrapolated,
+                estimate(curve.measured.mean, curve.measured.interval),
             )
             for curve in curves
         ),
-        (f"{100 * level:g} % intervals.",),
+        (f"{100 * curves[0].level:g} % intervals.",),
     )
 
 
-def bins_table(name: FigureName, curves: list[Entry]) -> Table:
+def bins_table(name: FigureName, curves: list[Curve]) -> Table:
     """Rates and counts in bins of visual change, populations side by side."""
-    labels = [population_label(curve["population"]) for curve in curves]
-    placed = [{min(N_BINS - 1, int(one["v"] * N_BINS)): one for one in curve["bins"]} for curve in curves]
+    labels = [population_label(curve.population) for curve in curves]
+    placed = [{min(N_BINS - 1, int(one.v * N_BINS)): one for one in curve.bins} for curve in curves]
     columns = [Column("low", "from"), Column("high", "to")]
     for label in labels:
         columns += [Column(f"{label}_rate", label, "number", 2), Column(f"{label}_n", "n", "count")]
@@ -128,7 +125,7 @@ def bins_table(name: FigureName, curves: list[Entry]) -> Table:
         cells: list[Cell] = []
         for bins in placed:
             one = bins.get(number)
-            cells += [one["rate"], one["n"]] if one else [None, None]
+            cells += [one.rate, one.n] if one else [None, None]
         rows.append((f"{number / N_BINS:.3f}", f"{(number + 1) / N_BINS:.3f}", *cells))
     return Table(
         "bins",
@@ -139,21 +136,19 @@ def bins_table(name: FigureName, curves: list[Entry]) -> Table:
     )
 
 
-def grid_table(name: FigureName, curves: list[Entry]) -> Table:
+def grid_table(name: FigureName, curves: list[Curve]) -> Table:
     """The curves and their bands as they are drawn."""
     rows: list[tuple[Cell, ...]] = []
     for curve in curves:
-        band = curve["band"]
-        lower, upper = band.get("lower"), band.get("upper")
-        wide = (band.get("simultaneous_lower"), band.get("simultaneous_upper"))
-        for place, v in enumerate(band["v"]):
+        near, wide = curve.band.of("pointwise"), curve.band.of("simultaneous")
+        for place, (v, height) in enumerate(zip(curve.band.v, curve.band.estimate, strict=True)):
             rows.append(
                 (
-                    population_label(curve["population"]),
+                    population_label(curve.population),
                     v,
-                    (band["estimate"][place], lower[place] if lower else None, upper[place] if upper else None),
-                    wide[0][place] if wide[0] else None,
-                    wide[1][place] if wide[1] else None,
+                    (height, near.lower[place] if near else None, near.upper[place] if near else None),
+                    wide.lower[place] if wide else None,
+                    wide.upper[place] if wide else None,
                 )
             )
     return Table(
@@ -170,45 +165,35 @@ def grid_table(name: FigureName, curves: list[Entry]) -> Table:
     )
 
 
-def _estimate(value: float | None, interval: list[float] | None) -> Estimate:
-    return (value, None, None) if interval is None else (value, interval[0], interval[1])
-
-
-def _thresholds(curve: Entry) -> tuple[Estimate, Estimate]:
-    found = {one["rate"]: _estimate(one["v"], one["interval"]) for one in curve.get("thresholds", ())}
+def _thresholds(curve: Curve) -> tuple[Estimate, Estimate]:
+    found = {one.rate: estimate(one.v, one.interval) for one in curve.thresholds}
     nothing: Estimate = (None, None, None)
     return found.get(0.75, nothing), found.get(0.5, nothing)
 
 
-def _plotted(curve: Entry, observer: Observer) -> PlottedCurve:
-    band = curve["band"]
-    bands: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
-    if "lower" in band:
-        bands[f"{100 * band['level']:g} % pointwise"] = (tuple(band["lower"]), tuple(band["upper"]))
-        meaning = f"{100 * band['simultaneous_level']:.1f} % simultaneous"
-        bands[meaning] = (tuple(band["simultaneous_lower"]), tuple(band["simultaneous_upper"]))
+def _plotted(curve: Curve, observer: Observer) -> PlottedCurve:
     return PlottedCurve(
         observer=observer,
-        v=tuple(band["v"]),
-        estimate=tuple(band["estimate"]),
-        bands=bands,
-        bins=tuple((one["v"], one["n"], one["rate"]) for one in curve["bins"]),
-        measured=tuple(curve["measured"]["range"]),
-        area=curve["area"],
+        v=curve.band.v,
+        estimate=curve.band.estimate,
+        bands=curve.band.bands,
+        bins=tuple((one.v, one.n, one.rate) for one in curve.bins),
+        measured=curve.measured.range,
+        area=curve.area,
     )
 
 
 def _conditions(findings: Findings) -> Figure:
     observers = observers_of(findings)
-    means = {cell["condition"]: cell["mean_over_observers"] for cell in findings.get("human_accuracy", ())}
-    people = {entry["name"] for entry in findings["observers"] if entry["kind"] == "human"}
+    means = {cell.condition: cell.mean_over_observers for cell in findings.human_accuracy}
+    people = {one.name for one in findings.observers if one.kind == "human"}
     answers: dict[str, int] = dict.fromkeys(means, 0)
     rates: dict[str, dict[str, tuple[float, int]]] = {}
-    for cell in findings["accuracy"]:
-        if cell["observer"] in people:
-            answers[cell["condition"]] += cell["trials"]
+    for cell in findings.accuracy:
+        if cell.observer in people:
+            answers[cell.condition] += cell.trials
         else:
-            rates.setdefault(cell["observer"], {})[cell["condition"]] = (cell["accuracy"], cell["trials"])
+            rates.setdefault(cell.observer, {})[cell.condition] = (cell.accuracy, cell.trials)
     series: list[tuple[Observer, dict[str, tuple[float, int]]]] = [
         (observers[name], by_condition) for name, by_condition in rates.items()
     ]
@@ -228,10 +213,7 @@ def _condition_table(findings: Findings) -> Table:
             Column("correct", "Right", "count"),
             Column("accuracy", "Accuracy", "number"),
         ),
-        tuple(
-            (cell["observer"], cell["condition"], cell["trials"], cell["correct"], cell["accuracy"])
-            for cell in findings["accuracy"]
-        ),
+        tuple((cell.observer, cell.condition, cell.trials, cell.correct, cell.accuracy) for cell in findings.accuracy),
     )
 
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table
+from analysis.findings.model import Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import Findings, readable
+from humanexp.results.charts.names import readable
 
 KEY = "discrimination"
 FORMS = {"same-different": "same/different", "abx": "ABX"}
 
 
 def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(KEY, _("all pairs"))] if findings.get("discrimination") else []
+    return [Choice(KEY, _("all pairs"))] if findings.discrimination else []
 
 
 def _build(findings: Findings, key: str) -> Chart:
-    entries = findings["discrimination"]
-    level = (findings.get("settings") or {}).get("level", 0.95)
-    margin = entries[0]["margin"]
+    entries = findings.discrimination
     return Chart(
         key=key,
         title=_("Can people tell the corruptions apart?"),
@@ -43,21 +42,21 @@ def _build(findings: Findings, key: str) -> Chart:
                 ),
                 tuple(
                     (
-                        *map(readable, entry["pair"]),
-                        FORMS[entry.get("form", "same-different")],
-                        entry["trials"],
-                        entry["correct"],
-                        (entry["accuracy"], *entry["interval"]),
-                        entry.get("upper_bound"),
-                        entry["d_prime"],
-                        entry.get("p_adjusted"),
-                        entry["verdict"],
+                        *map(readable, entry.pair),
+                        FORMS[entry.form],
+                        entry.trials,
+                        entry.correct,
+                        (entry.accuracy, *entry.interval),
+                        entry.upper_bound,
+                        entry.d_prime,
+                        entry.p_adjusted,
+                        entry.verdict,
                     )
                     for entry in entries
                 ),
                 (
-                    f"Guessing gives 0.5; {100 * level:g} % intervals. Equivalent: the one-sided bound lies below "
-                    f"{0.5 + margin:g}.",
+                    f"Guessing gives 0.5; {100 * findings.level:g} % intervals. Equivalent: the one-sided bound lies "
+                    f"below {0.5 + entries[0].margin:g}.",
                 ),
             ),
         ),

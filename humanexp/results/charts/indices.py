@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, IndexRow, Table, index_figure
-from analysis.figures.table import Estimate
+from analysis.figures.table import Estimate, estimate
+from analysis.findings.model import Comparison, Findings, Leader
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import Entry, Findings, observers_of, readable
+from humanexp.results.charts.names import observers_of, readable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,58 +33,43 @@ class Standing:
     highest: tuple[float, str]
 
 
-def own_comparisons(findings: Findings, measure: str) -> list[Entry]:
+def own_comparisons(findings: Findings, measure: str) -> list[Comparison]:
     """Comparisons with people's own curves, not borrowed ones."""
-    return [
-        entry
-        for entry in findings.get("comparisons", ())
-        if entry["property"] == measure and not entry.get("borrowed", False)
-    ]
-
-
-def shown(entry: Entry) -> Entry:
-    """The whole axis, or the common measured range where too much of the whole axis is extrapolated."""
-    common: Entry | None = entry.get("common_range")
-    return common if entry.get("withheld") and common else entry
+    return [entry for entry in findings.comparisons if entry.property == measure and not entry.borrowed]
 
 
 def standings_of(findings: Findings, measure: str) -> list[Standing]:
     """Highest mean HMRI first."""
-    joint = {entry["classifier"]: entry for entry in findings.get("leaderboard", ()) if entry["property"] == measure}
-    by_classifier: dict[str, list[Entry]] = {}
+    joint = {entry.classifier: entry for entry in findings.leaderboard if entry.property == measure}
+    by_classifier: dict[str, list[Comparison]] = {}
     for entry in own_comparisons(findings, measure):
-        by_classifier.setdefault(entry["classifier"], []).append(entry)
-    standings = [_standing(name, own, joint.get(name, {})) for name, own in by_classifier.items()]
+        by_classifier.setdefault(entry.classifier, []).append(entry)
+    standings = [_standing(name, own, joint.get(name)) for name, own in by_classifier.items()]
     return sorted(standings, key=lambda standing: -(standing.hmri[0] or 0.0))
 
 
-def _standing(name: str, own: Sequence[Entry], joint: Entry) -> Standing:
-    ordered = sorted((float(shown(entry)["hmri"]), readable(entry["corruption"])) for entry in own)
+def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Standing:
+    """Means over corruptions; their intervals need the joint resamples of the analysis, or there is one corruption."""
+    shown = [entry.shown for entry in own]
+    resampled = joint or (shown[0] if len(shown) == 1 else None)
+    ordered = sorted((entry.shown.hmri, readable(entry.corruption)) for entry in own)
     return Standing(
         classifier=name,
         corruptions=len(own),
-        hmri=_mean(own, "hmri", joint),
-        mrsi=_mean(own, "mrsi", joint),
-        human_area=fmean(shown(entry)["human_area"] for entry in own),
-        classifier_area=fmean(shown(entry)["classifier_area"] for entry in own),
-        corruption_error=_joint(joint, "corruption_error"),
+        hmri=estimate(
+            joint.hmri if joint else fmean(one.hmri for one in shown), resampled.hmri_interval if resampled else None
+        ),
+        mrsi=estimate(
+            joint.mrsi if joint else fmean(one.mrsi for one in shown), resampled.mrsi_interval if resampled else None
+        ),
+        human_area=fmean(one.human_area for one in shown),
+        classifier_area=fmean(one.classifier_area for one in shown),
+        corruption_error=(
+            estimate(joint.corruption_error, joint.corruption_error_interval) if joint else (None, None, None)
+        ),
         lowest=ordered[0],
         highest=ordered[-1],
     )
-
-
-def _mean(own: Sequence[Entry], index: str, joint: Entry) -> Estimate:
-    """Mean over corruptions; its interval needs the joint resamples of the analysis, or there is but one corruption."""
-    interval: Any = joint.get(f"{index}_interval")
-    if interval is None and len(own) == 1:
-        interval = shown(own[0]).get(f"{index}_interval")
-    value = joint[index] if index in joint else fmean(shown(entry)[index] for entry in own)
-    return (value, interval[0], interval[1]) if interval else (value, None, None)
-
-
-def _joint(joint: Entry, name: str) -> Estimate:
-    interval = joint.get(f"{name}_interval") or (None, None)
-    return (joint.get(name), interval[0], interval[1])
 
 
 def leaderboard_table(findings: Findings, measure: str) -> Table:
@@ -123,12 +108,8 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
 
 
 def comparisons_table(findings: Findings, measure: str, corruption: str) -> Table:
-    entries = [
-        entry
-        for entry in findings.get("comparisons", ())
-        if (entry["property"], entry["corruption"]) == (measure, corruption)
-    ]
-    level = entries[0].get("level", 0.95) if entries else 0.95
+    entries = [one for one in findings.comparisons if (one.property, one.corruption) == (measure, corruption)]
+    level = entries[0].level if entries else findings.level
     return Table(
         "indices",
         f"Models against people, {measure}, {readable(corruption)}",
@@ -146,14 +127,17 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
         ),
         tuple(
             (
-                entry["classifier"],
-                readable(entry.get("human_curve", corruption)) + (" (borrowed)" if entry.get("borrowed") else ""),
-                _estimate(shown(entry), "hmri"),
-                _estimate(shown(entry), "mrsi"),
-                *(shown(entry)[name] for name in ("human_area", "classifier_area", "human_lead", "classifier_lead")),
-                *(entry["common_range"]["range"] if shown(entry) is not entry else (0.0, 1.0)),
+                entry.classifier,
+                readable(entry.human_curve) + (" (borrowed)" if entry.borrowed else ""),
+                estimate(entry.shown.hmri, entry.shown.hmri_interval),
+                estimate(entry.shown.mrsi, entry.shown.mrsi_interval),
+                entry.shown.human_area,
+                entry.shown.classifier_area,
+                entry.shown.human_lead,
+                entry.shown.classifier_lead,
+                *(entry.shown_range or (0.0, 1.0)),
             )
-            for entry in sorted(entries, key=lambda entry: -shown(entry)["hmri"])
+            for entry in sorted(entries, key=lambda entry: -entry.shown.hmri)
         ),
         (
             f"{100 * level:g} % intervals. Where more than a fifth of a curve is extrapolated, numbers are for the "
@@ -162,14 +146,9 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
     )
 
 
-def _estimate(entry: Entry, index: str) -> Estimate:
-    interval = entry.get(f"{index}_interval")
-    return (entry[index], interval[0], interval[1]) if interval else (entry[index], None, None)
-
-
 def _pairs(findings: Findings) -> list[tuple[str, str]]:
     """(property, corruption), accuracy first."""
-    pairs = dict.fromkeys((entry["property"], entry["corruption"]) for entry in findings.get("comparisons", ()))
+    pairs = dict.fromkeys((entry.property, entry.corruption) for entry in findings.comparisons)
     return sorted(pairs, key=lambda pair: pair[0] != "accuracy")
 
 
@@ -180,16 +159,16 @@ def _choices(findings: Findings) -> list[Choice]:
 def _build(findings: Findings, key: str) -> Chart:
     _family, measure, corruption = key.split("--")
     observers = observers_of(findings)
-    entries = [entry for entry in own_comparisons(findings, measure) if entry["corruption"] == corruption]
     rows = [
         IndexRow(
-            observer=observers[entry["classifier"]],
-            hmri=shown(entry)["hmri"],
-            hmri_interval=_interval(shown(entry).get("hmri_interval")),
-            mrsi=shown(entry)["mrsi"],
-            mrsi_interval=_interval(shown(entry).get("mrsi_interval")),
+            observer=observers[entry.classifier],
+            hmri=entry.shown.hmri,
+            hmri_interval=entry.shown.hmri_interval,
+            mrsi=entry.shown.mrsi,
+            mrsi_interval=entry.shown.mrsi_interval,
         )
-        for entry in entries
+        for entry in own_comparisons(findings, measure)
+        if entry.corruption == corruption
     ]
     title = f"{readable(corruption).capitalize()}: models against people, {measure}"
     return Chart(
@@ -200,10 +179,6 @@ def _build(findings: Findings, key: str) -> Chart:
         definition=words.INDICES,
         caveats=(*words.INDEX_CAVEATS, *([words.CONSISTENCY_CAVEAT] if measure == "consistency" else [])),
     )
-
-
-def _interval(values: Sequence[float] | None) -> tuple[float, float] | None:
-    return None if values is None else (values[0], values[1])
 
 
 def _leaderboards(findings: Findings) -> list[Choice]:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table
+from analysis.findings.model import Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import Findings
 
 KEY = "levels"
 
 
 def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(KEY, _("all models"))] if (findings.get("levels") or {}).get("models") else []
+    return [Choice(KEY, _("all models"))] if findings.levels and findings.levels.models else []
 
 
 def _build(findings: Findings, key: str) -> Chart:
-    found = findings["levels"]
-    functions = ", ".join(name.replace("_", " ") for name in found.get("functions", ()))
+    functions = ", ".join(name.replace("_", " ") for name in findings.levels.functions) if findings.levels else ""
     return Chart(
         key=key,
         title=_("Fixed levels against the whole range"),
@@ -38,15 +37,15 @@ def _build(findings: Findings, key: str) -> Chart:
                 ),
                 tuple(
                     (
-                        one["classifier"],
-                        one["fixed_accuracy"],
-                        one["ranks"].get("fixed"),
-                        one["area_accuracy"],
-                        one["ranks"].get("accuracy"),
-                        one["area_consistency"],
-                        one["ranks"].get("consistency"),
+                        one.classifier,
+                        one.fixed_accuracy,
+                        one.ranks.fixed,
+                        one.area_accuracy,
+                        one.ranks.accuracy,
+                        one.area_consistency,
+                        one.ranks.consistency,
                     )
-                    for one in found["models"]
+                    for one in (findings.levels.models if findings.levels else ())
                 ),
                 (f"Means over {functions}." if functions else "",),
             ),

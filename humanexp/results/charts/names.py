@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from analysis.figures import Observer
+from analysis.findings.model import HUMANS, Curve, Findings
 
-Findings = Mapping[str, Any]
-Entry = Mapping[str, Any]
-HUMANS = "humans"
 #: Clean pictures among the corruptions.
 CLEAN = "none"
 CONDITIONS = "conditions"
@@ -39,8 +35,8 @@ class FigureName:
 
 def observers_of(findings: Findings) -> dict[str, Observer]:
     """Every population with its place in the palette: the same classifier looks the same in every figure."""
-    names = list(dict.fromkeys(curve["population"] for curve in findings.get("curves", ())))
-    names += [entry["name"] for entry in findings.get("observers", ()) if entry["kind"] == "classifier"]
+    names = [curve.population for curve in findings.curves]
+    names += [one.name for one in findings.observers if one.kind == "classifier"]
     classifiers = [name for name in dict.fromkeys(names) if name != HUMANS]
     observers = {name: Observer(name, "classifier", place) for place, name in enumerate(classifiers)}
     return {HUMANS: Observer(PEOPLE, "human"), **observers}
@@ -60,36 +56,30 @@ def population_label(population: str) -> str:
 
 def figure_names(findings: Findings) -> list[FigureName]:
     """In the order in which they are offered: accuracy before consistency, corruptions as they come."""
-    pairs = dict.fromkeys((curve["property"], curve["corruption"]) for curve in findings.get("curves", ()))
+    pairs = dict.fromkeys((curve.property, curve.corruption) for curve in findings.curves)
     names = [FigureName(f"{measure}--{corruption}", corruption, measure) for measure, corruption in pairs]
     names.sort(key=lambda name: name.measure != "accuracy")
-    if not names and findings.get("accuracy"):
+    if not names and findings.accuracy:
         names.append(FigureName(CONDITIONS, CONDITIONS, "accuracy"))
     return names
 
 
-def curves_of(findings: Findings, name: FigureName) -> list[Entry]:
+def curves_of(findings: Findings, name: FigureName) -> list[Curve]:
     """The curves of one figure, people's first."""
     curves = [
-        curve
-        for curve in findings.get("curves", ())
-        if (curve["property"], curve["corruption"]) == (name.measure, name.corruption)
+        curve for curve in findings.curves if (curve.property, curve.corruption) == (name.measure, name.corruption)
     ]
-    return sorted(curves, key=lambda curve: curve["population"] != HUMANS)
+    return sorted(curves, key=lambda curve: curve.population != HUMANS)
 
 
 def corruptions_of(findings: Findings) -> list[str]:
     """Corruptions with a curve, in the findings' order."""
-    return list(dict.fromkeys(curve["corruption"] for curve in findings.get("curves", ())))
+    return list(dict.fromkeys(curve.corruption for curve in findings.curves))
 
 
 def is_over_conditions(findings: Findings, corruption: str) -> bool:
     """Whether a corruption's curves stand over published conditions instead of visual change."""
-    return any(
-        curve.get("abscissa") == "condition"
-        for curve in findings.get("curves", ())
-        if curve["corruption"] == corruption
-    )
+    return any(curve.abscissa == "condition" for curve in findings.curves if curve.corruption == corruption)
 
 
 def axis_label(findings: Findings, corruption: str) -> str:
@@ -99,7 +89,7 @@ def axis_label(findings: Findings, corruption: str) -> str:
 
 def conditions_of(findings: Findings) -> list[str]:
     """Conditions in the findings' own order."""
-    return list(dict.fromkeys(cell["condition"] for cell in findings.get("accuracy", ())))
+    return list(dict.fromkeys(cell.condition for cell in findings.accuracy))
 
 
 def readable(name: str) -> str:

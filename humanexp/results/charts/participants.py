@@ -7,27 +7,24 @@ from dataclasses import replace
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Figure, Line, Observer, Table
+from analysis.findings.model import Findings, Participant
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.curves import figure_of, name_of
-from humanexp.results.charts.names import HUMANS, Entry, Findings, figure_names, readable
+from humanexp.results.charts.names import figure_names, readable
 
 EACH = Observer("single participants", "participant")
 
 
-def _entries(findings: Findings, corruption: str) -> list[Entry]:
-    return [entry for entry in findings.get("participants") or () if entry["corruption"] == corruption]
-
-
 def _choices(findings: Findings) -> list[Choice]:
-    drawn = dict.fromkeys(entry["corruption"] for entry in findings.get("participants") or () if entry["band"])
-    people = {curve["corruption"] for curve in findings.get("curves", ()) if curve["population"] == HUMANS}
+    drawn = dict.fromkeys(one.corruption for one in findings.participants if one.corruption and one.band)
+    people = {curve.corruption for curve in findings.human_curves}
     return [Choice(f"participants--{name}", readable(name)) for name in drawn if name in people]
 
 
 def _build(findings: Findings, key: str) -> Chart:
     corruption = key.split("--", 1)[1]
-    entries = _entries(findings, corruption)
+    entries = [one for one in findings.participants if one.corruption == corruption]
     return Chart(
         key=key,
         title=_("Every participant behind the mean"),
@@ -43,9 +40,7 @@ def _build(findings: Findings, key: str) -> Chart:
                     Column("median_rt_ms", "Median time, ms", "number", 0),
                     Column("area", "R̂", "number"),
                 ),
-                tuple(
-                    (one["participant"], one["n"], one["accuracy"], one["median_rt_ms"], one["area"]) for one in entries
-                ),
+                tuple((one.participant, one.n, one.accuracy, one.median_rt_ms, one.area) for one in entries),
             ),
         ),
         definition=words.PARTICIPANTS,
@@ -53,13 +48,11 @@ def _build(findings: Findings, key: str) -> Chart:
     )
 
 
-def _figure(findings: Findings, corruption: str, entries: list[Entry]) -> Figure:
+def _figure(findings: Findings, corruption: str, entries: list[Participant]) -> Figure:
     name = next(name for name in figure_names(findings) if name.corruption == corruption)
     whole = figure_of(findings, name_of(findings, name.key)).only(["people"])
     lines = tuple(
-        Line(EACH, tuple(band["v"]), tuple(band["estimate"]), (one["participant"],) * len(band["v"]))
-        for one in entries
-        if (band := one["band"])
+        Line(EACH, band.v, band.estimate, (one.participant,) * len(band.v)) for one in entries if (band := one.band)
     )
     return replace(
         whole,

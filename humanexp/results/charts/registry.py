@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.findings.model import Findings
 from humanexp.core.errors import NotFound
 from humanexp.results.charts import (
     agreement,
@@ -19,7 +20,6 @@ from humanexp.results.charts import (
     validation,
 )
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import Findings
 
 FAMILIES: dict[str, Family] = {
     family.name: family

@@ -8,20 +8,20 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table
 from analysis.figures.table import Cell
+from analysis.findings.model import Choice as Chosen
+from analysis.findings.model import Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import HUMANS, Entry, Findings
 
 KEY = "sensitivity"
 
 
 def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(KEY, _("all choices"))] if len(findings.get("sensitivity", ())) > 1 else []
+    return [Choice(KEY, _("all choices"))] if len(findings.sensitivity) > 1 else []
 
 
 def _build(findings: Findings, key: str) -> Chart:
-    entries = findings["sensitivity"]
-    models = list(dict.fromkeys(one["classifier"] for entry in entries for one in entry["comparisons"]))
+    models = list(dict.fromkeys(one.classifier for entry in findings.sensitivity for one in entry.comparisons))
     return Chart(
         key=key,
         title=_("What the choices change"),
@@ -37,7 +37,7 @@ def _build(findings: Findings, key: str) -> Chart:
                     Column("human_area", "R̂ people", "number"),
                     *(Column(f"hmri_{name}", f"HMRI {name}", "number") for name in models),
                 ),
-                tuple(_row(entry, models) for entry in entries),
+                tuple(_row(entry, models) for entry in findings.sensitivity),
             ),
         ),
         definition=words.SENSITIVITY,
@@ -45,19 +45,11 @@ def _build(findings: Findings, key: str) -> Chart:
     )
 
 
-def _row(entry: Entry, models: list[str]) -> tuple[Cell, ...]:
-    areas = [
-        one["area"]
-        for one in entry["curves"]
-        if (one["population"], one["property"]) == (HUMANS, "accuracy") and one["area"] is not None
-    ]
-    cells: list[Cell] = [entry["choice"], entry.get("sessions"), entry["answers"], fmean(areas) if areas else None]
+def _row(entry: Chosen, models: list[str]) -> tuple[Cell, ...]:
+    areas = [one.area for one in entry.curves if one.property == "accuracy"]
+    cells: list[Cell] = [entry.choice, entry.sessions, entry.answers, fmean(areas) if areas else None]
     for name in models:
-        found = [
-            one["hmri"]
-            for one in entry["comparisons"]
-            if (one["classifier"], one["property"]) == (name, "accuracy") and one["hmri"] is not None
-        ]
+        found = [one.hmri for one in entry.comparisons if (one.classifier, one.property) == (name, "accuracy")]
         cells.append(fmean(found) if found else None)
     return tuple(cells)
 

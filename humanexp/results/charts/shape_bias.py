@@ -5,15 +5,17 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table
+from analysis.figures.table import estimate
+from analysis.findings.model import Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import Findings, population_label
+from humanexp.results.charts.names import population_label
 
 KEY = "shape-bias"
 
 
 def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(KEY, _("all observers"))] if findings.get("shape_bias") else []
+    return [Choice(KEY, _("all observers"))] if findings.shape_bias else []
 
 
 def _build(findings: Findings, key: str) -> Chart:
@@ -34,13 +36,13 @@ def _build(findings: Findings, key: str) -> Chart:
                 ),
                 tuple(
                     (
-                        population_label(one["observer"]),
-                        (one["bias"], *(one["interval"] if one["bias"] is not None else (None, None))),
-                        one["shape"],
-                        one["texture"],
-                        one["other"],
+                        population_label(one.observer),
+                        estimate(one.bias, one.interval if one.bias is not None else None),
+                        one.shape,
+                        one.texture,
+                        one.other,
                     )
-                    for one in findings["shape_bias"]
+                    for one in findings.shape_bias
                 ),
             ),
         ),

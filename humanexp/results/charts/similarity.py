@@ -5,23 +5,23 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Pair, Table, similarity_figure
+from analysis.findings.model import HUMANS, Findings, Similarity
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import HUMANS, Entry, Findings, population_keys, population_label, readable
+from humanexp.results.charts.names import population_keys, population_label, readable
 
 
-def entries_of(findings: Findings, measure: str, population: str) -> list[Entry]:
+def entries_of(findings: Findings, measure: str, population: str) -> list[Similarity]:
     """Pairs of one population; `population` is a value of `population_keys`."""
     keys = population_keys(findings)
     return [
         entry
-        for entry in (*findings.get("similarity", ()), *findings.get("classifier_similarity", ()))
-        if entry["property"] == measure and keys[entry.get("population", HUMANS)] == population
+        for entry in (*findings.similarity, *findings.classifier_similarity)
+        if entry.property == measure and keys[entry.population] == population
     ]
 
 
-def pairs_table(entries: list[Entry], title: str) -> Table:
-    margin = entries[0].get("margin") if entries else None
+def pairs_table(entries: list[Similarity], title: str) -> Table:
     return Table(
         "similarity",
         title,
@@ -38,37 +38,29 @@ def pairs_table(entries: list[Entry], title: str) -> Table:
         ),
         tuple(
             (
-                readable(entry["pair"][0]),
-                readable(entry["pair"][1]),
-                (entry["difference"], *(entry.get("interval") or (None, None))),
-                entry["p_adjusted"] if entry.get("p_adjusted") is not None else entry.get("p"),
-                _overlap(entry.get("overlap_83")),
-                _overlap(entry.get("overlap_83_pointwise")),
-                entry["verdict"],
-                _total(entry.get("answers")),
-                _total(entry.get("answers_to_decide")),
+                readable(entry.pair[0]),
+                readable(entry.pair[1]),
+                (entry.difference, *entry.interval),
+                entry.p_adjusted,
+                _overlap(entry.overlap_83),
+                _overlap(entry.overlap_83_pointwise),
+                entry.verdict,
+                entry.answers,
+                entry.answers_to_decide,
             )
             for entry in entries
         ),
-        () if margin is None else (f"Margin of equivalence ±{margin:g}.",),
+        tuple(f"Margin of equivalence ±{entry.margin:g}." for entry in entries[:1]),
     )
 
 
-def _overlap(value: bool | None) -> str:
-    return "–" if value is None else "overlap" if value else "part"
-
-
-def _total(value: object) -> int | None:
-    """Answers of a pair: one number, or one a corruption."""
-    if isinstance(value, list | tuple):
-        return sum(int(one) for one in value)
-    return int(value) if isinstance(value, int | float) else None
+def _overlap(value: bool) -> str:
+    return "overlap" if value else "part"
 
 
 def _choices(findings: Findings) -> list[Choice]:
     pairs = dict.fromkeys(
-        (entry["property"], entry.get("population", HUMANS))
-        for entry in (*findings.get("similarity", ()), *findings.get("classifier_similarity", ()))
+        (entry.property, entry.population) for entry in (*findings.similarity, *findings.classifier_similarity)
     )
     keys = population_keys(findings)
     return [
@@ -80,15 +72,15 @@ def _choices(findings: Findings) -> list[Choice]:
 def _build(findings: Findings, key: str) -> Chart:
     _family, measure, population = key.split("--")
     entries = entries_of(findings, measure, population)
-    label = population_label(entries[0].get("population", HUMANS))
-    names = list(dict.fromkeys(name for entry in entries for name in entry["pair"]))
+    label = population_label(entries[0].population)
+    names = list(dict.fromkeys(name for entry in entries for name in entry.pair))
     title = f"Similarity of corruptions for {label}, {measure}"
     pairs = [
         Pair(
-            first=readable(entry["pair"][0]),
-            second=readable(entry["pair"][1]),
-            difference=entry["difference"],
-            verdict=entry["verdict"],
+            first=readable(entry.pair[0]),
+            second=readable(entry.pair[1]),
+            difference=entry.difference,
+            verdict=entry.verdict,
             detail=_detail(entry),
         )
         for entry in entries
@@ -103,11 +95,10 @@ def _build(findings: Findings, key: str) -> Chart:
     )
 
 
-def _detail(entry: Entry) -> str:
-    first, second = (readable(name) for name in entry["pair"])
-    interval = entry.get("interval")
-    ends = f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else ""
-    return f"{first} · {second}: {entry['verdict']}, ΔR {entry['difference']:.3f}{ends}"
+def _detail(entry: Similarity) -> str:
+    first, second = (readable(name) for name in entry.pair)
+    low, high = entry.interval
+    return f"{first} · {second}: {entry.verdict}, ΔR {entry.difference:.3f} [{low:.3f}, {high:.3f}]"
 
 
 FAMILY = Family("similarity", _choices, _build)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table
+from analysis.findings.model import Findings
+from humanexp.core.errors import NotFound
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import Findings
 
 KEY = "validation"
 _OVERALL = {
@@ -25,12 +26,13 @@ _OVERALL = {
 
 
 def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(KEY, _("all pictures"))] if (findings.get("validation") or {}).get("images") else []
+    return [Choice(KEY, _("all pictures"))] if findings.validation and findings.validation.images else []
 
 
 def _build(findings: Findings, key: str) -> Chart:
-    found = findings["validation"]
-    overall = found["overall"]
+    found = findings.validation
+    if found is None:
+        raise NotFound("No pictures were judged in this study.")
     return Chart(
         key=key,
         title=_("What people agree on"),
@@ -40,8 +42,10 @@ def _build(findings: Findings, key: str) -> Chart:
                 "overall",
                 "Agreement of qualified people",
                 (Column("what", "What"), Column("value", "Value", "number")),
-                tuple((text, overall[name]) for name, text in _OVERALL.items() if name in overall),
-                (f"A picture is accepted where more than {overall['threshold']:g} of the answers say yes to both.",),
+                tuple(
+                    (_OVERALL[name], value) for name, value in found.overall if name in _OVERALL and value is not None
+                ),
+                (f"A picture is accepted where more than {found.overall.threshold:g} of the answers say yes to both.",),
             ),
             Table(
                 "pictures",
@@ -58,16 +62,16 @@ def _build(findings: Findings, key: str) -> Chart:
                 ),
                 tuple(
                     (
-                        one["stimulus"],
-                        one["wanted"],
-                        one["n"],
-                        one["shows"],
-                        one["usable"],
-                        one["yes_to_both"],
-                        one["agreement"],
-                        "yes" if one["accepted"] else "no",
+                        one.stimulus,
+                        one.wanted,
+                        one.n,
+                        one.shows,
+                        one.usable,
+                        one.yes_to_both,
+                        one.agreement,
+                        "yes" if one.accepted else "no",
                     )
-                    for one in found["images"]
+                    for one in found.images
                 ),
             ),
         ),

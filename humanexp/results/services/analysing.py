@@ -72,17 +72,17 @@ def run_analysis(
             report=report,
         )
     if not selection.is_as_planned:
-        found["selection"] = selection.to_dict()
+        found = found.model_copy(update={"selection": selection.to_dict()})
     relative = f"results/{study.slug}/findings-{secrets.token_hex(6)}.json"
     path = media_path(relative)
-    write_whole(path, json.dumps(found, allow_nan=False).encode())
+    write_whole(path, json.dumps(found.to_json(), allow_nan=False).encode())
     try:
         return AnalysisRun.objects.create(
             study=study,
-            version=found["version"],
+            version=found.version,
             seed=seed,
             n_bootstrap=n_bootstrap,
-            data_digest=found["data_digest"],
+            data_digest=found.data_digest,
             findings_file=relative,
             trials=len(inputs["trials"]),
             selection=selection.to_dict(),

@@ -5,10 +5,11 @@ import platform
 import secrets
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from analysis.findings.model import Findings
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations import selectors as evaluations
@@ -24,7 +25,7 @@ from humanexp.results.selectors import REPORT, subject_of
 from humanexp.results.services.planning import study_snapshot
 
 if TYPE_CHECKING:
-    from analysis.reporting import Paragraph
+    from analysis.reporting import Deviation, FrozenPlan, Paragraph
 
 Progress = Callable[[int, int, str], None]
 #: Packages whose versions decide the numbers.
@@ -106,17 +107,18 @@ def methods_of(run: AnalysisRun, plan: AnalysisPlan | None) -> list[Paragraph]:
     )
 
 
-def frozen_plan(plan: AnalysisPlan | None) -> Any:
+def frozen_plan(plan: AnalysisPlan | None) -> FrozenPlan | None:
     """The plan as the science reads it; refuses one that was changed after it was frozen."""
     from analysis.reporting import FrozenPlan
 
     return None if plan is None else FrozenPlan.from_dict({"content": plan.content, "digest": plan.digest})
 
 
-def deviations_of(study: Study, plan: AnalysisPlan | None, found: dict[str, Any]) -> list[Any]:
+def deviations_of(study: Study, plan: AnalysisPlan | None, found: Findings) -> list[Deviation]:
     from analysis.reporting import deviations
 
-    return [] if plan is None else deviations(frozen_plan(plan), found, snapshot=study_snapshot(study))
+    frozen = frozen_plan(plan)
+    return [] if frozen is None else deviations(frozen, found, snapshot=study_snapshot(study))
 
 
 def plan_sentences(plan: AnalysisPlan | None) -> list[str]:

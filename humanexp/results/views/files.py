@@ -68,7 +68,7 @@ def table_file(request: HttpRequest, slug: str, key: str, table: str, suffix: st
 def findings_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Every number of the pages, unrounded."""
     run = run_of(request, slug)
-    content = json.dumps(selectors.findings(run) | exports.since_of(run), allow_nan=False)
+    content = json.dumps(selectors.findings_json(run) | exports.since_of(run), allow_nan=False)
     return _attached(content.encode(), "application/json", f"{slug}-findings.json")
 
 

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from analysis.findings.model import Findings
 from humanexp.core import clock, navigation
 from humanexp.core.errors import NotFound
 from humanexp.experiments.models import Origin, Study
@@ -125,7 +126,7 @@ def methods(request: HttpRequest, slug: str) -> HttpResponse:
         "facts": reporting.report_facts(run),
         "report": selectors.latest_report(run),
         "report_job": partial_context(job, now=clock.now()) if job and _is_shown(job, run) else None,
-        "notes": selectors.findings(run).get("notes", ()),
+        "notes": selectors.findings(run).notes,
     }
     if context["plan"] is None and study.origin == Origin.COLLECTED:
         context["plan_to_freeze"] = services.plan_as_it_stands(study)
@@ -138,7 +139,7 @@ def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, An
     return SelectionForm(given, corruptions=corruptions, imported=study.origin == Origin.IMPORTED)
 
 
-def _panel_context(found: Mapping[str, Any], name: charts.FigureName) -> dict[str, Any]:
+def _panel_context(found: Findings, name: charts.FigureName) -> dict[str, Any]:
     panel = panel_of(found, name)
     return {
         "panel": panel,

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis.findings import analyse
-from tests.analysis.findings.studies import sessions_of, study
+from tests.analysis.findings.studies import analysed, sessions_of, study
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +16,7 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.fixture(scope="session")
 def findings(tables: tuple[pd.DataFrame, pd.DataFrame]) -> dict[str, Any]:
     """One analysis, for all tests that only read it."""
-    return analyse(*tables, study="simulated", seed=3, n_bootstrap=60)
+    return analysed(*tables, study="simulated", seed=3, n_bootstrap=60)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.categories import CATEGORIES
+from analysis.findings import analyse
 from analysis.tables import SESSIONS
 from tests.analysis.curves.truths import gradual
 
@@ -69,6 +70,11 @@ def study(
         )
     trials = pd.DataFrame(rows)
     return trials, predictions_for(rng, trials)
+
+
+def analysed(*tables: pd.DataFrame, **settings: Any) -> dict[str, Any]:
+    """Every number as it is stored."""
+    return analyse(*tables, **settings).to_json()
 
 
 def sessions_of(trials: pd.DataFrame, reasons: dict[str, str], *, flags: dict[str, str]) -> pd.DataFrame:

@@ -7,16 +7,15 @@ import pandas as pd
 import pytest
 
 from analysis.agreement import error_consistency
-from analysis.findings import analyse
 from analysis.findings.abscissa import condition_scale
 from analysis.findings.agreement import agreement_entries, conditions_of
 from analysis.findings.fits import FitSettings
 from analysis.findings.observations import read_trials
-from tests.analysis.findings.studies import WRONG_CLASSIFIER, imported
+from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed, imported
 
 
 def published(people: pd.DataFrame, networks: pd.DataFrame | None = None) -> dict[str, Any]:
-    return analyse(people, networks, study="s", seed=1, n_bootstrap=100, sensitivity=False)
+    return analysed(people, networks, study="s", seed=1, n_bootstrap=100, sensitivity=False)
 
 
 def row_of(found: dict[str, Any], observer: str) -> dict[str, Any]:
@@ -122,4 +121,4 @@ def test_unchanged_pictures_are_no_test_of_robustness(conditions: dict[str, floa
     found, _ = agreement_entries(
         people, people.select(people.correct < 0), [], scales, FitSettings(seed=1, n_bootstrap=0)
     )
-    assert set(found[0]["conditions"]) == set(conditions) - {control}
+    assert set(found[0].conditions) == set(conditions) - {control}

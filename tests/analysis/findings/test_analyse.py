@@ -12,10 +12,9 @@ import pytest
 from analysis.compute import executor
 from analysis.curves import CleanTrials, fit_curve
 from analysis.errors import InvalidInput, TableRefused
-from analysis.findings import analyse
 from analysis.findings.observations import digest_of
 from tests.analysis.curves.truths import gradual
-from tests.analysis.findings.studies import WRONG_CLASSIFIER, imported, study
+from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed, imported, study
 
 
 def find(entries: list[dict[str, Any]], **wanted: str) -> dict[str, Any]:
@@ -57,7 +56,7 @@ def test_result_is_plain_json_and_the_same_bytes_every_time(
     tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
 ) -> None:
     text = json.dumps(findings, allow_nan=False)
-    again = analyse(
+    again = analysed(
         tables[0].sample(frac=1, random_state=1),
         tables[1].sample(frac=1, random_state=2),
         study="simulated",
@@ -72,7 +71,7 @@ def test_two_processes_find_the_same_and_tell_how_far_they_are(
 ) -> None:
     told: list[tuple[int, int, str]] = []
     with executor("processes:2") as pool:
-        again = analyse(
+        again = analysed(
             *tables,
             study="simulated",
             **findings["settings"],
@@ -93,7 +92,7 @@ def test_a_cancelled_analysis_ends_between_two_curves(tables: tuple[pd.DataFrame
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        analyse(*tables, study="s", seed=1, n_bootstrap=0, report=cancel)
+        analysed(*tables, study="s", seed=1, n_bootstrap=0, report=cancel)
 
 
 def test_the_human_curve_is_that_of_accepted_main_trials_with_a_soft_anchor(
@@ -150,7 +149,7 @@ def test_golds_second_showings_and_rejected_sessions_enter_no_curve(
         spoiled.assign(position=lambda rows: rows["position"] + 1000, role="consistency_second", correct=False),
         spoiled.assign(participant="P-bad", session="S-bad", accepted=False, correct=False),
     ]
-    changed = analyse(pd.concat([trials, *extra]), predictions, study="simulated", seed=3, n_bootstrap=0)
+    changed = analysed(pd.concat([trials, *extra]), predictions, study="simulated", seed=3, n_bootstrap=0)
     for entry in changed["curves"]:
         before = find(findings["curves"], **{name: entry[name] for name in ("population", "corruption", "property")})
         assert entry["area"] == before["area"] and entry["n"] == before["n"]
@@ -192,10 +191,10 @@ def test_the_human_ceiling_is_high_but_not_one(findings: dict[str, Any]) -> None
 def test_a_borrowed_human_curve_is_labelled(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials, predictions = tables
     only_blur = trials[trials["corruption"] != "noise"]
-    found = analyse(only_blur, predictions, study="s", seed=1, n_bootstrap=0, borrow={"noise": "blur"})
+    found = analysed(only_blur, predictions, study="s", seed=1, n_bootstrap=0, borrow={"noise": "blur"})
     entry = find(found["comparisons"], corruption="noise", property="accuracy")
     assert entry["borrowed"] and entry["human_curve"] == "blur" and not entry["same_stimuli"]
-    both = analyse(trials, predictions, study="s", seed=1, n_bootstrap=0, borrow={"noise": "blur"})
+    both = analysed(trials, predictions, study="s", seed=1, n_bootstrap=0, borrow={"noise": "blur"})
     shown = [e for e in both["comparisons"] if e["corruption"] == "noise" and e["property"] == "accuracy"]
     assert [entry["borrowed"] for entry in shown] == [False, True]
 
@@ -203,7 +202,7 @@ def test_a_borrowed_human_curve_is_labelled(tables: tuple[pd.DataFrame, pd.DataF
 def test_a_headline_resting_on_extrapolation_is_withheld(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials, predictions = tables
     low = trials[trials["visual_change"] < 0.6]
-    found = analyse(low, predictions, study="s", seed=1, n_bootstrap=20)
+    found = analysed(low, predictions, study="s", seed=1, n_bootstrap=20)
     entry = find(found["curves"], population="humans", corruption="blur", property="accuracy")
     assert entry["withheld"] and entry["extrapolated"] == pytest.approx(0.4)
     assert entry["measured"]["range"] == [0.0, 0.6]
@@ -217,14 +216,14 @@ def test_shifted_corruptions_are_told_apart_and_equal_ones_never_called_differen
     alike = find(findings["similarity"], property="accuracy")
     assert alike["pair"] == ["blur", "noise"] and alike["verdict"] != "different"
     assert alike["answers_to_decide"] is None or alike["answers_to_decide"] > alike["answers"]
-    apart = analyse(*study(2, shift=0.3), study="s", seed=1, n_bootstrap=60)
+    apart = analysed(*study(2, shift=0.3), study="s", seed=1, n_bootstrap=60)
     assert find(apart["similarity"], property="accuracy")["verdict"] == "different"
     assert find(apart["classes"], population="humans", property="accuracy")["classes"] == [["blur"], ["noise"]]
 
 
 def test_another_label_space_is_shown_but_not_compared(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials, predictions = tables
-    found = analyse(trials, predictions.assign(label_space=1000), study="s", seed=1, n_bootstrap=0)
+    found = analysed(trials, predictions.assign(label_space=1000), study="s", seed=1, n_bootstrap=0)
     assert found["comparisons"] == []
     assert find(found["curves"], population=WRONG_CLASSIFIER, corruption="blur", property="accuracy")["area"] > 0
     assert any("1000-way" in note for note in found["notes"])
@@ -232,18 +231,18 @@ def test_another_label_space_is_shown_but_not_compared(tables: tuple[pd.DataFram
 
 def test_people_alone_and_classifiers_alone_are_analysed(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials, predictions = tables
-    people = analyse(trials, study="s", seed=1, n_bootstrap=0)
+    people = analysed(trials, study="s", seed=1, n_bootstrap=0)
     assert people["comparisons"] == [] and people["curves"]
-    networks = analyse(trials.head(0), predictions, study="s", seed=1, n_bootstrap=0)
+    networks = analysed(trials.head(0), predictions, study="s", seed=1, n_bootstrap=0)
     assert {entry["population"] for entry in networks["curves"]} == {WRONG_CLASSIFIER}
     assert not networks["curves"][0]["same_stimuli"]
-    nothing = analyse(trials.head(0), study="s", seed=1)
+    nothing = analysed(trials.head(0), study="s", seed=1)
     assert nothing["curves"] == [] and nothing["observers"] == []
 
 
 def test_imported_conditions_become_an_axis_of_their_own() -> None:
     trials = imported({"c100": 0.95, "c50": 0.9, "c30": 0.7, "c10": 0.3, "c05": 0.1})
-    found = analyse(trials, study="contrast", seed=1, n_bootstrap=20)
+    found = analysed(trials, study="contrast", seed=1, n_bootstrap=20)
     entry = find(found["curves"], population="humans", property="accuracy")
     assert entry["abscissa"] == "condition"
     assert [round(one["v"], 2) for one in entry["bins"]] == [0.0, 0.5, 0.7, 0.9, 0.95]
@@ -253,28 +252,28 @@ def test_imported_conditions_become_an_axis_of_their_own() -> None:
 
 
 def test_conditions_that_are_no_numbers_give_accuracies_and_no_curve() -> None:
-    found = analyse(imported({"1-0-10": 0.9, "8-0-10": 0.5}), study="eidolon", seed=1)
+    found = analysed(imported({"1-0-10": 0.9, "8-0-10": 0.5}), study="eidolon", seed=1)
     assert found["curves"] == [] and len(found["accuracy"]) == 8
     assert any("no numbers" in note for note in found["notes"])
 
 
 def test_sessions_are_handed_through(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     counts = {"opened": 60, "accepted": 41, "excluded": {"timing": 2}}
-    found = analyse(tables[0], study="s", seed=1, n_bootstrap=0, sessions=counts)
+    found = analysed(tables[0], study="s", seed=1, n_bootstrap=0, sessions=counts)
     assert found["sessions"] == counts
 
 
 def test_bad_tables_are_refused_with_the_place(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials, predictions = tables
     with pytest.raises(TableRefused, match="'stimulus'"):
-        analyse(trials.drop(columns="stimulus"), study="s", seed=1)
+        analysed(trials.drop(columns="stimulus"), study="s", seed=1)
     with pytest.raises(TableRefused, match="label spaces"):
         mixed = predictions.assign(label_space=[16, *[1000] * (len(predictions) - 1)])
-        analyse(trials, mixed, study="s", seed=1)
+        analysed(trials, mixed, study="s", seed=1)
     with pytest.raises(TableRefused, match="visual_change nor condition"):
-        analyse(trials.assign(visual_change=None), study="s", seed=1)
+        analysed(trials.assign(visual_change=None), study="s", seed=1)
     with pytest.raises(InvalidInput):
-        analyse(trials, study="s", seed=-1)
+        analysed(trials, study="s", seed=-1)
 
 
 def test_importing_the_analysis_pulls_in_nothing_heavy() -> None:

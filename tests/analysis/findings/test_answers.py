@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.findings import analyse
-from tests.analysis.findings.studies import WRONG_CLASSIFIER
+from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed
 
 
 def matrices(findings: dict[str, Any], population: str, corruption: str) -> list[dict[str, Any]]:
@@ -35,7 +34,7 @@ def test_the_favourite_is_the_wrong_answer_given_most(tables: tuple[pd.DataFrame
     wrong = (trials["corruption"] == "blur") & ~trials["correct"]
     clock = wrong & (trials["category"] != "clock") & (np.arange(len(trials)) % 2 == 0)
     biased = trials.assign(response=trials["response"].mask(clock, "clock"))
-    found = analyse(biased, predictions, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    found = analysed(biased, predictions, study="s", seed=1, n_bootstrap=0, sensitivity=False)
     favourite = matrices(found, "humans", "blur")[0]["favourite"]
     answers = biased[wrong & (biased["response"] != "na")]["response"]
     assert favourite == {"response": "clock", "share": pytest.approx((answers == "clock").mean())}
@@ -45,7 +44,7 @@ def test_classifiers_with_other_labels_have_no_matrix(tables: tuple[pd.DataFrame
     trials, predictions = tables
     assert (
         matrices(
-            analyse(trials, predictions.assign(label_space=1000), study="s", seed=1, n_bootstrap=0, sensitivity=False),
+            analysed(trials, predictions.assign(label_space=1000), study="s", seed=1, n_bootstrap=0, sensitivity=False),
             WRONG_CLASSIFIER,
             "blur",
         )
@@ -55,7 +54,7 @@ def test_classifiers_with_other_labels_have_no_matrix(tables: tuple[pd.DataFrame
 
 def test_response_times_by_tenths(screened: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials = screened[0]
-    found = analyse(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    found = analysed(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
     entry = next(one for one in found["response_times"] if one["corruption"] == "noise")
     counted = trials[trials["accepted"] & (trials["corruption"] == "noise") & (trials["response"] != "na")]
     tenth = counted[(counted["visual_change"] >= 0.3) & (counted["visual_change"] < 0.4)]
@@ -88,14 +87,14 @@ def test_participants_stand_behind_the_mean_curve(
 
 def test_a_few_answers_to_a_corruption_are_told_over_all_alone(tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials = tables[0][tables[0]["position"] % 3 != 0]
-    found = analyse(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    found = analysed(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
     assert {one["corruption"] for one in found["participants"] if one["n"] < 20} <= {None}
     assert any(one["corruption"] is None for one in found["participants"])
 
 
 def test_a_participant_with_answers_enough_has_a_curve(screened: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     trials = screened[0].assign(participant=lambda rows: "P-" + (rows["session"].str[2:].astype(int) % 3).astype(str))
-    found = analyse(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
+    found = analysed(trials, study="s", seed=1, n_bootstrap=0, sensitivity=False)
     areas = [one["area"] for one in found["participants"] if one["corruption"] == "blur"]
     people = next(one for one in found["curves"] if one["corruption"] == "blur" and one["property"] == "accuracy")
     assert len(areas) == 3 and np.mean(areas) == pytest.approx(people["area"], abs=0.04)

@@ -5,23 +5,8 @@ from typing import Any
 import pytest
 
 from analysis.findings.caveats import CONSISTENCY, MRSI_BY_NOISE, PEOPLE_WITH_OTHERS, comparison_caveats, curve_caveats
-
-
-def curve(**changed: Any) -> dict[str, Any]:
-    bins = [{"v": (k + 0.5) / 40, "n": 60, "originals": 50, "thin": False} for k in range(40)]
-    return {
-        "population": "humans",
-        "property": "accuracy",
-        "withheld": False,
-        "extrapolated": 0.0,
-        "abscissa": "visual_change",
-        "anchor": {"kind": "soft"},
-        "bins": bins,
-        "empty_bins": [],
-        "same_stimuli": True,
-        "label_space": 16,
-        **changed,
-    }
+from analysis.findings.model import Findings
+from tests.analysis.findings.examples import curve
 
 
 def test_a_sound_curve_needs_no_caveat() -> None:
@@ -34,7 +19,7 @@ def test_a_sound_curve_needs_no_caveat() -> None:
         ({"withheld": True, "extrapolated": 0.4}, "40 % of the axis is extrapolated"),
         ({"abscissa": "condition"}, "experiment's own condition"),
         ({"property": "consistency"}, PEOPLE_WITH_OTHERS),
-        ({"anchor": {"kind": "none"}}, "left end"),
+        ({"anchor": {"kind": "none", "value": None, "n": 0}}, "left end"),
         ({"empty_bins": [3, 4]}, "2 bins between"),
         ({"same_stimuli": False}, "other stimuli"),
         ({"label_space": 1000}, "1000-way"),
@@ -46,7 +31,7 @@ def test_each_weakness_is_said_in_a_sentence(changed: dict[str, Any], said: str)
 
 
 def test_top_bins_with_few_originals_are_named() -> None:
-    bins = curve()["bins"]
+    bins = curve().to_json()["bins"]
     for one in bins[34:]:
         one["originals"] = 12
     bins[5] |= {"n": 8, "thin": True}
@@ -55,8 +40,9 @@ def test_top_bins_with_few_originals_are_named() -> None:
 
 
 def test_comparisons_carry_theirs(findings: dict[str, Any]) -> None:
-    for entry in findings["comparisons"]:
-        assert entry["caveats"] == comparison_caveats(entry)
-        assert (CONSISTENCY in entry["caveats"]) == (entry["property"] == "consistency")
-        assert (MRSI_BY_NOISE in entry["caveats"]) == (entry["mrsi"] > 0 and not entry["exceeds"])
-    assert all(entry["caveats"] == curve_caveats(entry) for entry in findings["curves"])
+    found = Findings.model_validate(findings)
+    for entry in found.comparisons:
+        assert entry.caveats == tuple(comparison_caveats(entry))
+        assert (CONSISTENCY in entry.caveats) == (entry.property == "consistency")
+        assert (MRSI_BY_NOISE in entry.caveats) == (entry.mrsi > 0 and not entry.exceeds)
+    assert all(entry.caveats == tuple(curve_caveats(entry)) for entry in found.curves)

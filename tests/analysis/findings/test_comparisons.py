@@ -8,9 +8,8 @@ import pytest
 
 from analysis.categories import CATEGORIES
 from analysis.curves import bin_index
-from analysis.findings import analyse
 from analysis.tables import STIMULI
-from tests.analysis.findings.studies import WRONG_CLASSIFIER
+from tests.analysis.findings.studies import WRONG_CLASSIFIER, analysed
 
 
 def own(findings: dict[str, Any], subject: str = "accuracy") -> list[dict[str, Any]]:
@@ -43,7 +42,7 @@ def test_one_corruption_alone_has_the_interval_of_its_comparison(
     tables: tuple[pd.DataFrame, pd.DataFrame],
 ) -> None:
     trials, predictions = tables
-    found = analyse(
+    found = analysed(
         trials[trials["corruption"] != "noise"], predictions, study="s", seed=3, n_bootstrap=60, sensitivity=False
     )
     row, entry = found["leaderboard"][0], own(found)[0]
@@ -84,7 +83,7 @@ def test_reach_and_coverage_of_the_stimuli(tables: tuple[pd.DataFrame, pd.DataFr
         for original, most in (("a", 0.9), ("b", 0.5), ("c", 0.3))
         for k in range(40)
     ]
-    found = analyse(tables[0].head(0), study="s", seed=1, n_bootstrap=0, stimuli=STIMULI.frame(rows))
+    found = analysed(tables[0].head(0), study="s", seed=1, n_bootstrap=0, stimuli=STIMULI.frame(rows))
     (entry,) = found["reach"]
     assert (entry["n"], entry["originals"], entry["targets_missed"]) == (120, 3, 30)
     assert (entry["largest"], entry["largest_worst_original"]) == pytest.approx((0.5, 0.3))

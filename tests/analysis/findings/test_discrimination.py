@@ -30,16 +30,16 @@ def test_one_pair_in_either_order_with_its_same_pairs() -> None:
     rows = [("b", "a", True), ("a", "b", False), ("a", "a", True), ("b", "b", True)] * 10
     found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)
     assert len(found) == 1
-    assert found[0]["pair"] == ["a", "b"] and found[0]["trials"] == 40 and found[0]["correct"] == 30
-    assert found[0]["hit_rate"] == 0.5 and found[0]["false_alarm_rate"] == 0.0
-    assert found[0]["verdict"] == "different"
+    assert found[0].pair == ("a", "b") and found[0].trials == 40 and found[0].correct == 30
+    assert found[0].hit_rate == 0.5 and found[0].false_alarm_rate == 0.0
+    assert found[0].verdict == "different"
 
 
 def test_same_pairs_are_shared_out_so_that_each_trial_counts_once() -> None:
     rows = [("a", "b", True)] * 10 + [("a", "c", True)] * 10 + [("a", "a", True)] * 12 + [("c", "c", False)] * 8
     found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)
-    assert {tuple(entry["pair"]): entry["trials"] for entry in found} == {("a", "b"): 20, ("a", "c"): 20}
-    assert sum(entry["trials"] for entry in found) == 40
+    assert {entry.pair: entry.trials for entry in found} == {("a", "b"): 20, ("a", "c"): 20}
+    assert sum(entry.trials for entry in found) == 40
 
 
 def test_sentinels_other_tasks_and_rejected_sessions_stay_out() -> None:
@@ -54,15 +54,15 @@ def test_sentinels_other_tasks_and_rejected_sessions_stay_out() -> None:
         ]
     )
     found = discrimination_entries(frame, margin=0.1, level=0.95)
-    assert [(entry["trials"], entry["correct"]) for entry in found] == [(40, 20)]
+    assert [(entry.trials, entry.correct) for entry in found] == [(40, 20)]
 
 
 def test_several_pairs_are_corrected_together() -> None:
     # 60 of 100 alone has p = 0.028; of two such tests none is below 0.05.
     rows = [("a", "b", k < 60) for k in range(100)] + [("c", "d", k < 60) for k in range(100)]
     found = discrimination_entries(pairs(rows, participant="P"), margin=0.1, level=0.95)
-    assert [entry["p"] < 0.05 for entry in found] == [True, True]
-    assert [entry["different"] for entry in found] == [False, False]
+    assert [entry.p < 0.05 for entry in found] == [True, True]
+    assert [entry.different for entry in found] == [False, False]
 
 
 def test_nothing_asked_gives_nothing_and_a_missing_column_is_named() -> None:
@@ -74,11 +74,11 @@ def test_nothing_asked_gives_nothing_and_a_missing_column_is_named() -> None:
 def test_without_a_wrong_answer_the_sensitivity_has_no_upper_bound_and_json_no_infinity() -> None:
     rows = [("a", "b", True), ("a", "a", True)] * 8
     found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)[0]
-    assert found["d_prime_upper"] is None
-    assert found["d_prime"] > 2
-    json.dumps(found, allow_nan=False)
+    assert found.d_prime_upper is None
+    assert found.d_prime > 2
+    json.dumps(found.to_json(), allow_nan=False)
     only_different = discrimination_entries(pairs([("a", "b", True)] * 8), margin=0.1, level=0.95)[0]
-    assert only_different["d_prime"] is None
+    assert only_different.d_prime is None
 
 
 def triplets(rows: list[tuple[str, str, str, bool]], **columns: object) -> pd.DataFrame:
@@ -89,18 +89,16 @@ def triplets(rows: list[tuple[str, str, str, bool]], **columns: object) -> pd.Da
 def test_abx_trials_name_their_comparison_by_a_and_b() -> None:
     rows = [("a", "b", "a", True), ("a", "b", "b", True), ("b", "a", "b", True), ("b", "a", "a", False)] * 10
     found = discrimination_entries(triplets(rows), margin=0.1, level=0.95)
-    assert [(entry["pair"], entry["form"], entry["trials"], entry["correct"]) for entry in found] == [
-        (["a", "b"], "abx", 40, 30)
-    ]
+    assert [(entry.pair, entry.form, entry.trials, entry.correct) for entry in found] == [(("a", "b"), "abx", 40, 30)]
     # "B" where X goes with B: 10 of 20; where X goes with A: none of 20.
-    assert (found[0]["hit_rate"], found[0]["false_alarm_rate"]) == (0.5, 0.0)
-    assert found[0]["margin_d_prime"] < 1.1 < found[0]["d_prime"]
+    assert (found[0].hit_rate, found[0].false_alarm_rate) == (0.5, 0.0)
+    assert found[0].margin_d_prime < 1.1 < found[0].d_prime
 
 
 def test_both_forms_stand_beside_each_other() -> None:
     same_different = pairs([("a", "b", True), ("a", "a", False)] * 10)
     frame = pd.concat([same_different, triplets([("a", "b", "a", True)] * 10)])
     found = discrimination_entries(frame, margin=0.1, level=0.95)
-    assert [(entry["form"], entry["trials"]) for entry in found] == [("same-different", 20), ("abx", 10)]
+    assert [(entry.form, entry.trials) for entry in found] == [("same-different", 20), ("abx", 10)]
     with pytest.raises(TableRefused, match="third_corruption"):
         discrimination_entries(frame.drop(columns="third_corruption"), margin=0.1, level=0.95)

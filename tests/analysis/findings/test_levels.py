@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
-from analysis.findings import analyse
 from analysis.findings.levels import level_entries
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS
+from tests.analysis.findings.studies import analysed
 
 FUNCTIONS = ("brightness", "frost")
 #: At the levels "steady" is behind, over the whole range ahead: it holds where the levels have no stimuli.
@@ -59,7 +59,7 @@ def stimuli(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
 def levels() -> dict[str, Any]:
     continuous, fixed = stimuli(1)
     people = pd.DataFrame({name: [] for name in TRIAL_COLUMNS})
-    found = analyse(people, continuous, study="s", seed=1, n_bootstrap=0, level_predictions=fixed)
+    found = analysed(people, continuous, study="s", seed=1, n_bootstrap=0, level_predictions=fixed)
     return found["levels"]
 
 
@@ -103,9 +103,9 @@ def test_another_label_space_is_not_ranked_and_without_levels_there_is_nothing()
     continuous, fixed = stimuli(1)
     thousand = fixed.assign(label_space=1000)
     people = pd.DataFrame({name: [] for name in TRIAL_COLUMNS})
-    found = analyse(people, continuous, study="s", seed=1, n_bootstrap=0, level_predictions=thousand)
+    found = analysed(people, continuous, study="s", seed=1, n_bootstrap=0, level_predictions=thousand)
     assert found["levels"] is None
-    assert analyse(people, continuous, study="s", seed=1, n_bootstrap=0)["levels"] is None
+    assert analysed(people, continuous, study="s", seed=1, n_bootstrap=0)["levels"] is None
     from analysis.findings.fits import StudyCurves
 
     assert level_entries(StudyCurves(), fixed, continuous) is None

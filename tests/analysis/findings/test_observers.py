@@ -21,8 +21,10 @@ def test_human_accuracy_is_the_mean_over_observers_not_over_trials() -> None:
     trials = trials.drop(trials.index[-2:])
     people = read_trials(trials)
     found = accuracy_entries(people, NOBODY)
-    assert [(entry["observer"], entry["trials"], entry["correct"]) for entry in found] == [("P-0", 4, 4), ("P-1", 2, 0)]
-    assert human_accuracy_entries(people) == [{"condition": "0.1", "mean_over_observers": 0.5, "observers": 2}]
+    assert [(entry.observer, entry.trials, entry.correct) for entry in found] == [("P-0", 4, 4), ("P-1", 2, 0)]
+    assert [entry.to_json() for entry in human_accuracy_entries(people)] == [
+        {"condition": "0.1", "mean_over_observers": 0.5, "observers": 2}
+    ]
 
 
 def test_conditions_are_ordered_by_number_then_name() -> None:
@@ -39,22 +41,22 @@ def test_every_pair_equals_the_statistic_on_common_pictures() -> None:
     assert len(found) == 6 and not notes
     for entry in found:
         columns = []
-        for name in entry["pair"]:
-            rows = trials[~lost & (trials["participant"] == name) & (trials["condition"] == entry["condition"])]
+        for name in entry.pair:
+            rows = trials[~lost & (trials["participant"] == name) & (trials["condition"] == entry.condition)]
             columns.append(rows.set_index("original")["correct"])
         common = columns[0].index.intersection(columns[1].index)
         oracle = error_consistency(columns[0][common].to_numpy(), columns[1][common].to_numpy())
-        assert entry["n"] == oracle.n
-        assert entry["kappa"] == pytest.approx(oracle.kappa)
-        assert entry["observed"] == pytest.approx(oracle.observed)
+        assert entry.n == oracle.n
+        assert entry.kappa == pytest.approx(oracle.kappa)
+        assert entry.observed == pytest.approx(oracle.observed)
 
 
 def test_people_and_classifiers_meet_on_the_stimuli_that_both_saw() -> None:
     trials, predictions = study(2, people=5, trials_each=20)
     people, (networks, _) = read_trials(trials), read_predictions(predictions)
     found, _ = error_consistency_entries(people, networks)
-    with_network = [entry for entry in found if "near-sighted" in entry["pair"] and entry["condition"] == "blur"]
-    assert [entry["n"] for entry in with_network] == [10] * 5
+    with_network = [entry for entry in found if "near-sighted" in entry.pair and entry.condition == "blur"]
+    assert [entry.n for entry in with_network] == [10] * 5
 
 
 def test_too_many_pairs_leave_out_those_that_share_least(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +64,7 @@ def test_too_many_pairs_leave_out_those_that_share_least(monkeypatch: pytest.Mon
     trials = imported({"0.1": 0.8}, people=3, each=12)
     trials = trials[(trials["participant"] != "P-2") | (np.arange(len(trials)) % 2 == 0)]
     found, notes = error_consistency_entries(read_trials(trials), NOBODY)
-    assert [entry["pair"] for entry in found] == [["P-0", "P-1"]]
+    assert [entry.pair for entry in found] == [("P-0", "P-1")]
     assert "2 pairs" in notes[0]
 
 
@@ -70,4 +72,4 @@ def test_the_first_of_two_answers_counts() -> None:
     trials = imported({"0.1": 1.0}, people=2, each=3)
     again = trials[trials["participant"] == "P-0"].assign(correct=False, position=lambda rows: rows["position"] + 100)
     found, _ = error_consistency_entries(read_trials(pd.concat([again, trials])), NOBODY)
-    assert found[0]["n"] == 3 and found[0]["observed"] == 1.0
+    assert found[0].n == 3 and found[0].observed == 1.0

@@ -62,9 +62,8 @@ def test_folders_that_cannot_be_analysed_are_refused(tmp_path: Path, capsys: pyt
 #: The analysis of the shared study, by a Python whose linear algebra uses the instructions of an older processor.
 OLDER = """
 import json, sys
-from analysis.findings import analyse
-from tests.analysis.findings.studies import study
-json.dump(analyse(*study(1), study="simulated", seed=3, n_bootstrap=60), sys.stdout)
+from tests.analysis.findings.studies import analysed, study
+json.dump(analysed(*study(1), study="simulated", seed=3, n_bootstrap=60), sys.stdout)
 """
 
 

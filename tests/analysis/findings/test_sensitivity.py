@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.findings import analyse
 from analysis.findings.fits import FitSettings, fit_outcomes
 from analysis.findings.observations import accepted_answers, read_trials
 from analysis.findings.outcomes import human_outcomes
 from analysis.findings.sensitivity import choices
-from tests.analysis.findings.studies import predictions_for
+from tests.analysis.findings.studies import analysed, predictions_for
 
 
 def areas(entry: dict, corruption: str = "blur") -> float:
@@ -23,7 +22,7 @@ def test_each_choice_is_what_an_analysis_of_those_trials_alone_would_find(
 ) -> None:
     trials, sessions = screened
     predictions = predictions_for(np.random.default_rng(1), trials)
-    found = analyse(trials, predictions, study="s", seed=1, n_bootstrap=0, session_table=sessions)
+    found = analysed(trials, predictions, study="s", seed=1, n_bootstrap=0, session_table=sessions)
     entries = {one["choice"]: one for one in found["sensitivity"]}
     assert list(entries) == [
         "as reported",

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from analysis.errors import InvalidInput
+from analysis.findings.model import JudgedImage, Validation
 from analysis.findings.validation import validation_entries
 
 
@@ -30,8 +29,8 @@ def judged(answers: dict[str, list[str]], *, accepted: bool = True, first: int =
     )
 
 
-def images(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {image["stimulus"]: image for image in found["images"]}
+def images(found: Validation) -> dict[str, JudgedImage]:
+    return {image.stimulus: image for image in found.images}
 
 
 def test_hand_computed() -> None:
@@ -45,16 +44,16 @@ def test_hand_computed() -> None:
     found = validation_entries(frame)
     assert found is not None
     good, toy, split = (images(found)[name] for name in ("good", "toy", "split"))
-    assert (good["n"], good["shows"], good["usable"], good["yes_to_both"]) == (4, 1.0, 0.75, 0.75)
-    assert good["accepted"] and good["agreement"] == 0.75
-    assert (toy["shows"], toy["usable"], toy["accepted"]) == (0.75, 0.0, False)
+    assert (good.n, good.shows, good.usable, good.yes_to_both) == (4, 1.0, 0.75, 0.75)
+    assert good.accepted and good.agreement == 0.75
+    assert (toy.shows, toy.usable, toy.accepted) == (0.75, 0.0, False)
     # Half is no majority.
-    assert not split["accepted"]
-    overall = found["overall"]
-    assert overall["accepted_share"] == pytest.approx(1 / 3)
-    assert overall["agreement"] == pytest.approx((3 + 3 + 2) / 12)
-    assert overall["agreement_shows"] == pytest.approx((4 + 3 + 2) / 12)
-    assert (overall["people"], overall["qualified"], overall["answers"]) == (4, 4, 12)
+    assert not split.accepted
+    overall = found.overall
+    assert overall.accepted_share == pytest.approx(1 / 3)
+    assert overall.agreement == pytest.approx((3 + 3 + 2) / 12)
+    assert overall.agreement_shows == pytest.approx((4 + 3 + 2) / 12)
+    assert (overall.people, overall.qualified, overall.answers) == (4, 4, 12)
 
 
 def test_only_qualified_people_count_and_sentinels_are_no_judgements() -> None:
@@ -67,14 +66,14 @@ def test_only_qualified_people_count_and_sentinels_are_no_judgements() -> None:
     ]
     found = validation_entries(pd.concat([frame, *others], ignore_index=True))
     assert found is not None
-    assert list(images(found)) == ["a"] and images(found)["a"]["n"] == 2
-    assert (found["overall"]["people"], found["overall"]["qualified"]) == (7, 2)
+    assert list(images(found)) == ["a"] and images(found)["a"].n == 2
+    assert (found.overall.people, found.overall.qualified) == (7, 2)
 
 
 def test_a_threshold_is_configurable() -> None:
     frame = judged({"a": ["yes-yes", "yes-yes", "no-no"]})
     strict = validation_entries(frame, threshold=0.7)
-    assert strict is not None and not strict["images"][0]["accepted"]
+    assert strict is not None and not strict.images[0].accepted
     with pytest.raises(InvalidInput):
         validation_entries(frame, threshold=1.0)
 
@@ -91,15 +90,13 @@ def test_one_coin_stands_beside_the_majority_and_hears_the_reliable() -> None:
     }
     found = validation_entries(judged(answers))
     assert found is not None
-    by_coin = [image["accepted_one_coin"] == good for image, good in zip(found["images"], truth, strict=True)]
-    by_majority = [image["accepted"] == good for image, good in zip(found["images"], truth, strict=True)]
+    by_coin = [image.accepted_one_coin == good for image, good in zip(found.images, truth, strict=True)]
+    by_majority = [image.accepted == good for image, good in zip(found.images, truth, strict=True)]
     assert np.mean(by_coin) > 0.95 > np.mean(by_majority)
-    assert found["overall"]["decided_otherwise"] == sum(
-        image["accepted"] != image["accepted_one_coin"] for image in found["images"]
-    )
+    assert found.overall.decided_otherwise == sum(image.accepted != image.accepted_one_coin for image in found.images)
 
 
 def test_studies_without_judgements_have_none() -> None:
     assert validation_entries(judged({"a": ["yes-yes"]}).assign(task="categorisation")) is None
     nobody = validation_entries(judged({"a": ["yes-yes"]}, accepted=False))
-    assert nobody is not None and nobody["images"] == [] and nobody["overall"]["qualified"] == 0
+    assert nobody is not None and nobody.images == () and nobody.overall.qualified == 0

@@ -7,14 +7,16 @@ import pytest
 
 from analysis.acceptance import load_rule_set
 from analysis.findings import analyse
+from analysis.findings.model import Findings
 from analysis.protocols import load_protocol
 from analysis.reporting import FrozenPlan, freeze_plan, methods_paragraphs, results_text
 from analysis.tables import SESSIONS, STIMULI
+from tests.analysis.findings.examples import like, told_apart
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, study
 
 
 @pytest.fixture(scope="module")
-def findings() -> dict[str, Any]:
+def findings() -> Findings:
     trials, predictions = study(1)
     codes = sorted(trials["session"].unique())
     sessions = SESSIONS.frame(
@@ -45,51 +47,51 @@ SNAPSHOT = {
 
 
 @pytest.fixture(scope="module")
-def plan(findings: dict[str, Any]) -> FrozenPlan:
-    return freeze_plan(SNAPSHOT, {**findings["settings"], "margin": 0.05})
+def plan(findings: Findings) -> FrozenPlan:
+    return freeze_plan(SNAPSHOT, {**findings.settings.to_json(), "margin": 0.05})
 
 
-def test_the_numbers_of_the_study_stand_in_the_text(findings: dict[str, Any], plan: FrozenPlan) -> None:
+def test_the_numbers_of_the_study_stand_in_the_text(findings: Findings, plan: FrozenPlan) -> None:
     paragraphs = {one.title: one.text for one in methods_paragraphs(findings, SNAPSHOT, plan)}
     assert "fixation mark for 300 ms" in paragraphs["Procedure"] and "for 200 ms" in paragraphs["Procedure"]
     assert "Sessions opened: 26; finished: 25; submitted: 25" in paragraphs["Participants"]
     assert "Excluded: 1 (1 for gold trials failed)" in paragraphs["Participants"]
     assert "rule set vcr, version 4" in paragraphs["Participants"]
     assert WRONG_CLASSIFIER in paragraphs["Models"]
-    compared = next(one for one in findings["comparisons"] if one["property"] == "accuracy")
-    low, high = compared["hmri_interval"]
-    assert f"HMRI {compared['hmri']:.3f} [{low:.3f}, {high:.3f}]" in paragraphs["Comparisons"]
+    compared = next(one for one in findings.comparisons if one.property == "accuracy")
+    low, high = compared.hmri_interval
+    assert f"HMRI {compared.hmri:.3f} [{low:.3f}, {high:.3f}]" in paragraphs["Comparisons"]
     assert "30 refits" in paragraphs["Curves"] and "seed 1" in paragraphs["Curves"]
     assert "Of 1 pair of corruptions" in paragraphs["Similarity of corruptions"]
     assert "misses dropped" in paragraphs["Sensitivity"]
     assert "margin of equivalence of areas: 0.05 planned, 0.03 done" in paragraphs["Plan and data"]
-    assert findings["data_digest"] in paragraphs["Plan and data"] and plan.digest in paragraphs["Plan and data"]
+    assert findings.data_digest in paragraphs["Plan and data"] and plan.digest in paragraphs["Plan and data"]
 
 
-def test_no_symbol_of_the_program_is_left_in_the_text(findings: dict[str, Any], plan: FrozenPlan) -> None:
+def test_no_symbol_of_the_program_is_left_in_the_text(findings: Findings, plan: FrozenPlan) -> None:
     text = " ".join(one.text for one in methods_paragraphs(findings, SNAPSHOT, plan))
     assert not re.search(r"None|nan|\{|\}|_|\bTrue\b", text)
 
 
-def test_what_is_not_known_is_left_out(findings: dict[str, Any]) -> None:
+def test_what_is_not_known_is_left_out(findings: Findings) -> None:
     alone = analyse(study(1)[0].head(0), study="s", seed=1)
     assert [one.title for one in methods_paragraphs(alone)] == ["Plan and data"]
     assert "Procedure" not in [one.title for one in methods_paragraphs(findings)]
 
 
-def test_large_studies_are_told_by_means_and_ends(findings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_studies_are_told_by_means_and_ends(findings: Findings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results_text, "MOST_CURVES", 1)
     monkeypatch.setattr(results_text, "MOST_COMPARISONS", 1)
     paragraphs = {one.title: one.text for one in methods_paragraphs(findings, SNAPSHOT)}
-    row = next(one for one in findings["leaderboard"] if one["property"] == "accuracy")
-    assert f"mean over 2 corruptions: HMRI {row['hmri']:.3f}" in paragraphs["Comparisons"]
+    row = next(one for one in findings.leaderboard if one.property == "accuracy")
+    assert f"mean over 2 corruptions: HMRI {row.hmri:.3f}" in paragraphs["Comparisons"]
     assert "blur: HMRI" not in paragraphs["Comparisons"]
-    areas = [c["area"] for c in findings["curves"] if (c["population"], c["property"]) == ("humans", "accuracy")]
+    areas = [curve.area for curve in findings.human_curves if curve.property == "accuracy"]
     assert f"between {min(areas):.3f}" in paragraphs["Curves"] and f"and {max(areas):.3f}" in paragraphs["Curves"]
 
 
-def test_a_plan_that_came_late_and_other_tasks_are_told_as_they_are(findings: dict[str, Any], plan: FrozenPlan) -> None:
-    def text(title: str, found: dict[str, Any], design: dict[str, Any] | None = None, **more: Any) -> str:
+def test_a_plan_that_came_late_and_other_tasks_are_told_as_they_are(findings: Findings, plan: FrozenPlan) -> None:
+    def text(title: str, found: Findings, design: dict[str, Any] | None = None, **more: Any) -> str:
         configuration = {**SNAPSHOT["configuration"], "design": design or {}}
         told = methods_paragraphs(found, {**SNAPSHOT, "configuration": configuration}, plan, **more)
         return next((one.text for one in told if one.title == title), "")
@@ -103,10 +105,6 @@ def test_a_plan_that_came_late_and_other_tasks_are_told_as_they_are(findings: di
     pairs = {"discrimination": {"form": "same-different"}}
     assert "same or different (in comparisons) was chosen" in text("Procedure", findings, pairs)
     assert "16 categories" not in text("Procedure", findings, {**pairs, "main_trials": 0})
-    told_apart = {
-        "pair": ["blur", "pink_noise"], "form": "same-different", "trials": 104, "correct": 53, "accuracy": 53 / 104,
-        "interval": [0.41, 0.609], "margin": 0.1, "verdict": "equivalent",
-    }  # fmt: skip
-    said = text("Discrimination", {**findings, "discrimination": [told_apart]})
+    said = text("Discrimination", like(findings, discrimination=[told_apart("blur", "pink_noise")]))
     assert "lies below 0.6" in said
     assert "blur and pink noise: 53 of 104 right, 0.510 [0.410, 0.609], equivalent." in said

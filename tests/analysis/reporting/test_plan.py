@@ -5,7 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import InvalidInput
+from analysis.findings.model import Findings
 from analysis.reporting import Deviation, FrozenPlan, deviations, freeze_plan
+from tests.analysis.findings.examples import STORED, like
+from tests.analysis.findings.examples import findings as example
 
 SETTINGS = {"seed": 7, "n_bootstrap": 1000, "level": 0.95, "margin": 0.03, "selection": None}
 SNAPSHOT = {
@@ -15,8 +18,8 @@ SNAPSHOT = {
 }
 
 
-def findings(**changed: object) -> dict[str, object]:
-    return {"settings": {**{name: SETTINGS[name] for name in SETTINGS if name != "selection"}, **changed}}
+def findings(**changed: object) -> Findings:
+    return example(settings={**{name: SETTINGS[name] for name in SETTINGS if name != "selection"}, **changed})
 
 
 plain = st.recursive(
@@ -64,11 +67,8 @@ def test_what_was_done_as_planned_is_no_deviation() -> None:
 def test_every_deviation_is_listed_with_what_was_planned_and_done() -> None:
     plan = freeze_plan(SNAPSHOT, SETTINGS)
     changed = {**SNAPSHOT, "configuration": {"design": {"main_trials": 50, "sessions": 60}}}
-    done = {
-        **findings(margin=0.05),
-        "selection": {"timing_ok": True},
-        "flow": {"accepted_by_hand": 0, "excluded_by_hand": 2},
-    }
+    flow = like(STORED.flow, accepted_by_hand=0, excluded_by_hand=2)
+    done = like(findings(margin=0.05), selection={"timing_ok": True}, flow=flow)
     assert deviations(plan, done, snapshot=changed) == [
         Deviation("margin of equivalence of areas", "0.03", "0.05"),
         Deviation("choice of sessions and trials", "none", '{"timing_ok": true}'),
@@ -79,6 +79,6 @@ def test_every_deviation_is_listed_with_what_was_planned_and_done() -> None:
 
 def test_a_choice_counts_as_a_deviation_even_where_the_plan_does_not_name_one() -> None:
     plan = freeze_plan(SNAPSHOT, {"margin": 0.03})
-    assert [
-        one.what for one in deviations(plan, {"settings": {"margin": 0.03}, "selection": {"all_sessions": True}})
-    ] == ["choice of sessions and trials"]
+    assert [one.what for one in deviations(plan, like(findings(margin=0.03), selection={"all_sessions": True}))] == [
+        "choice of sessions and trials"
+    ]

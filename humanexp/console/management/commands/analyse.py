@@ -34,11 +34,12 @@ class Command(BaseCommand):
             run = services.run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
         except (AnalysisError, ApplicationError) as error:
             raise CommandError(str(error)) from error
-        numbers = {**selectors.findings(run), "payments": dict(recruitment.payment_summary(study))}
+        payments = recruitment.payment_summary(study)
+        numbers = {**selectors.findings_json(run), "payments": dict(payments)}
         if str(target) == "-":
             self.stdout.write(_text(numbers))
             return
-        print_summary(self.stdout, numbers)
+        print_summary(self.stdout, selectors.findings(run), payments)
         if target is not None:
             target.write_text(_text(numbers) + "\n", encoding="utf-8")
             self.stdout.write(f"Every number: {target}")
