@@ -24,12 +24,16 @@ AnalysisError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class AnalysisError(Exception):
     """Something in the analysis could not be done."""
 
-    def __init__(self, message: str = "") -> None:
+    def __init__(self, message: str = "", *, fields: Mapping[str, str] | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip().splitlines()[0])
+        #: a sentence for each setting that is at fault, by its place in the file: ``design.sessions``
+        self.fields = dict(fields or {})
 
 
 class InvalidInput(AnalysisError):
@@ -62,6 +66,10 @@ class TableRefused(InvalidInput):
 
 class DesignRefused(AnalysisError):
     """The study cannot be planned from these originals."""
+
+    def __init__(self, message: str = "", *, place: str = "stimuli") -> None:
+        super().__init__(message)
+        self.fields = {place: str(self)}
 
 
 class FitError(AnalysisError):

@@ -179,8 +179,8 @@ def prepare(options: argparse.Namespace) -> str:
     """A study of default length with a slot for everybody; the path of its entry page."""
     from urllib.parse import urlsplit
 
+    from analysis.spec.study import StudyConfiguration
     from humanexp.experiments import services as experiments
-    from humanexp.experiments.configuration import StudyConfiguration
     from humanexp.recruitment import services as recruitment
     from humanexp.recruitment.services.deliveries import entry_url
 

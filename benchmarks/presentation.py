@@ -44,7 +44,7 @@ from PIL import Image
 from analysis.categories import CATEGORIES, RESPONSE_GRID
 from analysis.examples.pictures import draw
 from analysis.masks import noise_mask
-from analysis.protocols import load_protocol
+from analysis.spec.protocol import load_protocol
 from analysis.timing import TIMING_RULE, TIMING_RULES, certify
 
 ROOT = Path(__file__).resolve().parents[1]

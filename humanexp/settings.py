@@ -262,6 +262,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The participant's side of a study, and read access to studies.",
     "VERSION": VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
+    "OAS_VERSION": "3.1.0",  # the study file's schema is JSON Schema, as that version has it
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "humanexp.experiments.openapi.with_study_file",
+    ],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
 }
 

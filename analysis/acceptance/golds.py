@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.acceptance.rule_sets import RuleSet
+from analysis.spec.rules import RuleSet, SentinelSettings
 
 #: A gold is withdrawn when a result as bad as its own would be rarer than this if it were as easy as the others.
 CHANCE = 0.01
@@ -54,9 +54,9 @@ class Withdrawal:
 
 def withdrawal_of(rules: RuleSet) -> Withdrawal | None:
     """The rule set's terms: settings `withdraw_under` and `withdraw_after` of its rule of golds. None: never."""
-    for rule in rules.rules:
-        if rule.settings.get("role") == "gold" and "withdraw_under" in rule.settings:
-            return Withdrawal(float(rule.settings["withdraw_under"]), int(rule.settings["withdraw_after"]))
+    for settings in rules.settings_of(SentinelSettings):
+        if settings.role == "gold" and settings.withdraw_under is not None and settings.withdraw_after is not None:
+            return Withdrawal(float(settings.withdraw_under), int(settings.withdraw_after))
     return None
 
 
@@ -77,7 +77,11 @@ def gold_slack(reasons: Collection[str], evidence: Iterable[Mapping[str, Any]], 
     float or None
         Infinite where no rule reads golds, or there were too few.
     """
-    of_golds = {rule.reason for rule in rules.rules if rule.settings.get("role") == "gold"}
+    of_golds = {
+        rule.reason
+        for rule in rules.rules
+        if isinstance(rule.settings, SentinelSettings) and rule.settings.role == "gold"
+    }
     if set(reasons) - of_golds:
         return None
     judged = [o for o in evidence if o["reason"] in of_golds and o["passed"] is not None]

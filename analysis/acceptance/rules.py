@@ -6,13 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from analysis.acceptance.record import AnsweredTrial, SessionRecord
 from analysis.categories import NO_ANSWER, superordinate
-from analysis.errors import InvalidInput
-
-Settings = Mapping[str, Any]
+from analysis.spec.rules import (
+    AllowedSettings,
+    EntropySettings,
+    FastSettings,
+    RuleSettings,
+    RunSettings,
+    SentinelSettings,
+    ShareSettings,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,38 +49,36 @@ class Measured:
     sessions: int = 1
 
 
-RuleKind = Callable[[SessionRecord, Settings], Measured]
-#: Settings that a rule may leave out.
-OPTIONAL = frozenset({"task", "pool_under", "withdraw_under", "withdraw_after"})
-#: Kinds that are evidence for a person, and never exclude anybody by themselves.
-FLAGS_ONLY = frozenset({"unfetched"})
-#: Kind by name, with the settings it takes.
-KINDS: dict[str, tuple[RuleKind, frozenset[str]]] = {}
+S = TypeVar("S", bound=RuleSettings)
+#: Function by name of the kind; what it can be set to: `analysis.spec.rules.KINDS`.
+FUNCTIONS: dict[str, Callable[[SessionRecord, Any], Measured]] = {}
 
 
-def kind(name: str, *settings: str) -> Callable[[RuleKind], RuleKind]:
-    def register(function: RuleKind) -> RuleKind:
-        KINDS[name] = (function, frozenset(settings))
+def kind(
+    name: str,
+) -> Callable[[Callable[[SessionRecord, S], Measured]], Callable[[SessionRecord, S], Measured]]:
+    def register(function: Callable[[SessionRecord, S], Measured]) -> Callable[[SessionRecord, S], Measured]:
+        FUNCTIONS[name] = function
         return function
 
     return register
 
 
-@kind("sentinels", "role", "task", "pass_of", "pool_under", "withdraw_under", "withdraw_after")
-def sentinels(record: SessionRecord, settings: Settings) -> Measured:
+@kind("sentinels")
+def sentinels(record: SessionRecord, settings: SentinelSettings) -> Measured:
     """At least m of K sentinels of a role answered rightly; `pass_of` maps K to m.
 
     Sessions under `pool_under` trials (sentinels aside) have too few of them: those of all such sessions of the person
     count together, so that all pass or none. `withdraw_under` and `withdraw_after` say when a gold is no sentinel any
     more (`analysis.acceptance.golds`).
     """
-    under = settings.get("pool_under", 0)
+    under = settings.pool_under
     too_short = [other for other in record.others if other.asked < under]
     together = [record, *too_short] if record.asked < under else [record]
-    trials = [trial for each in together for trial in each.with_role(settings["role"], settings.get("task"))]
-    needed = _needed(len(trials), settings["pass_of"])
+    trials = [trial for each in together for trial in each.with_role(settings.role, settings.task)]
+    needed = _needed(len(trials), settings.pass_of)
     right = sum(bool(trial.correct) for trial in trials)
-    own = record.with_role(settings["role"], settings.get("task"))
+    own = record.with_role(settings.role, settings.task)
     return Measured(
         passed=None if needed is None else right >= needed,
         value=right,
@@ -94,8 +98,8 @@ def _needed(count: int, pass_of: Mapping[str, int]) -> int | None:
     return math.ceil(count * table[max(known)] / max(known))
 
 
-@kind("consistency", "allowed", "minimum")
-def consistency(record: SessionRecord, settings: Settings) -> Measured:
+@kind("consistency")
+def consistency(record: SessionRecord, settings: AllowedSettings) -> Measured:
     """At most `allowed` of the pictures shown twice were answered differently; a miss is no answer that changed."""
     firsts = {trial.stimulus: trial for trial in record.with_role("consistency_first")}
     seconds = {trial.stimulus: trial for trial in record.with_role("consistency_second")}
@@ -107,16 +111,16 @@ def consistency(record: SessionRecord, settings: Settings) -> Measured:
     ]
     changed = [second for first, second in both if first.response != second.response]
     return Measured(
-        passed=None if len(both) < settings["minimum"] else len(changed) <= settings["allowed"],
+        passed=None if len(both) < settings.minimum else len(changed) <= settings.allowed,
         value=len(changed),
-        threshold=settings["allowed"],
+        threshold=settings.allowed,
         trials=2 * len(both),
         positions=_positions(changed),
     )
 
 
-@kind("other_group", "allowed", "minimum")
-def other_group(record: SessionRecord, settings: Settings) -> Measured:
+@kind("other_group")
+def other_group(record: SessionRecord, settings: AllowedSettings) -> Measured:
     """At most `allowed` negatives answered with a category of the other superordinate group."""
     trials = record.with_role("negative", "categorisation")
     failed = [
@@ -126,31 +130,31 @@ def other_group(record: SessionRecord, settings: Settings) -> Measured:
         and superordinate(str(trial.response)) != superordinate(str(trial.category))
     ]
     return Measured(
-        passed=None if len(trials) < settings["minimum"] else len(failed) <= settings["allowed"],
+        passed=None if len(trials) < settings.minimum else len(failed) <= settings.allowed,
         value=len(failed),
-        threshold=settings["allowed"],
+        threshold=settings.allowed,
         trials=len(trials),
         positions=_positions(failed),
     )
 
 
-@kind("timing", "most", "minimum")
-def timing(record: SessionRecord, settings: Settings) -> Measured:
+@kind("timing")
+def timing(record: SessionRecord, settings: ShareSettings) -> Measured:
     """At most this share of the trials after practice was shown otherwise than planned."""
     trials = [trial for trial in record.trials if trial.role != "practice" and trial.timing_ok is not None]
     bad = [trial for trial in trials if not trial.timing_ok]
     return _share(bad, trials, settings)
 
 
-@kind("timing_unknown", "most", "minimum")
-def timing_unknown(record: SessionRecord, settings: Settings) -> Measured:
+@kind("timing_unknown")
+def timing_unknown(record: SessionRecord, settings: ShareSettings) -> Measured:
     """At most this share of the trials after practice came without a timing record."""
     trials = [trial for trial in record.trials if trial.role != "practice"]
     return _share([trial for trial in trials if trial.timing_ok is None], trials, settings)
 
 
-@kind("unfetched", "most", "minimum")
-def unfetched(record: SessionRecord, settings: Settings) -> Measured:
+@kind("unfetched")
+def unfetched(record: SessionRecord, settings: ShareSettings) -> Measured:
     """At most this share of the trials was answered without their pictures ever having been given out.
 
     A page cannot show what it did not fetch: no reload, prefetch, dropped line or second tab makes such an answer.
@@ -159,8 +163,8 @@ def unfetched(record: SessionRecord, settings: Settings) -> Measured:
     return _share([trial for trial in trials if trial.position not in (record.fetched or ())], trials, settings)
 
 
-@kind("one_key", "most", "minimum")
-def one_key(record: SessionRecord, settings: Settings) -> Measured:
+@kind("one_key")
+def one_key(record: SessionRecord, settings: ShareSettings) -> Measured:
     """No single answer makes up more than this share."""
     trials = _answered(record)
     counts = Counter(trial.response for trial in trials)
@@ -168,23 +172,23 @@ def one_key(record: SessionRecord, settings: Settings) -> Measured:
     return _share([trial for trial in trials if trial.response == favourite], trials, settings, shown=False)
 
 
-@kind("entropy", "least_bits", "minimum")
-def entropy(record: SessionRecord, settings: Settings) -> Measured:
+@kind("entropy")
+def entropy(record: SessionRecord, settings: EntropySettings) -> Measured:
     """Entropy of the answers over balanced trials, at least `least_bits` (16 equally frequent answers: 4 bits)."""
     trials = _answered(record)
     counts = Counter(trial.response for trial in trials)
     total = len(trials)
     bits = sum(n / total * math.log2(total / n) for n in counts.values())
     return Measured(
-        passed=None if total < settings["minimum"] else bits >= settings["least_bits"],
+        passed=None if total < settings.minimum else bits >= settings.least_bits,
         value=bits,
-        threshold=settings["least_bits"],
+        threshold=settings.least_bits,
         trials=total,
     )
 
 
-@kind("run", "longest", "minimum")
-def run(record: SessionRecord, settings: Settings) -> Measured:
+@kind("run")
+def run(record: SessionRecord, settings: RunSettings) -> Measured:
     """No answer is given more than `longest` times in a row, among the trials read."""
     trials = _answered(record)
     best: list[AnsweredTrial] = []
@@ -193,24 +197,24 @@ def run(record: SessionRecord, settings: Settings) -> Measured:
         present = [*present, trial] if present and present[-1].response == trial.response else [trial]
         best = max(best, present, key=len)
     return Measured(
-        passed=None if len(trials) < settings["minimum"] else len(best) <= settings["longest"],
+        passed=None if len(trials) < settings.minimum else len(best) <= settings.longest,
         value=len(best),
-        threshold=settings["longest"],
+        threshold=settings.longest,
         trials=len(trials),
-        positions=_positions(best) if len(best) > settings["longest"] else (),
+        positions=_positions(best) if len(best) > settings.longest else (),
     )
 
 
-@kind("fast", "under_ms", "most", "minimum", "task")
-def fast(record: SessionRecord, settings: Settings) -> Measured:
+@kind("fast")
+def fast(record: SessionRecord, settings: FastSettings) -> Measured:
     """At most this share of the answers came faster than anybody can see and decide; categorisation by default."""
-    trials = record.timed_answers(settings.get("task", "categorisation"))
-    quick = [trial for trial in trials if trial.rt_ms is not None and trial.rt_ms < settings["under_ms"]]
+    trials = record.timed_answers(settings.task or "categorisation")
+    quick = [trial for trial in trials if trial.rt_ms is not None and trial.rt_ms < settings.under_ms]
     return _share(quick, trials, settings)
 
 
-@kind("misses", "most", "minimum")
-def misses(record: SessionRecord, settings: Settings) -> Measured:
+@kind("misses")
+def misses(record: SessionRecord, settings: ShareSettings) -> Measured:
     """At most this share of the trials passed without an answer."""
     trials = record.shape_trials()
     return _share([trial for trial in trials if trial.response == NO_ANSWER], trials, settings)
@@ -221,13 +225,13 @@ def _answered(record: SessionRecord) -> list[AnsweredTrial]:
 
 
 def _share(
-    against: list[AnsweredTrial], trials: list[AnsweredTrial], settings: Settings, *, shown: bool = True
+    against: list[AnsweredTrial], trials: list[AnsweredTrial], settings: ShareSettings, *, shown: bool = True
 ) -> Measured:
     share = len(against) / len(trials) if trials else 0.0
     return Measured(
-        passed=None if len(trials) < max(1, settings["minimum"]) else share <= settings["most"],
+        passed=None if len(trials) < max(1, settings.minimum) else share <= settings.most,
         value=share,
-        threshold=settings["most"],
+        threshold=settings.most,
         trials=len(trials),
         positions=_positions(against) if shown else (),
     )
@@ -235,35 +239,3 @@ def _share(
 
 def _positions(trials: list[AnsweredTrial]) -> tuple[int, ...]:
     return tuple(trial.position for trial in trials)
-
-
-def check_settings(name: str, settings: Settings) -> None:
-    """Refuse settings that a kind does not take, lacks, or cannot use."""
-    if name not in KINDS:
-        raise InvalidInput(f"There is no kind of rule {name!r}; there are: {', '.join(sorted(KINDS))}.")
-    taken = KINDS[name][1]
-    unknown, missing = sorted(set(settings) - taken), sorted(taken - set(settings) - OPTIONAL)
-    if unknown:
-        raise InvalidInput(
-            f"A rule of kind {name!r} has no setting {unknown[0]!r}; it has: {', '.join(sorted(taken))}."
-        )
-    if missing:
-        raise InvalidInput(f"A rule of kind {name!r} needs the setting {missing[0]!r}.")
-    if ("withdraw_under" in settings) != ("withdraw_after" in settings):
-        raise InvalidInput("A rule that withdraws golds needs both 'withdraw_under' (a share) and 'withdraw_after'.")
-    for setting, value in settings.items():
-        match setting:
-            case "role" | "task":
-                usable = isinstance(value, str)
-            case "pass_of":
-                usable = (
-                    isinstance(value, Mapping)
-                    and bool(value)
-                    and all(str(k).isdecimal() and isinstance(m, int) and 0 < m <= int(k) for k, m in value.items())
-                )
-            case "withdraw_under":
-                usable = isinstance(value, float) and 0 < value <= 1
-            case _:
-                usable = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-        if not usable:
-            raise InvalidInput(f"The setting {setting!r} of a rule of kind {name!r} cannot be {value!r}.")

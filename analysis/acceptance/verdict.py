@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.acceptance.record import SessionRecord
-from analysis.acceptance.rule_sets import RuleSet, Severity
-from analysis.acceptance.rules import KINDS
+from analysis.acceptance.rules import FUNCTIONS
+from analysis.spec.rules import RuleSet, Severity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ def judge(record: SessionRecord, rules: RuleSet) -> Verdict:
     """
     evidence = []
     for rule in rules.rules:
-        measured = KINDS[rule.kind][0](record, rule.settings)
+        measured = FUNCTIONS[rule.kind](record, rule.settings)
         evidence.append(
             RuleOutcome(
                 kind=rule.kind,

@@ -7,12 +7,12 @@ person who has already seen some of the originals.
 from __future__ import annotations
 
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.config import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.design.grid import shuffled_grid
 from analysis.design.plan import BlockPlan, PlannedTrial, SessionPlan, StudyPlan, read_session_plan
 from analysis.design.planner import plan_study
 from analysis.design.substitution import without_seen
 from analysis.design.sufficiency import Sufficiency, sufficiency_of
+from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
 
 __all__ = [
     "BlockPlan",

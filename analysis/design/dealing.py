@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from analysis.design.allocation import Ledger, deal_clean, deal_corrupted, quotas
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.config import DesignConfig
 from analysis.design.demand import Demand, demand_of
 from analysis.design.pairs import Pair, PairDealer
 from analysis.errors import DesignRefused
+from analysis.spec.design import DesignConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ def fit_to_stimuli(
         f"{scarcest}, and every corrupted answer takes a new one. Generate more stimuli for more sessions."
     )
     if config.clean_trials is None and demand.main:
-        more_clean = demand_of(dataclasses.replace(config, sessions=possible), originals=len(catalogue.category_of))[0]
+        more_clean = demand_of(config.but(sessions=possible), originals=len(catalogue.category_of))[0]
         grown = dataclasses.replace(demand, clean=more_clean.clean)
         if more_clean.main == demand.main and grown.main_originals <= len(pool):
             demand = grown

@@ -6,8 +6,8 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
-from analysis.design.config import DesignConfig
 from analysis.errors import DesignRefused
+from analysis.spec.design import DesignConfig
 
 #: Sessions under this many trials besides golds and negatives have the short set of sentinels.
 SHORT_SESSION = 30

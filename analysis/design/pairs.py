@@ -11,7 +11,7 @@ import numpy as np
 
 from analysis.design.allocation import Ledger
 from analysis.design.catalogue import StimulusRow
-from analysis.similarity.discrimination import DiscriminationForm
+from analysis.spec.design import DiscriminationForm
 
 #: The pictures of a trial lie in one bin of visual change, 1 / BINS wide, or in neighbouring ones.
 BINS = 40

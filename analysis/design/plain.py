@@ -15,9 +15,9 @@ import numpy as np
 
 from analysis.corruptions import CORRUPTIONS
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.config import DiscriminationDesign
 from analysis.design.pairs import BINS, Pair
 from analysis.errors import DesignRefused
+from analysis.spec.design import DiscriminationDesign
 
 _NOISE = ("impulse_noise", "shot_noise", "uniform_noise", "gaussian_noise")
 _LIGHT = ("brightness", "frost")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from analysis.design.config import DesignConfig
 from analysis.errors import InvalidInput
+from analysis.spec.design import DesignConfig
 
 BlockKind = Literal["practice", "qualification", "main"]
 FORMAT = "study-plan-1"

@@ -11,7 +11,6 @@ import numpy as np
 
 from analysis.design.catalogue import Catalogue, StimulusRow
 from analysis.design.common import choose_common, common_count
-from analysis.design.config import DesignConfig, DiscriminationDesign
 from analysis.design.dealing import Dealt, by_corruption, deal_main, fit_to_stimuli
 from analysis.design.demand import Demand, demand_of
 from analysis.design.numbering import numbered
@@ -24,6 +23,7 @@ from analysis.design.sentinels import Rota, deal_consistency
 from analysis.design.summary import notes_on, summarise
 from analysis.design.validation import plan_validation
 from analysis.errors import DesignRefused
+from analysis.spec.design import DesignConfig, DiscriminationDesign
 
 #: Domains of the random streams, so that a change in one part leaves the others as they were.
 _POOLS, _MAIN, _SENTINELS, _ORDER, _MASKS, _COMMON = range(6)
@@ -105,7 +105,8 @@ def _common(config: DesignConfig, catalogue: Catalogue, pool: Sequence[str], see
     if chosen is None:
         raise DesignRefused(
             f"The main pictures have not {count} originals with stimuli that everybody could see: ask for a smaller "
-            "overlap, or generate more stimuli."
+            "overlap, or generate more stimuli.",
+            place="design.overlap",
         )
     return chosen
 
@@ -113,13 +114,16 @@ def _common(config: DesignConfig, catalogue: Catalogue, pool: Sequence[str], see
 def _check_names(config: DesignConfig, catalogue: Catalogue, gold_candidates: Collection[str] | None) -> None:
     unknown = sorted(set(gold_candidates or ()) - set(catalogue.category_of))
     if unknown:
-        raise DesignRefused(f"The gold original {unknown[0]!r} is not in the picture set: correct or remove it.")
+        raise DesignRefused(
+            f"The gold original {unknown[0]!r} is not in the picture set: correct or remove it.", place="gold_originals"
+        )
     for pair in config.discrimination.pairs if config.discrimination else ():
         for corruption in pair:
             if corruption not in catalogue.corruptions:
                 raise DesignRefused(
                     f"discrimination.pairs names {corruption!r}, but the stimuli have only: "
-                    f"{', '.join(catalogue.corruptions)}."
+                    f"{', '.join(catalogue.corruptions)}.",
+                    place="design.discrimination.pairs",
                 )
     if config.discrimination and len(catalogue.corruptions) < 2:
         raise DesignRefused("A discrimination block needs stimuli of at least two corruptions.")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
-from analysis.design.config import DesignConfig
 from analysis.design.demand import Demand, demand_of
 from analysis.design.validation import validation_demand
 from analysis.errors import DesignRefused
+from analysis.spec.design import DesignConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +65,7 @@ def _fewer_comparisons(config: DesignConfig, *, originals: int) -> int:
     if block is None:
         return 0
     for trials in range(block.trials - 2, 1, -2):
-        fewer = dataclasses.replace(config, discrimination=dataclasses.replace(block, trials=trials))
+        fewer = config.but(discrimination=block.but(trials=trials))
         try:
             demand_of(fewer, originals=originals)
         except DesignRefused:

@@ -7,9 +7,9 @@ from typing import Any
 
 from analysis.corruptions import NO_CORRUPTION
 from analysis.design.catalogue import Catalogue
-from analysis.design.config import DesignConfig
 from analysis.design.demand import NEGATIVES, Demand
 from analysis.design.plan import StudyPlan
+from analysis.spec.design import DesignConfig
 
 #: Bins of visual change in which planned answers are counted.
 STRATA = 10

@@ -16,7 +16,6 @@ import numpy as np
 from analysis.categories import CATEGORIES, superordinate
 from analysis.corruptions import NO_CORRUPTION
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.config import DesignConfig, ValidationDesign
 from analysis.design.demand import Demand
 from analysis.design.numbering import numbered
 from analysis.design.ordering import Entry, equal_blocks, far, spread
@@ -27,6 +26,7 @@ from analysis.design.sentinels import Rota
 from analysis.design.summary import STRATA, summarise
 from analysis.errors import DesignRefused
 from analysis.judgements import IS_NONE, IS_ONE
+from analysis.spec.design import DesignConfig, ValidationDesign
 
 #: Fewer pictures than this make no session: a second showing would follow its first.
 FEWEST_PICTURES = 4
@@ -75,7 +75,8 @@ def plan_validation(
     if not packets:
         raise DesignRefused(
             f"{config.sessions} sessions are too few: a picture takes {design.answers_per_picture} answers, and each "
-            f"from another person. Ask for at least {design.answers_per_picture} sessions."
+            f"from another person. Ask for at least {design.answers_per_picture} sessions.",
+            place="design.sessions",
         )
     demand = validation_demand(config, design, originals=len(catalogue.category_of), packets=packets)
     # Where corrupted pictures alone are judged, originals without one serve practice and sentinels first.

@@ -44,9 +44,9 @@ from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
 from analysis.findings.reach import reach_entries
 from analysis.findings.sensitivity import sensitivity_entries
-from analysis.findings.validation import THRESHOLD, validation_entries
+from analysis.findings.validation import validation_entries
 from analysis.reporting.flow import inclusion_flow
-from analysis.similarity import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
+from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN, VALIDATION_THRESHOLD
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ def analyse(
     margin: float = MARGIN,
     band_margin: float = BAND_MARGIN,
     discrimination_margin: float = DISCRIMINATION_MARGIN,
-    validation_threshold: float = THRESHOLD,
+    validation_threshold: float = VALIDATION_THRESHOLD,
     sensitivity: bool = True,
     executor: Executor | None = None,
     report: Report | None = None,

@@ -10,7 +10,8 @@ import numpy as np
 
 from analysis.errors import TableRefused
 from analysis.findings.model import Discrimination
-from analysis.similarity import DiscriminationForm, DiscriminationTest, discrimination_test, holm, verdict_of
+from analysis.similarity import DiscriminationTest, discrimination_test, holm, verdict_of
+from analysis.spec.design import DiscriminationForm
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,16 +11,15 @@ from analysis.agreement import label_agreement, one_coin
 from analysis.errors import InvalidInput
 from analysis.findings.model import JudgedImage, Judgements, Validation
 from analysis.judgements import JUDGEMENTS
+from analysis.spec.analysis_plan import VALIDATION_THRESHOLD
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Share of qualified answers that say yes to both questions, above which a picture is accepted.
-THRESHOLD = 0.5
 _ROLES = ("main", "consistency_first")
 
 
-def validation_entries(frame: pd.DataFrame, *, threshold: float = THRESHOLD) -> Validation | None:
+def validation_entries(frame: pd.DataFrame, *, threshold: float = VALIDATION_THRESHOLD) -> Validation | None:
     """Agreement of qualified people picture by picture, and which pictures are accepted.
 
     Parameters

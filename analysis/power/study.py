@@ -14,7 +14,8 @@ from analysis.curves import CleanTrials, fit_curve
 from analysis.errors import InvalidInput
 from analysis.power.crowd import Answers, Crowd, LogisticDrop, simulate_answers
 from analysis.proportions import exact_bound
-from analysis.similarity import BAND_MARGIN, MARGIN, CurveTrials, compare_curves
+from analysis.similarity import CurveTrials, compare_curves
+from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from analysis.reporting.results_text import (
     validation_sentences,
 )
 from analysis.reporting.wording import counted, joined, listed, quoted, range_of
+from analysis.spec.study import StudyConfiguration, earlier_defaults
 
 Entry = Mapping[str, Any]
 
@@ -204,8 +205,20 @@ def _plan(
             yield f"{counted(len(found), 'deviation')} from it: {said}."
         else:
             yield "Nothing deviates from it."
+        yield from kept_defaults(plan)
     if findings.version:
         yield f"Computed with HumanExp {findings.version}; sha256 of the data: {findings.data_digest}."
+
+
+def kept_defaults(plan: FrozenPlan, kind: type[StudyConfiguration] = StudyConfiguration) -> Iterable[str]:
+    """What a plan of an earlier version of the specification means, where a new one would mean something else."""
+    stored = plan.content.get("study", {}).get("configuration")
+    if not stored or stored.get("spec", 1) == kind.VERSION:
+        return
+    study = kind.from_dict(stored)
+    if kept := earlier_defaults(study):
+        said = listed(f"{name} {'none' if value is None else value}" for name, value in kept.items())
+        yield f"The plan keeps the defaults of version {study.spec} of the study file: {said}."
 
 
 def _when(answers: int | None) -> str:

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.similarity.curves import (
-    BAND_MARGIN,
-    MARGIN,
-    CurveSimilarity,
-    compare_curves,
-)
-from analysis.similarity.discrimination import (
-    DISCRIMINATION_MARGIN,
-    DiscriminationForm,
-    DiscriminationTest,
-    d_prime_of,
-    discrimination_test,
-)
+from analysis.similarity.curves import CurveSimilarity, compare_curves
+from analysis.similarity.discrimination import DiscriminationTest, d_prime_of, discrimination_test
 from analysis.similarity.family import ReuseSaving, alike_classes, compare_all, reuse_saving
 from analysis.similarity.overlap import bands_overlap
 from analysis.similarity.permutation import CurveTrials, PermutationTest, permutation_test
@@ -22,12 +11,8 @@ from analysis.similarity.sample_size import trials_for_equivalence, trials_to_de
 from analysis.similarity.verdicts import Verdict, holm, verdict_of
 
 __all__ = [
-    "BAND_MARGIN",
-    "DISCRIMINATION_MARGIN",
-    "MARGIN",
     "CurveSimilarity",
     "CurveTrials",
-    "DiscriminationForm",
     "DiscriminationTest",
     "PermutationTest",
     "ReuseSaving",

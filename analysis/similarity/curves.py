@@ -15,13 +15,10 @@ from analysis.errors import BandsMissing, GridMismatch, LabelSpaceMismatch, NoCo
 from analysis.similarity.overlap import bands_overlap
 from analysis.similarity.permutation import CurveTrials, permutation_test, permutations_needed
 from analysis.similarity.verdicts import Verdict, verdict_of
+from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 
 FloatArray = NDArray[np.float64]
 
-#: Largest difference of mean height that still counts as equal (set before looking at results).
-MARGIN = 0.03
-#: Largest difference at any single visual change.
-BAND_MARGIN = 0.10
 #: Beyond this share of the spread, few people with many trials each rule it: their own bootstrap is the test then.
 MOST_STRETCH = 1.2
 _ONE_SIDED = 1.6448536269514722

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.proportions import exact_bound
 from analysis.similarity.verdicts import Verdict, verdict_of
+from analysis.spec.analysis_plan import DISCRIMINATION_MARGIN
+from analysis.spec.design import DiscriminationForm
 
-#: Largest accuracy above guessing that still counts as indistinguishable.
-DISCRIMINATION_MARGIN = 0.10
-DiscriminationForm = Literal["same-different", "abx"]
 #: Beyond it no accuracy below 1 is told from 1 in double precision.
 _LARGEST_D_PRIME = 16.0
 

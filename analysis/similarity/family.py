@@ -11,9 +11,10 @@ import numpy as np
 
 from analysis.compute import SerialExecutor
 from analysis.curves.curve import CurveFit
-from analysis.similarity.curves import BAND_MARGIN, MARGIN, CurveSimilarity, compare_curves, judged
+from analysis.similarity.curves import CurveSimilarity, compare_curves, judged
 from analysis.similarity.permutation import CurveTrials
 from analysis.similarity.verdicts import holm
+from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 
 Pair = tuple[str, str]
 

@@ -34,7 +34,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response 
         case ApplicationError():
             return problem(error.problem, gettext(error.message), error.status_code, error.fields)
         case InvalidInput():
-            return problem("invalid", str(error), 422)
+            return problem("invalid", str(error), 422, error.fields)
         case AnalysisError():
             return problem("analysis", str(error), 409)
         case exceptions.ValidationError():

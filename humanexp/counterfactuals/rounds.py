@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from analysis.spec.study import StudyConfiguration
 from humanexp.core.errors import ApplicationError
 from humanexp.counterfactuals import searching, services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
@@ -12,7 +13,6 @@ from humanexp.counterfactuals.round_pictures import make_stimuli
 from humanexp.counterfactuals.services.rounds import open_round
 from humanexp.counterfactuals.verdicts import verdicts_on
 from humanexp.experiments import services as experiments
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Population, Study
 from humanexp.jobs.registry import Progress
 from humanexp.recruitment.models import Campaign, Environment

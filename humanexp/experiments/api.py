@@ -13,7 +13,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.protocols import ProtocolConfig
+from analysis.spec.protocol import ProtocolConfig
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.experiments.audited import AuditedView
 from humanexp.experiments.authentication import HoldsSession, SessionTokenAuthentication

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from analysis.protocols import ProtocolConfig
+from analysis.spec.protocol import ProtocolConfig
 from humanexp.core.errors import NotFound, TokenRefused
 from humanexp.experiments import pace, selectors
 from humanexp.experiments.credentials import SessionClaim

@@ -10,8 +10,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from analysis.acceptance import Rule, RuleSet
-from analysis.protocols import PROTOCOLS, sources
-from humanexp.experiments.configuration import StudyConfiguration
+from analysis.spec.protocol import PROTOCOLS, sources
+from analysis.spec.study import StudyConfiguration
 from humanexp.experiments.drafting.drawing import PoolBar, pool_bars
 from humanexp.experiments.duration import minutes_of, task_of
 from humanexp.experiments.models import Study
@@ -163,7 +163,7 @@ def page_of(
     is_validation = configuration.design.validation is not None
     by_role: Mapping[str, float] = summary["trials_by_role"]
     tasks = {task_of(role) for role in by_role}
-    asked = [rule for rule in rules.rules if rule.settings.get("task") in (None, *tasks)]
+    asked = [rule for rule in rules.rules if getattr(rule.settings, "task", None) in (None, *tasks)]
     return DesignPage(
         configuration=configuration,
         summary=summary,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import ceil
 
-from analysis.protocols import ProtocolConfig
-from humanexp.experiments.configuration import StudyConfiguration
+from analysis.spec.protocol import ProtocolConfig
+from analysis.spec.study import StudyConfiguration
 from humanexp.experiments.models import Study
 from humanexp.experiments.plans import plan_head
 from humanexp.experiments.tasks import TASKS, Task

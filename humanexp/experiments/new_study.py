@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -10,11 +11,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError, InputRefused, NotFound
+from analysis.spec.study import StudyConfiguration
+from analysis.spec.toml import in_file
+from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.models import User
 from humanexp.experiments import selectors, services
-from humanexp.experiments.configuration import StudyConfiguration
-from humanexp.experiments.drafting.drafts import Draft, draft_of, in_file, values_of_file
+from humanexp.experiments.drafting.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
 from humanexp.experiments.drafting.fields import to_fields
 from humanexp.experiments.drafting.presets import PRESETS, preset, values_of
 from humanexp.experiments.drafting.stated import stated
@@ -38,11 +40,10 @@ def new_study(request: HttpRequest) -> HttpResponse:
         try:
             study = services.create_study(configuration=draft.configuration, by=_user(request))
         except (ApplicationError, AnalysisError) as error:
-            form.add_error(None, str(error))
+            _add(refusals_of(error), form)
         else:
             return redirect("experiments:design", slug=study.slug)
-    elif draft.refusal is not None:
-        form.add_error(draft.refusal.field or None, draft.refusal.message)
+    _add(draft.refusals, form)
     return _page(request, form, draft=draft, status=422)
 
 
@@ -78,11 +79,10 @@ def change_study(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             changed = change(study=study, configuration=draft.configuration, by=_user(request))
         except (ApplicationError, AnalysisError) as error:
-            form.add_error(None, str(error))
+            _add(refusals_of(error), form)
         else:
             return redirect("experiments:design", slug=changed.slug)
-    elif draft.refusal is not None:
-        form.add_error(draft.refusal.field or None, draft.refusal.message)
+    _add(draft.refusals, form)
     return _page(request, form, draft=draft, study=study, status=422)
 
 
@@ -109,17 +109,18 @@ def _from_file(request: HttpRequest) -> HttpResponse:
             return _page(request, form, file_form=StudyFileForm())
         study = _create(text, _user(request))
     except (ApplicationError, AnalysisError) as error:
-        file_form.add_error("text", in_file(str(error).removeprefix("study.toml: "), text))
+        file_form.add_error("text", in_file(error, text))
         return _page(request, _begun(""), file_form=file_form, status=422)
     return redirect("experiments:design", slug=study.slug)
 
 
 def _create(text: str, by: User | None) -> Study:
-    try:
-        configuration = StudyConfiguration.from_dict(values_of_file(text))
-    except AnalysisError as error:
-        raise InputRefused(str(error)) from error
-    return services.create_study(configuration=configuration, by=by)
+    return services.create_study(configuration=StudyConfiguration.from_file_values(values_of_file(text)), by=by)
+
+
+def _add(refusals: Iterable[Refusal], form: StudyForm) -> None:
+    for refusal in refusals:
+        form.add_error(refusal.field or None, refusal.message)
 
 
 def _page(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.masks import noise_mask
-from analysis.protocols import ProtocolConfig
+from analysis.spec.protocol import ProtocolConfig
 from humanexp.core.errors import PictureDamaged
 from humanexp.core.storage import media_path
 

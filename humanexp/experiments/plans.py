@@ -9,11 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from analysis.acceptance import RuleSet, tries_of
+from analysis.acceptance import RuleSet
 from analysis.design import Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan
+from analysis.spec.study import StudyConfiguration
 from humanexp.core.errors import StudyRefused
 from humanexp.core.storage import media_path, write_whole
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Study
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.sources import agreed_originals
@@ -37,8 +37,7 @@ def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet, r
     rows = stimulus_rows(stimulus_set)
     originals = originals_of(rows)
     candidates, told = _gold_candidates(configuration, stimulus_set, originals)
-    tries = tries_of(rules.to_dict())
-    design = dataclasses.replace(configuration.design, qualification_tries=tries)
+    design = configuration.design.but(qualification_tries=rules.tries)
     plan = plan_study(
         originals,
         rows,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.acceptance import RuleSet, load_rule_set
-from humanexp.experiments.configuration import StudyConfiguration
+from analysis.spec.study import StudyConfiguration
 from humanexp.experiments.models import Study
 
 

@@ -11,12 +11,12 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, F, Max, Q, QuerySet
 
+from analysis.spec.study import StudyConfiguration
 from analysis.tables import TIMING_COLUMNS
 from humanexp.core import clock
 from humanexp.core.errors import NotFound, TokenRefused
 from humanexp.core.models import User
 from humanexp.experiments import credentials
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.counting import counting
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import RefusalReason, RefusedCall, Response, Session, SessionState, Study, Trial

@@ -7,8 +7,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from analysis.spec import ProtocolConfig
 from analysis.tables import SCHEMAS, TIMING_COLUMNS
 from humanexp.experiments.models import SessionState
+from humanexp.experiments.openapi import serializer_of
 
 _CODE = 64
 #: A trial with more clicks than this is a stuck key.
@@ -44,24 +46,7 @@ class LeaseOut(serializers.Serializer[Any]):
     lease = serializers.CharField()
 
 
-class ProtocolOut(serializers.Serializer[Any]):
-    name = serializers.CharField()
-    background = serializers.FloatField()
-    size_px = serializers.IntegerField()
-    fixation_ms = serializers.IntegerField()
-    fixation_shape = serializers.ChoiceField(["cross", "square"])
-    fixation_px = serializers.IntegerField()
-    stimulus_ms = serializers.IntegerField()
-    contrast_ramp = serializers.ChoiceField(["none", "tapered-cosine"])
-    blank_frames = serializers.IntegerField()
-    mask_ms = serializers.IntegerField()
-    mask_contrast = serializers.FloatField()
-    response_ms = serializers.IntegerField()
-    click_policy = serializers.ChoiceField(["first", "last"])
-    fixed_response_window = serializers.BooleanField()
-    feedback_ms = serializers.IntegerField()
-    feedback_sound = serializers.BooleanField()
-    grid_order = serializers.ChoiceField(["published", "shuffled"], help_text="`choices` has the order itself")
+ProtocolOut = serializer_of(ProtocolConfig, name="ProtocolOut")
 
 
 class ChoiceOut(serializers.Serializer[Any]):

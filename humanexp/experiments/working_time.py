@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from django.db.models import QuerySet
 
-from analysis.protocols import ProtocolConfig
+from analysis.spec.protocol import ProtocolConfig
 from humanexp.experiments.duration import work_ms
 from humanexp.experiments.models import Protocol, Response, Session, SessionState
 from humanexp.experiments.moments import Epoch

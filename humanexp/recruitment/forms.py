@@ -8,17 +8,13 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from analysis.errors import InvalidInput
+from analysis.spec.terms import NO_REQUIREMENTS, USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
 from humanexp.core.errors import InvalidRequest
 from humanexp.experiments.models import StudyFamily
 from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.requirements import (
-    NO_REQUIREMENTS,
-    USUAL_APPROVAL_PERCENT,
-    USUAL_HITS_APPROVED,
-    WorkerRequirements,
-)
 from humanexp.recruitment.services.publishing import SMALL_HIT
 
 
@@ -176,9 +172,10 @@ class LaunchForm(TermsForm):
                 countries=tuple(codes),
                 masters=cleaned.get("masters", False),
             )
-        except InvalidRequest as error:
-            for name in error.fields or {"countries": ""}:
-                self.add_error(name if name in self.fields else None, error.message)
+        except InvalidInput as error:
+            for place, sentence in error.fields.items():
+                name = place.partition(".")[0]
+                self.add_error(name if name in self.fields else None, sentence)
         return cleaned
 
     @property

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from analysis.spec import AnalysisPlan
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors as evaluations
 from humanexp.experiments import selectors as experiments
@@ -39,9 +40,8 @@ def analysis_tables(study: Study) -> dict[str, Any]:
 
 def analysis_settings(study: Study) -> dict[str, Any]:
     """What the study decided about its analysis before anybody looked, by the name of the argument."""
-    from analysis.findings.settings import planned_settings
-
-    return planned_settings((study.configuration or {}).get("analysis") or {})
+    plan = experiments.configuration_of(study).analysis if study.configuration else AnalysisPlan()
+    return plan.settings()
 
 
 def trials_of(study: Study) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from analysis.acceptance import RuleSet, SessionRecord, hard_golds, judge, withdrawal_of
+from analysis.spec.rules import SentinelSettings
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -139,7 +140,7 @@ def withdraw_hard_golds(*, study: Study, rules: RuleSet | None = None, judge_ane
 
 def _is_pooled(record: SessionRecord, rules: RuleSet) -> bool:
     """Whether a rule counts the sentinels of so short a session together with those of the person's other ones."""
-    return any(record.asked < rule.settings.get("pool_under", 0) for rule in rules.rules)
+    return any(record.asked < settings.pool_under for settings in rules.settings_of(SentinelSettings))
 
 
 def _judge_together(study: Study, sessions: Sequence[Session], rules: RuleSet) -> dict[int, Verdict]:

@@ -21,9 +21,10 @@ from analysis.acceptance import (
     tally_golds,
     withdrawal_of,
 )
-from analysis.acceptance.rules import KINDS
+from analysis.acceptance.rules import FUNCTIONS
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.errors import InvalidInput, UnknownName
+from analysis.spec.rules import RunSettings
 
 VCR = load_rule_set("vcr")
 
@@ -322,7 +323,7 @@ def test_a_run_of_one_answer_and_few_answers_are_flags():
 def test_a_run_is_too_long_from_one_answer_more_than_allowed(in_a_row, passed):
     answers = ["dog"] * in_a_row + ["cat", "bear"] * 8
     rows = [row(number, "clean", CATEGORIES[number % 16], response=response) for number, response in enumerate(answers)]
-    found = KINDS["run"][0](SessionRecord.from_rows(rows), {"longest": 8, "minimum": 10})
+    found = FUNCTIONS["run"](SessionRecord.from_rows(rows), RunSettings(longest=8, minimum=10))
     assert (found.passed, found.value, found.threshold, found.trials) == (passed, in_a_row, 8, in_a_row + 16)
     assert found.positions == (() if passed else tuple(range(9)))
 
@@ -455,8 +456,11 @@ def test_a_lab_brings_its_own_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("name = 1", "needs the text 'name'"),
-        ('name = "a"\nversion = "1"\ndescription = "d"\n[[rule]]\nkind = "fast"', "Rule 1 lacks 'careless'"),
+        ("name = 1", "line 1: name must be text, not 1"),
+        (
+            'name = "a"\nversion = "1"\ndescription = "d"\n[[rule]]\nkind = "fast"',
+            r"line 4: \[rule.1\] lacks 'careless'",
+        ),
         ("name =", "no valid TOML"),
     ],
 )
@@ -471,10 +475,13 @@ def test_a_broken_file_is_refused_with_its_name(tmp_path, text, sentence):
     ("changes", "sentence"),
     [
         ({"kind": "quick"}, "no kind of rule 'quick'"),
-        ({"severity": "wall"}, "severity is gate or flag"),
-        ({"settings": {"under_ms": 1, "most": 0.1}}, "needs the setting 'minimum'"),
+        ({"severity": "wall"}, "rule.1.severity must be one of gate, flag"),
+        ({"settings": {"under_ms": 1, "most": 0.1}}, r"\[rule.1.settings\] lacks 'minimum'"),
         ({"settings": {"under_ms": 1, "most": 0.1, "minimum": 1, "x": 1}}, "no setting 'x'"),
-        ({"settings": {"under_ms": "a", "most": 0.1, "minimum": 1}}, "'under_ms' of a rule of kind 'fast' cannot be"),
+        (
+            {"settings": {"under_ms": "a", "most": 0.1, "minimum": 1}},
+            "rule.1.settings.under_ms must be a number",
+        ),
     ],
 )
 def test_a_rule_that_cannot_be_applied_is_refused(changes, sentence):

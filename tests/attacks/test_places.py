@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import secrets
 import threading
 from collections import Counter
@@ -70,7 +69,7 @@ class Door:
 
 @pytest.fixture
 def study(transactional_db: None) -> Study:
-    return make_study("wide", design=dataclasses.replace(DESIGN, sessions=PLACES, main_trials=1))
+    return make_study("wide", design=DESIGN.but(sessions=PLACES, main_trials=1))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ from PIL import Image
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.examples.pictures import draw
-from analysis.protocols import load_protocol
+from analysis.spec.protocol import load_protocol
+from analysis.spec.study import StudyConfiguration
 from humanexp.experiments import services
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Response, Session, Study
 from humanexp.jobs import runner
 from humanexp.stimuli import services as stimuli
@@ -100,7 +100,7 @@ def make_study(
     configuration = StudyConfiguration(
         title="Pictures at a glance",
         stimuli=noise.name,
-        protocol=replace(load_protocol("vcr"), size_px=SIZE_PX, **protocol),
+        protocol=load_protocol("vcr").but(size_px=SIZE_PX, **protocol),
         design=design,
         language=language,
         debrief="Thank you: this is what the study is about.",

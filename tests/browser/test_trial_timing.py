@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from analysis.protocols import ProtocolConfig
+from analysis.spec.protocol import ProtocolConfig
 from analysis.tables import TIMING_COLUMNS
 from analysis.timing import timing_ok
 from benchmarks import presentation

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from analysis.spec.study import StudyConfiguration
 from analysis.tables import TRIALS
 from humanexp.core.models import User
 from humanexp.experiments import services
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Response, Session
 from humanexp.jobs import runner
 from humanexp.recruitment import services as recruitment

@@ -13,10 +13,10 @@ from PIL import Image
 from analysis.acceptance import load_rule_set
 from analysis.categories import CATEGORIES
 from analysis.errors import DesignRefused
+from analysis.spec.study import StudyConfiguration
 from humanexp.core.errors import InvalidRequest, SetFrozen
 from humanexp.core.models import User
 from humanexp.evaluations import gold, services
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Study, StudyFamily
 from humanexp.experiments.plans import make_plan
 from humanexp.jobs import runner

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from analysis.categories import CATEGORIES
+from analysis.spec.study import StudyConfiguration
 from humanexp.core.storage import media_path
 from humanexp.experiments import services
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 
 SIZE_PX = 24

@@ -7,9 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import InvalidInput
-from humanexp.core.errors import InputRefused
-from humanexp.experiments.configuration import StudyConfiguration
-from humanexp.experiments.study_toml import to_toml
+from analysis.spec import StudyConfiguration
+from analysis.spec.toml import to_toml
 
 FULL = """
 title = "Noise, blur & \\"friends\\""
@@ -52,11 +51,11 @@ def test_reads_every_part():
     assert study.design.sessions == 12 and study.design.sessions_per_participant == 2
     assert study.design.discrimination.pairs == (("gaussian_noise", "uniform_noise"),)
     assert study.gold_originals == ("cat-1", "dog-2")
-    assert study.recruitment == {"reward_cents": 120} and study.analysis == {"margin": 0.05}
+    assert study.recruitment.to_dict() == {"reward_cents": 120} and study.analysis.to_dict() == {"margin": 0.05}
 
 
 def test_a_setting_that_no_analysis_knows_is_refused_before_the_study_exists():
-    with pytest.raises(InputRefused, match=r"\[analysis\] has no setting 'equivalence_margin'; it has: level, margin"):
+    with pytest.raises(InvalidInput, match=r"\[analysis\] has no setting 'equivalence_margin'; it has: band_m"):
         StudyConfiguration.from_toml(FULL.replace("margin = 0.05", "equivalence_margin = 0.05"))
 
 
@@ -96,8 +95,11 @@ def test_a_protocol_of_the_labs_own():
         ('title = "a"\nstimuli = "b"\npopulation = "robots"', "population must be one of people, scripted"),
         ('title = "a"\nstimuli = "b"\nseed = "x"', "seed must be a whole number"),
         ('title = "a"\nstimuli = "b"\nprotocol = "vrc"', "no protocol 'vrc'; there are: vcr"),
-        ('title = "a"\nstimuli = "b"\n[protocol]\nstimulus = 3', "no field 'stimulus'"),
-        ('title = "a"\nstimuli = "b"\n[design]\nsesions = 3', "design has no setting 'sesions'"),
+        ('title = "a"\nstimuli = "b"\n[protocol]\nstimulus = 3', "no setting 'stimulus'"),
+        (
+            'title = "a"\nstimuli = "b"\n[design]\nsesions = 3',
+            r"line 4: \[design\] has no setting 'sesions'",
+        ),
         ('title = "a"\nstimuli = "b"\n[design]\nsessions_per_participant = 3', "Set max_sessions_per_worker"),
         ('title = "a"\nstimuli = "b"\ndesign = 3', r"\[design\] must be a table"),
         ('title = "a"\nstimuli = "b"\ngold_originals = "x"', "gold_originals must be a list"),
@@ -121,7 +123,7 @@ def test_a_protocol_of_the_labs_own():
     ],
 )
 def test_refuses_with_the_field(text, sentence):
-    with pytest.raises(InputRefused, match=sentence):
+    with pytest.raises(InvalidInput, match=sentence):
         StudyConfiguration.from_toml(text)
 
 
@@ -152,7 +154,5 @@ def test_the_writer_is_the_readers_inverse(values):
 
 def test_the_writer_leaves_out_what_toml_cannot_say():
     assert tomllib.loads(to_toml({"a": None, "b": 1})) == {"b": 1}
-    with pytest.raises(ValueError, match="finite"):
-        to_toml({"a": float("nan")})
     with pytest.raises(TypeError):
         to_toml({"a": object()})

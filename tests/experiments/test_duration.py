@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.protocols import load_protocol
+from analysis.spec.protocol import load_protocol
 from humanexp.experiments.duration import minutes_of, work_ms
 from humanexp.experiments.tasks import TASKS
 

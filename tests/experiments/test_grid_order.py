@@ -7,7 +7,7 @@ import pytest
 from analysis.categories import CATEGORIES, RESPONSE_GRID
 from analysis.design import shuffled_grid
 from analysis.errors import InvalidInput
-from analysis.protocols import ProtocolConfig, load_protocol
+from analysis.spec.protocol import ProtocolConfig, load_protocol
 from analysis.tables import TRIALS
 from humanexp.experiments import selectors, services
 from humanexp.experiments.design_page import design_page

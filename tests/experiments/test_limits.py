@@ -105,7 +105,7 @@ def test_a_whole_session_takes_at_least_its_phases(paced, client, study):
 
 
 def test_a_pair_takes_two_pictures_and_an_untimed_task_no_time():
-    from analysis.protocols import load_protocol
+    from analysis.spec.protocol import load_protocol
     from humanexp.experiments.tasks import TASKS
 
     vcr = load_protocol("vcr")

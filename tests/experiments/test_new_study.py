@@ -5,14 +5,15 @@ import tomllib
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from analysis.spec.study import StudyConfiguration
+from analysis.spec.toml import line_of
+from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
 from humanexp.experiments import services
-from humanexp.experiments.configuration import StudyConfiguration
-from humanexp.experiments.drafting.drafts import draft_of, in_file, values_of_file
+from humanexp.experiments.drafting.drafts import draft_of, refusals_of, values_of_file
 from humanexp.experiments.drafting.drawing import strip_of
-from humanexp.experiments.drafting.fields import PATHS, to_fields, to_values
+from humanexp.experiments.drafting.fields import SETTINGS, to_fields, to_values
 from humanexp.experiments.drafting.presets import PRESETS, values_of
-from humanexp.experiments.drafting.refusals import line_of, refusal_of
 from humanexp.experiments.drafting.stated import stated
 from humanexp.experiments.models import Study, StudyFamily
 from humanexp.experiments.plans import session_plan
@@ -90,9 +91,9 @@ link = "https://example.org/chair"
 
 def test_what_has_a_field_may_not_stand_in_the_further_settings():
     draft = draft_of({"title": "A", "stimuli": "b", "more": 'title = "B"\n'})
-    assert draft.refusal.field == "more" and "title has a field of its own" in draft.refusal.message
+    assert draft.refusals[0].field == "more" and "title has a field of its own" in draft.refusals[0].message
     draft = draft_of({"title": "A", "stimuli": "b", "more": "x = ?"})
-    assert draft.refusal.field == "more" and "line 1" in draft.refusal.message
+    assert draft.refusals[0].field == "more" and "line 1" in draft.refusals[0].message
 
 
 REFUSED = [
@@ -134,7 +135,7 @@ def test_every_refusal_names_its_field_and_its_line_and_writes_nothing(client, r
     for field, text, line in REFUSED:
         by_form = draft_of(to_fields(tomllib.loads(text)))
         if field not in FILE_ALONE:
-            assert by_form.refusal is not None and by_form.refusal.field == field, (field, text, by_form)
+            assert [one.field for one in by_form.refusals] == [field], (field, text, by_form)
         reply = client.post("/studies/new/", {"text": text})
         body = reply.content.decode()
         assert reply.status_code == 422 and "study.toml:" not in body, text
@@ -169,20 +170,73 @@ def test_lines_are_found_in_tables_dotted_keys_and_quotes():
     text = (
         '# a\n[design]\nsessions = 3\n"main_trials" = 4\n\n[design.validation] # b\nshown = "all"\n[x]\nsessions = 1\n'
     )
-    assert line_of(text, ("design", "sessions")) == 3
-    assert line_of(text, ("design", "main_trials")) == 4
-    assert line_of(text, ("design", "validation", "shown")) == 7
-    assert line_of(text, ("design", "validation", "positive")) == 6
-    assert line_of(text, ("nowhere",)) is None
-    assert in_file("sessions must be a whole number from 1 to 2, not 3.", text).startswith("Line 3, design.sessions: ")
-    assert refusal_of("Something else.").path == ()
+    assert line_of(text, "design.sessions") == 3
+    assert line_of(text, "design.main_trials") == 4
+    assert line_of(text, "design.validation.shown") == 7
+    assert line_of(text, "design.validation.positive") == 6
+    assert line_of(text, "nowhere") is None
+    assert [one.field for one in refusals_of(InputRefused("Something else."))] == [""]
+
+
+def test_lines_are_found_behind_texts_and_lists_of_several_lines():
+    text = """\
+title = "A"
+consent = '''
+seed = 3
+'''
+gold_originals = [
+  "a",
+  "b",
+]
+rules = "vcr"
+
+[[recruitment.quiz.questions]]
+right = 1
+[[recruitment.quiz.questions]]
+right = 2
+text = "Really?"
+"""
+    places = {
+        "consent": 2, "gold_originals": 5, "rules": 9, "recruitment": 11, "recruitment.quiz.questions.2": 13,
+        "recruitment.quiz.questions.2.text": 15, "recruitment.quiz.questions.2.options": 13, "seed": None,
+    }  # fmt: skip
+    assert {place: line_of(text, place) for place in places} == places
+
+
+def test_a_long_file_is_searched_quickly():
+    lines = [f'note{number} = """\n{"x" * 70}\n"""\n' for number in range(1200)]
+    assert line_of("".join(lines), "note600") == 1801
+
+
+def test_every_mistake_is_told_with_its_line(client, researcher, stimulus_set):
+    text = 'title = ""\nstimuli = "pictures"\nseed = -1\n[design]\nsessions = 0\noverlap = "much"\n'
+    body = client.post("/studies/new/", {"text": text}).content.decode()
+    for line, place in ((1, "title"), (3, "seed"), (5, "design.sessions"), (6, "design.overlap")):
+        assert f"Line {line}, {place}: {place} must be" in body
+    draft = client.post("/studies/new/draft/", filled(sessions="0", seed="-1")).content.decode()
+    assert 'data-refusal="sessions"' in draft and 'data-refusal="seed"' in draft
+
+
+def test_sentences_can_be_reworded_without_any_page_noticing(client, researcher, stimulus_set, monkeypatch):
+    """Fields and lines come from where a refusal is, never from its words: every sentence is another one here."""
+    from analysis.spec import base
+
+    monkeypatch.setattr(base, "_sentence", lambda *_: "Das geht so nicht.")
+    monkeypatch.setattr(base.refusal, "__str__", lambda _: "Das geht so nicht.")
+    for field, text, line in REFUSED:
+        if line is None or field in {"stimuli", "rules"} or "no such" in text:
+            continue  # refused by the database, in words of its own
+        reply = client.post("/studies/new/", {"text": text}).content.decode()
+        assert f"Line {line}, " in reply and "Das geht so nicht." in reply, text
+        if field not in FILE_ALONE:
+            assert [one.field for one in draft_of(to_fields(tomllib.loads(text))).refusals] == [field]
 
 
 def test_every_field_of_the_form_is_a_setting(stimulus_set):
     from humanexp.experiments.forms import StudyForm
 
     form = StudyForm(sets=[stimulus_set])
-    assert set(PATHS) | {"task", "more"} == set(form.fields)
+    assert set(SETTINGS) | {"task", "more"} == set(form.fields)
 
 
 def test_the_form_makes_the_study_and_shows_it_before(client, researcher, stimulus_set):

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from analysis.masks import noise_mask
-from analysis.protocols import load_protocol
+from analysis.spec.protocol import load_protocol
 from humanexp.core.storage import media_path
 from humanexp.experiments.pictures import MASK_FIELDS, Picture, mask_png, stimulus_png, without_metadata
 from tests.experiments.conftest import png

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 from datetime import UTC, datetime
 
 import pytest
@@ -315,7 +314,7 @@ def test_who_took_part_in_one_version_sees_no_original_again_in_the_next(client,
     one = services.start_collecting(study=services.create_study(configuration=wanted))
     first = new_session(one, "P-1")
     finish(client, first)
-    two = services.new_version(study=one, configuration=dataclasses.replace(wanted, seed=8))
+    two = services.new_version(study=one, configuration=wanted.but(seed=8))
     services.start_collecting(study=two)
     second = new_session(two, "P-1")
     assert second.study == two and not originals(first) & originals(second)

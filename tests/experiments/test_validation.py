@@ -9,13 +9,13 @@ import pytest
 from analysis.categories import CATEGORIES, superordinate
 from analysis.errors import InvalidInput
 from analysis.judgements import JUDGEMENTS
+from analysis.spec.study import StudyConfiguration
 from analysis.tables import TRIALS
 from humanexp.console.demo.steps import STUDIES
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments import selectors, services
 from humanexp.experiments.answer_counts import answer_counts
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Response
 from humanexp.experiments.tasks import TASKS
 from humanexp.experiments.tasks.wanted import WANTED, question
@@ -268,7 +268,7 @@ def test_a_study_words_definitions_and_links_for_itself(client, stimulus_set):
     ("wanted", "sentence"),
     [
         ({"sofa": {}}, r"\[wanted\] has no category 'sofa'"),
-        ({"chair": {"picture": "x"}}, "wanted.chair has no setting 'picture'"),
+        ({"chair": {"picture": "x"}}, r"\[wanted.chair\] has no setting 'picture'"),
         ({"chair": {"link": "javascript:alert(1)"}}, "wanted.chair.link must be an address"),
         ({"chair": {"link": "https://["}}, "wanted.chair.link must be an address"),
         ({"chair": {"definition": "x" * 401}}, "at most 400 characters"),

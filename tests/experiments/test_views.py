@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from analysis.spec.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.experiments import services
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Study
 from tests.experiments.conftest import configuration, new_session
 

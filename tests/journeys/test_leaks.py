@@ -14,9 +14,9 @@ from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS, corrupt
 from analysis.examples.pictures import draw
 from analysis.generation.png import encode_png
+from analysis.spec.study import StudyConfiguration
 from humanexp.core.storage import media_path
 from humanexp.experiments import services
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Study
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from tests.journeys.eavesdropping import (

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig
+from analysis.spec.study import StudyConfiguration
 from humanexp.experiments import services as experiments
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Protocol, Session, Study, StudyFamily
 from humanexp.experiments.selectors import session_for_token
 from humanexp.recruitment.models import Campaign

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.conf import settings as platform_settings
 
+from analysis.spec.terms import WorkerRequirements
 from humanexp.recruitment import money, services
 from humanexp.recruitment.recruiters.base import HitOrder, HitTerms
 from humanexp.recruitment.recruiters.mturk import MTurkRecruiter
-from humanexp.recruitment.requirements import WorkerRequirements
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient
 
 #: People who take every place; a HIT is done by each at most once.

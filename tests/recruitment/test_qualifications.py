@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from analysis.errors import InvalidInput
+from analysis.spec import Quiz, QuizQuestion
+from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.experiments.models import Session, StudyFamily
@@ -22,8 +25,6 @@ from humanexp.recruitment.models import (
     QualificationWrite,
     RecruitedPerson,
 )
-from humanexp.recruitment.quiz import Quiz, QuizQuestion
-from humanexp.recruitment.requirements import WorkerRequirements
 from humanexp.recruitment.services.qualifying import plan_grant
 from humanexp.screening.services import append_verdict
 from tests.marketplace.server import MarketplaceServer
@@ -166,14 +167,14 @@ class TestRequirements:
         [{"approval_percent": 101}, {"hits_approved": -1}, {"countries": ("usa",)}, {"countries": ("US", "US")}],
     )
     def test_what_makes_no_sense_is_refused(self, wrong: dict[str, Any]) -> None:
-        with pytest.raises(InvalidRequest) as caught:
+        with pytest.raises(InvalidInput) as caught:
             WorkerRequirements(**wrong)
         assert list(caught.value.fields) == list(wrong)
 
     def test_they_are_stored_without_loss(self) -> None:
         asked = WorkerRequirements(approval_percent=99, countries=("FR",))
         assert WorkerRequirements.from_dict(asked.to_dict()) == asked
-        with pytest.raises(InvalidRequest):
+        with pytest.raises(InvalidInput):
             WorkerRequirements.from_dict({"shoe_size": 43})
 
 
@@ -206,7 +207,7 @@ class TestQuiz:
     def test_a_quiz_without_sense_is_refused(self) -> None:
         assert Quiz.from_dict(QUIZ.to_dict()) == QUIZ
         for wrong in ({}, {"questions": []}, {"questions": [{"text": "?", "options": ["a", "b"], "right": 2}]}):
-            with pytest.raises(InvalidRequest):
+            with pytest.raises(InvalidInput):
                 Quiz.from_dict(wrong)
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from analysis.acceptance import load_rule_set
 from analysis.categories import CATEGORIES
 from analysis.corruptions import CORRUPTIONS
+from analysis.spec.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Participant, Session, SessionState, Study, StudyFamily, StudyState
 from humanexp.results.models import AnalysisRun
 from humanexp.screening.models import Verdict

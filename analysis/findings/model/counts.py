@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict
 
 from analysis.findings.model.entry import LEVEL, Entry
-from analysis.similarity import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
+from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
 
 
 class Settings(Entry):

@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from analysis.spec.analysis_plan import LEVEL as LEVEL
+
 #: The population of all people.
 HUMANS = "humans"
-#: Level of intervals where none is chosen.
-LEVEL = 0.95
 
 Property = Literal["accuracy", "consistency"]
 Interval: TypeAlias = tuple[float, float]

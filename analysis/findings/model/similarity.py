@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from analysis.findings.model.entry import HUMANS, Entry, Interval, Pair, Property
-from analysis.similarity.discrimination import DiscriminationForm
 from analysis.similarity.verdicts import Verdict
+from analysis.spec.design import DiscriminationForm
 
 
 class Similarity(Entry):

@@ -8,17 +8,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from analysis.design.demand import demand_of
 from analysis.extras import install
+from analysis.spec.study import StudyConfiguration
 from humanexp.console import scripted
 from humanexp.console.demo.ground import PICTURES_PER_CATEGORY, Options, researcher
 from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services as evaluations
 from humanexp.experiments import services as experiments
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job, JobState
 from humanexp.recruitment import selectors as recruitment_selectors
@@ -180,10 +179,10 @@ class Demo:
     def _configuration(self, name: str) -> StudyConfiguration:
         path = STUDIES / f"{name}.toml"
         configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
-        changes: dict[str, Any] = {"seed": self.options.seed}
+        design = configuration.design
         if name == "demo":
-            changes["design"] = {**configuration.to_dict()["design"], "sessions": self.options.participants}
-        return StudyConfiguration.from_dict({**configuration.to_dict(), **changes})
+            design = design.but(sessions=self.options.participants)
+        return configuration.but(seed=self.options.seed, design=design)
 
     def _stimulus_set(self) -> StimulusSet:
         return StimulusSet.objects.get(name="demo")

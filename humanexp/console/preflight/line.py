@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.functional import Promise
 
+from analysis.spec.study import StudyConfiguration
 from humanexp.console.models import Tone
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.models import Study
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Environment

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from analysis.design import SessionPlan
 from analysis.errors import AnalysisError, InvalidInput
+from analysis.spec.study import StudyConfiguration
+from analysis.spec.toml import in_file, read_toml, to_toml
 from humanexp.core.errors import ApplicationError, InputRefused
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.design_page import DesignPage, page_of
 from humanexp.experiments.drafting.drawing import Strip, strip_of
-from humanexp.experiments.drafting.fields import to_values
-from humanexp.experiments.drafting.refusals import Refusal, line_of, refusal_of
+from humanexp.experiments.drafting.fields import field_of, to_values
 from humanexp.experiments.models import Study
 from humanexp.experiments.plans import make_plan
 from humanexp.experiments.rules import rule_set_of
 from humanexp.experiments.services.studies import check_free, stimulus_set_for
-from humanexp.experiments.study_toml import from_toml, to_toml
-from humanexp.experiments.terms import check_storable
 from humanexp.stimuli.models import Stimulus, StimulusSet
 
 #: Plans of more trials take seconds: they are drawn when somebody asks, not while a number is typed.
 AT_ONCE = 12_000
 SAMPLES = 8
-_LINE = re.compile(r"at line (\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,13 +35,24 @@ class Plan:
     samples: list[Stimulus]
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """Why a draft is no study yet."""
+
+    message: str
+    #: of the setting in the study file: ``design.sessions``; empty where the whole does not fit together
+    place: str = ""
+    #: the field of the form; `more` for settings without one, empty for the whole
+    field: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """What the form makes: a file, and either a configuration or the reason why it is none yet."""
+    """What the form makes: a file, and either a configuration or the reasons why it is none yet."""
 
     toml: str
     configuration: StudyConfiguration | None = None
-    refusal: Refusal | None = None
+    refusals: tuple[Refusal, ...] = ()
     plan: Plan | None = None
     #: the plan is large: it is drawn on request
     is_large: bool = False
@@ -58,17 +65,23 @@ def draft_of(given: Mapping[str, Any], *, draws_large: bool = False, keeps: Stud
     """
     try:
         values = to_values(given)
-        check_storable(values)
-    except (InputRefused, InvalidInput) as error:
-        return Draft(toml="", refusal=Refusal(str(error), ("more",)))
+    except InputRefused as error:
+        return Draft(toml="", refusals=(Refusal(error.message, field="more"),))
     toml = to_toml(values)
     try:
-        configuration = StudyConfiguration.from_dict(values)
+        configuration = StudyConfiguration.from_file_values(values)
         if keeps is None or configuration.slug != keeps.slug:
             check_free(configuration)
         return _planned(configuration, toml, draws_large, keeps)
     except (ApplicationError, AnalysisError) as error:
-        return Draft(toml=toml, refusal=refusal_of(str(error)))
+        return Draft(toml=toml, refusals=refusals_of(error))
+
+
+def refusals_of(error: ApplicationError | AnalysisError) -> tuple[Refusal, ...]:
+    """A refusal for each setting that is at fault, or one for the whole."""
+    if not error.fields:
+        return (Refusal(str(error)),)
+    return tuple(Refusal(sentence, place, field_of(place)) for place, sentence in error.fields.items())
 
 
 def _planned(configuration: StudyConfiguration, toml: str, draws_large: bool, keeps: Study | None) -> Draft:
@@ -103,21 +116,12 @@ def values_of_file(text: str) -> dict[str, Any]:
 
     Raises InputRefused naming the line.
     """
-    values = from_toml(text, source="This")
     try:
-        check_storable(values)
+        values = read_toml(text, source="This")
+        for name in ("design", "recruitment", "analysis", "wanted"):
+            if name in values and not isinstance(values[name], dict):
+                sentence = f"[{name}] must be a table."
+                raise InvalidInput(sentence, fields={name: sentence})
     except InvalidInput as error:
-        raise InputRefused(in_file(str(error), text)) from error
-    for name in ("design", "recruitment", "analysis", "wanted"):
-        if name in values and not isinstance(values[name], dict):
-            raise InputRefused(in_file(f"[{name}] must be a table.", text))
+        raise InputRefused(in_file(error, text)) from error
     return values
-
-
-def in_file(message: str, text: str) -> str:
-    """The sentence with the line of the file that it is about in front."""
-    if _LINE.search(message):
-        return message
-    refusal = refusal_of(message)
-    line = line_of(text, refusal.path) if refusal.path else None
-    return f"Line {line}, {refusal.setting}: {message}" if line else message

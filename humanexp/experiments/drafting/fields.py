@@ -4,75 +4,65 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from analysis.errors import InvalidInput
+from analysis.spec.base import InForm, model_in
+from analysis.spec.study import StudyConfiguration
+from analysis.spec.toml import read_toml, to_toml
 from humanexp.core.errors import InputRefused
-from humanexp.experiments.study_toml import from_toml, to_toml
 
 Path = tuple[str, ...]
-#: Field by setting. The task is told by what the file holds, see `task_of`.
-PATHS: Mapping[str, Path] = {
-    "title": ("title",),
-    "slug": ("slug",),
-    "family": ("family",),
-    "stimuli": ("stimuli",),
-    "population": ("population",),
-    "language": ("language",),
-    "protocol": ("protocol",),
-    "rules": ("rules",),
-    "seed": ("seed",),
-    "max_sessions_per_worker": ("max_sessions_per_worker",),
-    "calibrate_size": ("calibrate_size",),
-    "consent_version": ("consent_version",),
-    "consent": ("consent",),
-    "debrief": ("debrief",),
-    "contact": ("recruitment", "contact"),
-    "sessions": ("design", "sessions"),
-    "block_trials": ("design", "block_trials"),
-    "main_trials": ("design", "main_trials"),
-    "practice_trials": ("design", "practice_trials"),
-    "qualification_trials": ("design", "qualification_trials"),
-    "gold_trials": ("design", "gold_trials"),
-    "negative_trials": ("design", "negative_trials"),
-    "consistency_pairs": ("design", "consistency_pairs"),
-    "clean_trials": ("design", "clean_trials"),
-    "answers_per_stimulus": ("design", "answers_per_stimulus"),
-    "overlap": ("design", "overlap"),
-    "corruption_order": ("design", "corruption_order"),
-    "discrimination_form": ("design", "discrimination", "form"),
-    "discrimination_trials": ("design", "discrimination", "trials"),
-    "discrimination_sentinels": ("design", "discrimination", "sentinels"),
-    "discrimination_practice": ("design", "discrimination", "practice"),
-    "new_pictures": ("design", "validation", "new_pictures"),
-    "second_showings": ("design", "validation", "second_showings"),
-    "positive": ("design", "validation", "positive"),
-    "negative": ("design", "validation", "negative"),
-    "validation_practice": ("design", "validation", "practice"),
-    "answers_per_picture": ("design", "validation", "answers_per_picture"),
-    "shown": ("design", "validation", "shown"),
-}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting with a field of its own: where it stands in a study file, and how the form asks for it."""
+
+    path: Path
+    info: FieldInfo
+    form: InForm
+
+
+def settings_in(kind: type[BaseModel], path: Path = ()) -> Iterator[tuple[str, Setting]]:
+    """Every setting that the form asks for, by the name of its field, in the order of the specification."""
+    for name, info in kind.model_fields.items():
+        form = next((one for one in info.metadata if isinstance(one, InForm)), None)
+        inner = model_in(info.annotation)
+        if form is not None:
+            yield form.name or name, Setting((*path, name), info, form)
+        elif inner is not None:
+            yield from settings_in(inner, (*path, name))
+
+
+#: By the name of the field. The task is told by what the file holds, see `task_of`.
+SETTINGS: Mapping[str, Setting] = dict(settings_in(StudyConfiguration))
 CATEGORISATION, BOTH, DISCRIMINATION, VALIDATION = "categorisation", "both", "discrimination", "validation"
-#: Settings that say nothing in the other tasks.
-OF_NAMING = (
-    "main_trials",
-    "practice_trials",
-    "qualification_trials",
-    "gold_trials",
-    "negative_trials",
-    "consistency_pairs",
-    "clean_trials",
-    "answers_per_stimulus",
-    "overlap",
-    "corruption_order",
-)
-OF_PAIRS = tuple(name for name in PATHS if name.startswith("discrimination_"))
-OF_VALIDATION = tuple(name for name, path in PATHS.items() if path[:2] == ("design", "validation"))
+
+
+def in_part(part: str) -> tuple[str, ...]:
+    """Names of the fields in a part of the form."""
+    return tuple(name for name, setting in SETTINGS.items() if setting.form.part == part)
+
+
+#: Parts of the form that say nothing in a task.
 _SILENT: Mapping[str, tuple[str, ...]] = {
-    CATEGORISATION: (*OF_PAIRS, *OF_VALIDATION),
-    BOTH: OF_VALIDATION,
-    DISCRIMINATION: (*OF_NAMING, *OF_VALIDATION),
-    VALIDATION: (*OF_NAMING, *OF_PAIRS),
+    CATEGORISATION: ("pairs", "validation"),
+    BOTH: ("validation",),
+    DISCRIMINATION: ("naming", "validation"),
+    VALIDATION: ("naming", "pairs"),
 }
+
+
+def field_of(place: str) -> str:
+    """The field of the form for a place in the file; `more` for settings without one, empty for the whole."""
+    path = tuple(place.split("."))
+    names = (name for name, setting in SETTINGS.items() if setting.path == path)
+    return next(names, "more") if place else ""
 
 
 def task_of(values: Mapping[str, Any]) -> str:
@@ -99,11 +89,11 @@ def to_values(given: Mapping[str, Any]) -> dict[str, Any]:
         task, ()
     ):
         values.setdefault("design", {})[table] = {}
-    for name, path in PATHS.items():
+    for name, setting in SETTINGS.items():
         value = given.get(name)
         is_given = value is not None and value is not False and value != ""
-        if is_given and name not in _SILENT[task]:
-            _put(values, path, value)
+        if is_given and setting.form.part not in _SILENT[task]:
+            _put(values, setting.path, value)
     return _merged(values, _read_more(str(given.get("more") or "")))
 
 
@@ -116,9 +106,9 @@ def to_fields(values: Mapping[str, Any]) -> dict[str, Any]:
         given["protocol"] = protocol.pop("name", "vcr")
         if not protocol:
             del rest["protocol"]
-    for name, path in PATHS.items():
+    for name, setting in SETTINGS.items():
         if name != "protocol" or not isinstance(protocol, dict):
-            value = _take(rest, path)
+            value = _take(rest, setting.path)
             if value is not None:
                 given[name] = value
     _drop_empty(rest)
@@ -128,20 +118,20 @@ def to_fields(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_more(text: str) -> dict[str, Any]:
     try:
-        return from_toml(text, source="The text of the further settings")
-    except InputRefused as error:
-        raise InputRefused(error.message, fields={"more": error.message}) from error
+        return read_toml(text, source="The text of the further settings")
+    except InvalidInput as error:
+        raise InputRefused(str(error), fields={"more": str(error)}) from error
 
 
 def _merged(values: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     own = more.get("protocol")
     if isinstance(own, Mapping):
         values["protocol"] = {"name": values.get("protocol", "vcr"), **own}
-    named = {path: name for name, path in PATHS.items()}
+    paths = {setting.path for setting in SETTINGS.values()}
     for path, value in _leaves(more):
         if path[0] == "protocol" and isinstance(own, Mapping):
             continue
-        if path in named:
+        if path in paths:
             sentence = f"{'.'.join(path)} has a field of its own: take it out of the further settings."
             raise InputRefused(sentence, fields={"more": sentence})
         _put(values, path, value)

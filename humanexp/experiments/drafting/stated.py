@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.design import DesignConfig, DiscriminationDesign, ValidationDesign
-from analysis.protocols import PROTOCOLS
-from humanexp.experiments.configuration import StudyConfiguration
+from analysis.spec import PROTOCOLS, DesignConfig, DiscriminationDesign, StudyConfiguration, ValidationDesign
 
 
 def stated(configuration: StudyConfiguration) -> dict[str, Any]:
     """Values of a study file from which `StudyConfiguration.from_dict` makes the same study."""
-    values = configuration.to_dict()
+    values: dict[str, Any] = configuration.to_dict()
     usual = StudyConfiguration(title=configuration.title, stimuli=configuration.stimuli).to_dict()
     always = ("title", "stimuli", "slug", "family", "population", "language", "rules", "max_sessions_per_worker")
     short = {name: value for name, value in values.items() if name in always or value != usual[name]}
@@ -33,16 +30,11 @@ def _design(values: Mapping[str, Any]) -> dict[str, Any]:
     short = _differing(values, DesignConfig().to_dict())
     for name, block in (("discrimination", DiscriminationDesign()), ("validation", ValidationDesign())):
         if values.get(name) is not None:
-            short[name] = _differing(values[name], dataclasses.asdict(block))
+            short[name] = _differing(values[name], block.to_dict())
     if values.get("validation") is not None:
         short.pop("main_trials", None)  # such a study has none
     return short
 
 
 def _differing(values: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """Lists and tuples are the same where a file is concerned."""
-
-    def plain(value: Any) -> Any:
-        return list(value) if isinstance(value, tuple) else value
-
-    return {name: value for name, value in values.items() if plain(value) != plain(usual.get(name))}
+    return {name: value for name, value in values.items() if value != usual.get(name)}

@@ -91,7 +91,6 @@ def planned_answers(study: Study) -> PlannedAnswers | None:
 
 def planned_study(study: Study, question: PowerQuestion) -> PlannedStudy:
     """The design as the simulation takes it; refuses a study without two curves to compare."""
-    from analysis.findings.settings import planned_settings
     from analysis.power import Crowd, LogisticDrop, PlannedStudy
 
     planned = planned_answers(study)
@@ -99,7 +98,7 @@ def planned_study(study: Study, question: PowerQuestion) -> PlannedStudy:
         raise StudyRefused(
             _("Power is simulated for studies in which people name pictures of at least two corruptions.")
         )
-    settings: Mapping[str, Any] = planned_settings(configuration_of(study).analysis)
+    plan = configuration_of(study).analysis
     found = PlannedStudy(
         crowd=Crowd(
             people=question.people,
@@ -113,8 +112,8 @@ def planned_study(study: Study, question: PowerQuestion) -> PlannedStudy:
         clean_answers=round(planned.clean_answers * question.people / planned.people),
         curve=LogisticDrop(bend=question.bend),
         n_bootstrap=REFITS,
-        margin=settings["margin"],
-        band_margin=settings["band_margin"],
+        margin=plan.margin,
+        band_margin=plan.band_margin,
     )
     found.curve.lowered(question.difference)
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,6 @@ class TellingApart:
 
 def telling_apart(study: Study) -> TellingApart | None:
     """None where a study compares no pictures. Differences are sought at the hardest step of Holm's rule."""
-    from analysis.findings.settings import planned_settings
     from analysis.similarity import trials_for_equivalence, trials_to_detect
 
     configuration, summary = configuration_of(study), plan_head(study)["summary"]
@@ -67,11 +66,10 @@ def telling_apart(study: Study) -> TellingApart | None:
     planned = [2 * count for name, count in summary.get("comparisons", {}).items() if len(set(name.split(" / "))) == 2]
     if asked is None or not planned:
         return None
-    settings: Mapping[str, Any] = planned_settings(configuration.analysis)
     pairs, trials = len(planned), min(planned)
     people = -(-summary["sessions"] // configuration.max_sessions_per_worker)
     each = max(1, round(trials / people))
-    margin = settings["discrimination_margin"]
+    margin = configuration.analysis.discrimination_margin
 
     def needed(share: float, count: Callable[[], int]) -> NeededTrials:
         try:

@@ -19,7 +19,7 @@ from django.db.models import Q
 
 from analysis.design import SessionPlan
 from analysis.design.plan import PlannedTrial as Planned
-from analysis.protocols import ProtocolConfig
+from analysis.spec.protocol import ProtocolConfig
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, NotFound, OutOfOrder, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.models import User
@@ -282,7 +282,7 @@ def _protocol(preview: Preview) -> ProtocolConfig:
     shorter = {phase: -(-getattr(whole, phase) // preview.hurry) for phase in phases}
     if whole.fixed_response_window:
         shorter["response_ms"] = max(LEAST_WINDOW_MS, whole.response_ms // preview.hurry)
-    return dataclasses.replace(whole, **shorter)
+    return whole.but(**shorter)
 
 
 def _as_session(view: View, state: SessionState) -> Session:

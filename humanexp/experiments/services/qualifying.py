@@ -40,7 +40,7 @@ def after_try(
     settings = qualification_rule(rule_set)
     if settings is None:
         return block["last"] + 1, None
-    qualified = right >= needed_of(block["last"] - block["first"] + 1, settings["pass_of"])
+    qualified = right >= needed_of(block["last"] - block["first"] + 1, settings.pass_of)
     later = [other for other in blocks if other["kind"] == KIND and other["index"] > index]
     if qualified:
         return (later[-1] if later else block)["last"] + 1, True

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import dataclasses
-
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
 from analysis.acceptance import RuleSet
+from analysis.spec.study import StudyConfiguration
 from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments.configuration import StudyConfiguration
 from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
 from humanexp.experiments.plans import make_plan, store_plan
@@ -44,16 +42,17 @@ def create_study(*, configuration: StudyConfiguration, by: User | None = None, r
             )
             return study
     except IntegrityError as error:
-        raise InputRefused(
-            f"A study {configuration.slug!r} was created at the same moment: look at it first."
+        raise _refused(
+            "slug", f"A study {configuration.slug!r} was created at the same moment: look at it first."
         ) from error
 
 
 def check_free(configuration: StudyConfiguration) -> None:
     """Refuse a name that another study has."""
     if Study.objects.filter(slug=configuration.slug).exists():
-        raise InputRefused(
-            f"There is a study {configuration.slug!r} already: choose another slug, or make a new version of it."
+        raise _refused(
+            "slug",
+            f"There is a study {configuration.slug!r} already: choose another slug, or make a new version of it.",
         )
 
 
@@ -61,9 +60,10 @@ def _check_family(slug: str, by: User | None) -> None:
     """The studies of a family share its people, its exclusions and how often one may come: strangers add none."""
     there = Study.objects.filter(family__slug=slug)
     if by is not None and there.exists() and not studies_with(by, Action.DESIGN).filter(family__slug=slug).exists():
-        raise InputRefused(
+        raise _refused(
+            "family",
             f"There is a family {slug!r} already, and you may change none of its studies: choose another family, or "
-            "ask one of their owners."
+            "ask one of their owners.",
         )
 
 
@@ -90,10 +90,15 @@ def new_version(*, study: Study, configuration: StudyConfiguration, by: User | N
     number = (study.family.studies.aggregate(latest=Max("version"))["latest"] or 0) + 1
     slug = configuration.slug if configuration.slug != study.slug else f"{study.slug[:74]}-v{number}"
     return create_study(
-        configuration=dataclasses.replace(configuration, slug=slug, family=study.family.slug),
+        configuration=configuration.but(slug=slug, family=study.family.slug),
         by=by,
         rules=rule_set_of(configuration, keeps=study),
     )
+
+
+def _refused(place: str, sentence: str) -> InputRefused:
+    """About one setting of the study file."""
+    return InputRefused(sentence, fields={place: sentence})
 
 
 def start_collecting(*, study: Study, by: User | None = None) -> Study:
@@ -171,13 +176,16 @@ def stimulus_set_for(configuration: StudyConfiguration) -> StimulusSet:
     found = StimulusSet.objects.filter(name=configuration.stimuli).first()
     if found is None:
         names = ", ".join(StimulusSet.objects.values_list("name", flat=True)) or "none yet"
-        raise InputRefused(f"There is no stimulus set {configuration.stimuli!r}; there are: {names}.")
+        raise _refused("stimuli", f"There is no stimulus set {configuration.stimuli!r}; there are: {names}.")
     if found.completed_at is None:
-        raise InputRefused(f"The stimulus set {found.name!r} is not complete yet: wait for its job, or resume it.")
+        raise _refused(
+            "stimuli", f"The stimulus set {found.name!r} is not complete yet: wait for its job, or resume it."
+        )
     if found.size_px != configuration.protocol.size_px:
-        raise InputRefused(
+        raise _refused(
+            "stimuli",
             f"The stimuli of {found.name!r} are {found.size_px} px wide, and the protocol "
             f"{configuration.protocol.name!r} shows {configuration.protocol.size_px} px: generate the stimuli in that "
-            "size. Visual change depends on it, so pictures are never scaled afterwards."
+            "size. Visual change depends on it, so pictures are never scaled afterwards.",
         )
     return found

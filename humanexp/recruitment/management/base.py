@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study, StudyFamily
@@ -25,8 +26,8 @@ class RecruitmentCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
             return super().execute(*args, **options)
-        except ApplicationError as error:
-            raise CommandError(error.message) from error
+        except (ApplicationError, AnalysisError) as error:
+            raise CommandError(str(error)) from error
 
     def study(self, slug: str) -> Study:
         return experiments.study_by_slug(slug)

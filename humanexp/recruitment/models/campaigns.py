@@ -7,9 +7,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from analysis.spec.terms import WorkerRequirements
 from humanexp.experiments.models import Session, Study, StudyFamily
 from humanexp.recruitment.models.people import Environment, RecruitedPerson
-from humanexp.recruitment.requirements import WorkerRequirements
 from humanexp.recruitment.states import (
     ASSIGNMENT_TRANSITIONS,
     CAMPAIGN_TRANSITIONS,

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from analysis.spec import Quiz
+from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.pricing import FeeTable
-from humanexp.recruitment.quiz import Quiz
-from humanexp.recruitment.requirements import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.states import AssignmentState
 
 

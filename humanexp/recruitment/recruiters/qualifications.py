@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterUnavailable, StateRefused
+from humanexp.recruitment.quiz import answer_key, question_form
 from humanexp.recruitment.recruiters.base import QualificationOrder
 
 #: Most that one call takes or gives.
@@ -30,8 +31,8 @@ class Qualifications(ABC):
         test: dict[str, Any] = {}
         if quiz is not None:
             test = {
-                "Test": quiz.question_form(),
-                "AnswerKey": quiz.answer_key(),
+                "Test": question_form(quiz),
+                "AnswerKey": answer_key(quiz),
                 "TestDurationInSeconds": quiz.minutes * 60,
                 **({} if quiz.retry_after_s is None else {"RetryDelayInSeconds": quiz.retry_after_s}),
             }

@@ -6,6 +6,7 @@ import secrets
 
 from django.db import transaction
 
+from analysis.spec.terms import NO_REQUIREMENTS
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -16,7 +17,6 @@ from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, Purpose
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.requirements import NO_REQUIREMENTS
 from humanexp.recruitment.services import qualifying
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.hits import plan_hit

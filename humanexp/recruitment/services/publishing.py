@@ -6,6 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from analysis.spec import Quiz
+from analysis.spec.terms import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
@@ -17,9 +19,7 @@ from humanexp.experiments.roles import Action
 from humanexp.recruitment import gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.quiz import Quiz
 from humanexp.recruitment.recruiters import capabilities_of, fees_of
-from humanexp.recruitment.requirements import NO_REQUIREMENTS, WorkerRequirements
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit

@@ -6,6 +6,7 @@ import secrets
 
 from django.db import transaction
 
+from analysis.spec import Quiz
 from humanexp.core.audit import record
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiment_selectors
@@ -21,7 +22,6 @@ from humanexp.recruitment.models import (
     QualificationWrite,
     RecruitedPerson,
 )
-from humanexp.recruitment.quiz import Quiz
 from humanexp.recruitment.recruiters.base import Holds, QualificationOrder
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import LISTED, WriteState

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.errors import ApplicationError, CostNotConfirmed, NotAllowed
 from humanexp.core.models import User
 from humanexp.experiments.members import studies_with
@@ -19,7 +20,6 @@ from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.launch_page import campaign_rows, price_of
 from humanexp.recruitment.models import Environment
-from humanexp.recruitment.requirements import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.recruitment.states import CampaignState
 from humanexp.recruitment.views.studies import study_of
 

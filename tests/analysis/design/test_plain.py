@@ -45,9 +45,9 @@ def test_who_compares_pictures_fails_the_plain_trials_and_who_compares_changes_p
     (rule,) = [
         rule
         for rule in load_rule_set("vcr").rules
-        if rule.kind == "sentinels" and rule.settings.get("task") == alone(form).discrimination.task
+        if rule.kind == "sentinels" and rule.settings.task == alone(form).discrimination.task
     ]
-    needed = dict(rule.settings["pass_of"])["16"]
+    needed = rule.settings.pass_of["16"]
     for session in plan.sessions:
         plain = [trial for trial in session.trials if trial.role == "negative"]
         right = sum(answer([rows[name] for name in trial.stimuli]) == trial.correct_response for trial in plain)

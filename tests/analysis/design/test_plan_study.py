@@ -306,10 +306,10 @@ def test_any_set_is_planned_within_the_promises_or_refused(
         ({"main_trials": 8}, "under minimum_main_trials"),
         ({"main_trials": 0}, "nothing would be asked"),
         ({"trials": 8}, "no setting 'trials'"),
-        ({"light_visual_change": 2}, r"must lie in \[0, 1\]"),
+        ({"light_visual_change": 2}, "light_visual_change must be a number from 0 to 1"),
         ({"discrimination": {"trials": 7}}, "must be even"),
         ({"discrimination": {"pairs": [["a", "a"]]}}, "two different corruptions"),
-        ({"corruption_order": "random"}, "interleaved or blocked"),
+        ({"corruption_order": "random"}, "corruption_order must be one of interleaved, blocked"),
     ],
 )
 def test_settings_that_make_no_study_are_refused(settings_given, sentence):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from analysis.categories import CATEGORIES
@@ -26,10 +24,10 @@ def planned(config, n):
     originals, rows = picture_set(shares, 400, functions=("gaussian_blur", "gaussian_noise"))
     if config.discrimination is not None:
         pairs = (("gaussian_blur", "gaussian_noise"),)
-        config = dataclasses.replace(config, discrimination=dataclasses.replace(config.discrimination, pairs=pairs))
+        config = config.but(discrimination=config.discrimination.but(pairs=pairs))
         rows = with_plain(originals, rows, plain=PLAIN)
     try:
-        return plan_study(originals, rows, dataclasses.replace(config, sessions=10), 1)
+        return plan_study(originals, rows, config.but(sessions=10), 1)
     except DesignRefused:
         return None
 
@@ -38,7 +36,7 @@ def planned(config, n):
 @pytest.mark.parametrize("n", [20, 81, 150, 200])
 def test_the_planner_does_as_it_was_said(preset, n):
     config = config_of(preset)
-    said, plan = sufficiency_of(dataclasses.replace(config, sessions=10), originals=n), planned(config, n)
+    said, plan = sufficiency_of(config.but(sessions=10), originals=n), planned(config, n)
     assert (said.demand is not None) == (plan is not None)
     if plan is not None:
         cut = [note for note in plan.notes if "originals are few" in note]
@@ -46,7 +44,7 @@ def test_the_planner_does_as_it_was_said(preset, n):
     if said.smaller_comparisons:
 
         def fewer(trials):
-            return dataclasses.replace(config, discrimination=dataclasses.replace(config.discrimination, trials=trials))
+            return config.but(discrimination=config.discrimination.but(trials=trials))
 
         assert planned(fewer(said.smaller_comparisons), n) is not None
         assert sufficiency_of(fewer(said.smaller_comparisons + 2), originals=n).demand is None

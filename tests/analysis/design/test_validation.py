@@ -202,7 +202,7 @@ def test_what_makes_no_study_is_refused_with_a_remedy(by_category, config, valid
     ("values", "sentence"),
     [
         ({"validation": {"new_pictures": 18}}, "at most 20 screens beside practice, not 22"),
-        ({"validation": {"new": 3}}, "validation has no setting 'new'"),
+        ({"validation": {"new": 3}}, r"\[validation\] has no setting 'new'"),
         ({"validation": {"shown": "some"}}, "validation.shown must be one of all, clean, corrupted"),
         ({"validation": {"second_showings": 9}}, "validation.second_showings must be a whole number from 0 to 8"),
         ({"validation": {}, "main_trials": 40}, "A validation study asks nothing else"),

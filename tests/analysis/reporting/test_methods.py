@@ -8,8 +8,8 @@ import pytest
 from analysis.acceptance import load_rule_set
 from analysis.findings import analyse
 from analysis.findings.model import Findings
-from analysis.protocols import load_protocol
 from analysis.reporting import FrozenPlan, freeze_plan, methods_paragraphs, results_text
+from analysis.spec.protocol import load_protocol
 from analysis.tables import SESSIONS, STIMULI
 from tests.analysis.findings.examples import like, told_apart
 from tests.analysis.findings.studies import WRONG_CLASSIFIER, study

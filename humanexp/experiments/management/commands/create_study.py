@@ -7,10 +7,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.acceptance import RULE_SETS, RuleSet, read_rule_set
 from analysis.errors import AnalysisError
+from analysis.spec.study import StudyConfiguration
 from humanexp.core.accounts.selectors import owner_called
 from humanexp.core.errors import ApplicationError
 from humanexp.experiments import services
-from humanexp.experiments.configuration import StudyConfiguration
 
 
 class Command(BaseCommand):

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from analysis.spec.terms import WorkerRequirements
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.management.base import RecruitmentCommand
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.recruiters import capabilities_of
-from humanexp.recruitment.requirements import WorkerRequirements
 from humanexp.recruitment.services.deliveries import entry_url
 
 

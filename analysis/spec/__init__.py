@@ -1,0 +1,36 @@
+"""What a study is, in one place: protocol, design, rules, terms, quiz and analysis plan.
+
+Files, forms, stored values, refusals, the documents and the API read these models and nothing else. A setting is one
+line here: its type, limits and default, what it means, and whether the form has a field for it.
+"""
+
+from __future__ import annotations
+
+from analysis.spec.analysis_plan import AnalysisPlan
+from analysis.spec.base import Spec
+from analysis.spec.design import DesignConfig, DiscriminationDesign, ValidationDesign
+from analysis.spec.protocol import PROTOCOLS, ProtocolConfig, load_protocol
+from analysis.spec.rules import RULE_SETS, Rule, RuleSet, load_rule_set, read_rule_set
+from analysis.spec.study import StudyConfiguration, digest_of
+from analysis.spec.terms import Quiz, QuizQuestion, Terms
+
+__all__ = [
+    "PROTOCOLS",
+    "RULE_SETS",
+    "AnalysisPlan",
+    "DesignConfig",
+    "DiscriminationDesign",
+    "ProtocolConfig",
+    "Quiz",
+    "QuizQuestion",
+    "Rule",
+    "RuleSet",
+    "Spec",
+    "StudyConfiguration",
+    "Terms",
+    "ValidationDesign",
+    "digest_of",
+    "load_protocol",
+    "load_rule_set",
+    "read_rule_set",
+]

@@ -1,0 +1,58 @@
+"""What a study decides about its analysis before anybody looks: `[analysis]` of a study file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from analysis.spec.base import Must, Number, Sparse
+
+#: Level of intervals.
+LEVEL = 0.95
+#: Largest difference of mean height that still counts as equal (set before looking at results).
+MARGIN = 0.03
+#: Largest difference at any single visual change.
+BAND_MARGIN = 0.10
+#: Largest accuracy above guessing that still counts as indistinguishable.
+DISCRIMINATION_MARGIN = 0.10
+#: Share of qualified answers that say yes to both questions, above which a picture is accepted.
+VALIDATION_THRESHOLD = 0.5
+
+
+class AnalysisPlan(Sparse):
+    """Settings of `analysis.findings.analyse` that a study fixes. What was stated is stored; the rest has defaults."""
+
+    level: Annotated[float, Field(gt=0, lt=1, description="level of intervals"), Number] = LEVEL
+    margin: Annotated[
+        float, Field(gt=0, lt=1, description="how far apart the areas of equivalent corruptions may be"), Number
+    ] = MARGIN
+    band_margin: Annotated[
+        float, Field(gt=0, lt=1, description="how far apart the curves of equivalent corruptions may be"), Number
+    ] = BAND_MARGIN
+    discrimination_margin: Annotated[
+        float,
+        Field(
+            gt=0,
+            lt=0.5,
+            description="how far from chance the comparisons of equivalent corruptions may be answered",
+        ),
+        Number,
+    ] = DISCRIMINATION_MARGIN
+    validation_threshold: Annotated[
+        float, Field(gt=0, lt=1, description="share of yes that accepts a picture"), Number
+    ] = VALIDATION_THRESHOLD
+    borrow: Annotated[
+        dict[str, str],
+        Field(description='compare also with another human curve: `borrow = { glass_blur = "gaussian_blur" }`'),
+        Must('a table: corruption = "corruption whose human curve is borrowed"'),
+    ] = {}
+
+    @classmethod
+    def called(cls) -> str:
+        return "[analysis]"
+
+    def settings(self) -> dict[str, object]:
+        """Arguments of `analyse`, defaults filled in; shares are fractions."""
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: float(value) if isinstance(value, int) else value for name, value in values.items()}

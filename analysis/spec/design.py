@@ -1,0 +1,310 @@
+"""What a session contains and how many sessions there are: `[design]` of a study file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, Strict, model_validator
+
+from analysis.spec.base import InForm, Must, Number, Spec, refusal
+from analysis.spec.words import _
+
+CorruptionOrder = Literal["interleaved", "blocked"]
+DiscriminationForm = Literal["same-different", "abx"]
+Shown = Literal["all", "clean", "corrupted"]
+Pair = Annotated[tuple[str, str], Strict(False)]
+#: Most screens of a validation session, practice aside (ImageNet-D, supplement: up to 20 pictures).
+MOST_SCREENS = 20
+
+
+class DiscriminationDesign(Spec):
+    """The optional block in which corruptions are compared, at equal visual change."""
+
+    form: Annotated[
+        DiscriminationForm,
+        Field(
+            description="two pictures: same corruption or not? Or `abx`, three pictures: A and B of two corruptions, "
+            "then X of one of them: A's or B's?"
+        ),
+        InForm(
+            _("Question"),
+            name="discrimination_form",
+            part="pairs",
+            choices={"": _("same or different"), "abx": _("ABX: like A or like B")},
+        ),
+    ] = "same-different"
+    trials: Annotated[
+        int,
+        Field(
+            ge=2,
+            le=1000,
+            description="comparisons a session, matched in visual change; either answer is right in half of them",
+        ),
+        InForm(_("Comparisons"), name="discrimination_trials", part="pairs"),
+    ] = 20
+    sentinels: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=100,
+            description="plain pairs, by the measured rule: two originals (ABX: three), of one function or of two that "
+            "differ plainly and that nobody compares ([stimuli.md](stimuli.md), `--plain`); 16 in a session with "
+            "nothing else",
+        ),
+        InForm(_("Plain ones, to check attention"), name="discrimination_sentinels", part="pairs"),
+    ] = 4
+    practice: Annotated[
+        int,
+        Field(ge=0, le=100, description="plain ones with feedback"),
+        InForm(_("Practice"), name="discrimination_practice", part="pairs"),
+    ] = 4
+    pairs: Annotated[
+        tuple[Pair, ...],
+        Strict(False),
+        Field(description='which corruptions are compared, as `[["gaussian_noise", "uniform_noise"]]`; all if empty'),
+        Must('pairs of names, as [["a", "b"]]'),
+    ] = ()
+
+    @classmethod
+    def called(cls) -> str:
+        return "discrimination"
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.trials % 2:
+            raise refusal(
+                f"{{place}} must be even (either answer is right in half of them), not {self.trials}.", "trials"
+            )
+        for first, second in self.pairs:
+            if first == second:
+                raise refusal(f"{{place}} takes pairs of two different corruptions, not {[first, second]}.", "pairs")
+        return self
+
+    @property
+    def task(self) -> str:
+        """Name of the task as trials carry it."""
+        return "abx" if self.form == "abx" else "discrimination"
+
+    @property
+    def pictures(self) -> int:
+        """Pictures of one trial, each of an original of its own."""
+        return 3 if self.form == "abx" else 2
+
+
+class ValidationDesign(Spec):
+    """A study that asks of every picture whether it shows its category, and could be used as one.
+
+    The defaults are those of ImageNet-D (supplement): 16 + 1 + 1 + 2 screens, two of practice, 10 workers a picture.
+    """
+
+    new_pictures: Annotated[
+        int,
+        Field(ge=4, le=MOST_SCREENS, description="new pictures a session"),
+        InForm(_("New pictures"), part="validation"),
+    ] = 16
+    second_showings: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MOST_SCREENS,
+            description="how many of them come a second time, well apart; lightly changed ones where there are enough",
+        ),
+        InForm(_("Of these shown twice"), part="validation"),
+    ] = 2
+    positive: Annotated[
+        int,
+        Field(ge=0, le=MOST_SCREENS, description="clean, easy pictures asked about with their own category"),
+        InForm(_("Positive"), part="validation"),
+    ] = 1
+    negative: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MOST_SCREENS,
+            description="clean, easy pictures asked about with a category of the other group (animals, artefacts)",
+        ),
+        InForm(_("Negative"), part="validation"),
+    ] = 1
+    practice: Annotated[
+        int,
+        Field(ge=0, le=MOST_SCREENS, description="screens that show the right answers"),
+        InForm(_("Practice"), name="validation_practice", part="validation"),
+    ] = 2
+    answers_per_picture: Annotated[
+        int,
+        Field(ge=1, le=1000, description="people who judge one picture"),
+        InForm(_("People who judge a picture"), part="validation"),
+    ] = 10
+    shown: Annotated[
+        Shown,
+        Field(description="which stimuli are judged: `clean`, `corrupted` or `all`"),
+        InForm(
+            _("Which pictures"),
+            part="validation",
+            choices={"": _("all"), "clean": _("clean ones"), "corrupted": _("corrupted ones")},
+        ),
+    ] = "all"
+
+    @classmethod
+    def called(cls) -> str:
+        return "validation"
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.second_showings > self.new_pictures // 2:
+            raise refusal(
+                f"{{place}} must be a whole number from 0 to {self.new_pictures // 2} (half of the new pictures), not "
+                f"{self.second_showings}.",
+                "second_showings",
+            )
+        if self.screens > MOST_SCREENS:
+            raise refusal(
+                f"A validation session has at most {MOST_SCREENS} screens beside practice, not {self.screens} "
+                "(new_pictures + second_showings + positive + negative).",
+                "new_pictures",
+            )
+        return self
+
+    @property
+    def screens(self) -> int:
+        """Screens of a session, practice aside."""
+        return self.new_pictures + self.second_showings + self.positive + self.negative
+
+
+class DesignConfig(Spec):
+    """What a session contains and how many sessions there are. What makes no study is refused."""
+
+    sessions: Annotated[
+        int,
+        Field(ge=1, le=100_000, description="session plans"),
+        InForm(_("Sessions"), help=_("One person each.")),
+    ] = 40
+    sessions_per_participant: Annotated[
+        int, Field(ge=1, le=100, description="set by `max_sessions_per_worker`; pools are drawn that much larger")
+    ] = 1
+    main_trials: Annotated[
+        int,
+        Field(ge=0, le=5000, description="corrupted pictures a session; 0 for discrimination alone"),
+        InForm(_("Corrupted pictures a session"), part="naming"),
+    ] = 40
+    minimum_main_trials: Annotated[
+        int, Field(ge=1, le=5000, description="below this the study is refused rather than cut")
+    ] = 16
+    practice_trials: Annotated[
+        int,
+        Field(ge=0, le=200, description="clean pictures with feedback, which never come up again"),
+        InForm(_("Practice, with feedback"), part="naming"),
+    ] = 10
+    qualification_trials: Annotated[
+        int,
+        Field(ge=0, le=200, description="clean pictures without feedback; 16 = one a category"),
+        InForm(_("Qualification"), help=_("16 is one a category."), part="naming"),
+    ] = 0
+    qualification_tries: Annotated[
+        int,
+        Field(ge=1, le=5, description="set by the rule set: who misses the first round gets fresh pictures"),
+    ] = 1
+    gold_trials: Annotated[
+        int | None,
+        Field(ge=0, le=200, description="clean, easy pictures; 8, or 5 in sessions under 30 trials, if left out"),
+        InForm(_("Gold"), part="naming", placeholder=_("8, or 5 if short")),
+    ] = None
+    negative_trials: Annotated[
+        int | None,
+        Field(
+            ge=0, le=200, description="clean animals and artefacts in turn; 6, or none in short sessions, if left out"
+        ),
+        InForm(_("Negative"), part="naming", placeholder=_("6, or none if short")),
+    ] = None
+    consistency_pairs: Annotated[
+        int, Field(ge=0, le=100, description="pictures shown twice"), InForm(_("Shown twice"), part="naming")
+    ] = 4
+    clean_trials: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            le=1000,
+            description="main pictures without corruption. Left out: as many as give every main original one clean "
+            "answer and the study `clean_answers`, at least as many as golds, at most half of the main trials",
+        ),
+        InForm(_("Clean"), part="naming", placeholder=_("worked out")),
+    ] = None
+    clean_per_original: Annotated[
+        int, Field(ge=1, le=1000, description="most people to whom one main original is shown clean")
+    ] = 5
+    clean_answers: Annotated[int, Field(ge=0, le=1_000_000, description="clean answers aimed at over the study")] = 200
+    light_visual_change: Annotated[
+        float, Field(ge=0, le=1, description="largest visual change of a consistency picture"), Number
+    ] = 0.3
+    answers_per_stimulus: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1000,
+            description="people who answer one corrupted picture; with more than 1, some pairs of people share some "
+            "trials",
+        ),
+        InForm(_("Answers a picture"), part="naming"),
+    ] = 1
+    overlap: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=1,
+            description="share of the main trials that everybody sees, over the same range of visual change: for "
+            "error consistency between any two people, and between people and models. `0.25` of 40 trials are 10 that "
+            "any two people share; the other answers fall on a stimulus each, as before",
+        ),
+        Number,
+        InForm(_("Share that everybody sees"), part="naming"),
+    ] = 0.0
+    corruption_order: Annotated[
+        CorruptionOrder,
+        Field(description="or `blocked`: one corruption after the other, in random order"),
+        InForm(
+            _("Corruptions"),
+            part="naming",
+            choices={"": _("interleaved"), "blocked": _("one after the other")},
+        ),
+    ] = "interleaved"
+    block_trials: Annotated[
+        int,
+        Field(ge=5, le=1000, description="longest stretch between two breaks"),
+        InForm(_("Most trials between two breaks"), part="record"),
+    ] = 40
+    discrimination: Annotated[
+        DiscriminationDesign | None, Field(description="a table of its own: corruptions are compared")
+    ] = None
+    validation: Annotated[
+        ValidationDesign | None, Field(description="a table of its own: pictures are judged, and nothing else is asked")
+    ] = None
+
+    @classmethod
+    def called(cls) -> str:
+        return "design"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _validation_has_no_main_trials(cls, values: object) -> object:
+        is_validation = isinstance(values, Mapping) and values.get("validation") is not None
+        return {"main_trials": 0, **values} if is_validation else values  # type: ignore[dict-item]
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.overlap and not self.main_trials:
+            raise refusal("{place} is a share of the main trials, and there are none: leave it out.", "overlap")
+        if 0 < self.main_trials < self.minimum_main_trials:
+            raise refusal(
+                f"{{place}} is {self.main_trials}, under minimum_main_trials ({self.minimum_main_trials}): raise one "
+                "or lower the other.",
+                "main_trials",
+            )
+        if self.validation is not None and (self.main_trials or self.discrimination is not None):
+            raise refusal(
+                "A validation study asks nothing else: set main_trials = 0, without a discrimination block.",
+                "main_trials",
+            )
+        if self.validation is None and self.main_trials == 0 and self.discrimination is None:
+            raise refusal("{place} is 0 and there is no discrimination block: nothing would be asked.", "main_trials")
+        return self

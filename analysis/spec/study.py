@@ -1,0 +1,311 @@
+"""A study as one reviewable value: what a study file says, checked, with everything it leaves out filled in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from analysis.categories import CATEGORIES
+from analysis.errors import InvalidInput
+from analysis.spec.analysis_plan import AnalysisPlan
+from analysis.spec.base import InForm, Must, Names, Sparse, Spec, earlier, refusal, refused
+from analysis.spec.design import DesignConfig
+from analysis.spec.protocol import PROTOCOLS, ProtocolConfig
+from analysis.spec.terms import Terms
+from analysis.spec.toml import from_toml, to_toml
+from analysis.spec.words import _
+
+Population = Literal["people", "scripted"]
+Language = Literal["en", "de"]
+_Slug = Annotated[str, Field(max_length=80), Must("lower-case letters, digits and hyphens, at most 80")]
+#: A worker may judge several sets of pictures (ImageNet-D had 1,540 sessions by 679 workers).
+_VALIDATION_SESSIONS = 5
+#: What other settings say, and where it is said.
+_SAID_ELSEWHERE = {
+    "sessions_per_participant": "Set max_sessions_per_worker instead of design.sessions_per_participant.",
+    "qualification_tries": "How many tries a qualification has stands in the rule set, not in [design].",
+}
+
+
+class Wording(Sparse):
+    """A study's own words for a category that pictures are compared with."""
+
+    definition: Annotated[str, Field(max_length=400, description="what the category is")] = ""
+    link: Annotated[str, Field(max_length=400, description="a page to read more; empty: none is shown")] = ""
+
+    @field_validator("link")
+    @classmethod
+    def _is_a_page(cls, link: str) -> str:
+        try:
+            parts = urlsplit(link)
+        except ValueError:
+            parts = urlsplit("")
+        if link and not (parts.scheme in ("https", "http") and parts.netloc):
+            raise refusal("{place} must be an address that begins with https:// or http://.")
+        return link
+
+
+class StudyConfiguration(Spec):
+    """Everything a study is. What cannot be run is refused, with the place of every setting that is at fault."""
+
+    #: The newest version of the specification. A new setting, or a new default, makes the next one (see `Earlier`).
+    VERSION: ClassVar[int] = 1
+
+    title: Annotated[
+        str,
+        Field(min_length=1, max_length=200, description="shown to participants"),
+        InForm(_("Title"), help=_("Participants read it.")),
+    ]
+    stimuli: Annotated[
+        str,
+        Field(min_length=1, description="name of a complete stimulus set of the protocol's size"),
+        InForm(_("Stimulus set")),
+        Must("the name of a stimulus set"),
+    ]
+    slug: Annotated[
+        _Slug,
+        Field(description="name in addresses and commands; from the title if left out"),
+        InForm(_("Name in addresses"), help=_("Empty: from the title."), part="record"),
+    ] = ""
+    family: Annotated[
+        _Slug,
+        Field(
+            description="versions of one study, and studies whose participants must not see one picture twice, share "
+            "a family; the slug if left out"
+        ),
+        InForm(_("Family"), help=_("Studies of one family never show a person the same picture twice."), part="record"),
+    ] = ""
+    population: Annotated[
+        Population,
+        Field(description="or `scripted`; the two never mix"),
+        InForm(
+            _("Who takes part"), radio=True, choices={"people": _("people"), "scripted": _("scripted participants")}
+        ),
+    ] = "people"
+    seed: Annotated[
+        int,
+        Field(ge=0, le=2**63 - 1, description="the plan is a function of stimuli, settings and seed"),
+        InForm(_("Seed"), part="record"),
+    ] = 0
+    protocol: Annotated[
+        ProtocolConfig,
+        Field(
+            description="`geirhos2018-batch1`, `geirhos2018-batch2`, or a table: a `name` and the values that differ "
+            "from it"
+        ),
+        InForm(_("Protocol")),
+    ] = PROTOCOLS["vcr"].config
+    design: Annotated[DesignConfig, Field(description="what a session contains")] = DesignConfig()
+    rules: Annotated[
+        str,
+        Field(
+            description="for validation `imagenet-d`; or `none`, or, for `create_study`, the path of a rule set of "
+            "your own beside the study file; the console takes names alone"
+        ),
+        InForm(_("Rules for accepting sessions")),
+    ] = "vcr"
+    max_sessions_per_worker: Annotated[
+        int,
+        Field(ge=1, le=100, description="sessions of one person over the whole family; for validation 5"),
+        InForm(_("Sessions one person may do")),
+    ] = 1
+    gold_originals: Annotated[
+        Names,
+        Field(
+            description="pictures that were checked to be easy; those that all classifiers of `select_gold` named "
+            "right if left out, else drawn at random"
+        ),
+        Must("a list of names of pictures"),
+    ] = ()
+    consent_version: Annotated[
+        str,
+        Field(min_length=1, max_length=40, description="version of the consent text"),
+        InForm(_("Version of the consent text"), part="texts"),
+    ] = "1"
+    consent: Annotated[
+        str,
+        Field(description="what people agree to before they enter; the page's own text if left out"),
+        InForm(_("Consent text of your own"), help=_("Empty: the house text."), part="texts", rows=5),
+    ] = ""
+    debrief: Annotated[
+        str,
+        Field(description="shown after the last trial; what the study's tasks are about if left out"),
+        InForm(_("Shown after the last trial"), part="texts", rows=3),
+    ] = ""
+    language: Annotated[
+        Language,
+        Field(
+            description="language in which the participant's pages and the advertisement begin, whatever the browser "
+            "says; readers may change it"
+        ),
+        InForm(_("Language of the pages"), choices={"en": "English", "de": "Deutsch"}),
+    ] = "en"
+    calibrate_size: Annotated[
+        bool,
+        Field(description="ask participants to fit a card on the screen, so that the size of a pixel is known"),
+        InForm(_("Ask for the size of the screen"), part="record"),
+    ] = False
+    recruitment: Annotated[Terms, Field(description="what a launch starts from")] = Terms()
+    analysis: Annotated[
+        AnalysisPlan, Field(description="decided before anybody looks, and part of the frozen plan")
+    ] = AnalysisPlan()
+    wanted: Annotated[
+        dict[str, Wording],
+        Field(description="validation: a `definition` and a `link` of the study's own, by category"),
+    ] = {}
+    spec: Annotated[int, Field(ge=1, description="version of this specification; the newest if left out")] = VERSION
+
+    @classmethod
+    def called(cls) -> str:
+        return "The study"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_validation_has_it(cls, values: object) -> object:
+        """A study of validation has the rules of ImageNet-D, and several sessions a worker."""
+        design = values.get("design") if isinstance(values, Mapping) else None
+        validation = design.get("validation") if isinstance(design, Mapping) else getattr(design, "validation", None)
+        usual = {"rules": "imagenet-d", "max_sessions_per_worker": _VALIDATION_SESSIONS}
+        return values if validation is None else {**usual, **values}  # type: ignore[dict-item]
+
+    @field_validator("protocol", mode="before")
+    @classmethod
+    def _named(cls, values: object) -> object:
+        """The name of a shipped protocol, or a table with a name and the values that differ from it."""
+        if not isinstance(values, str | Mapping):
+            return values
+        changes = {"name": values} if isinstance(values, str) else {"name": "vcr", **values}
+        shipped = PROTOCOLS.get(str(changes["name"]))
+        if shipped is None and len(changes) == 1:
+            raise refusal(f"There is no protocol {changes['name']!r}; there are: {', '.join(PROTOCOLS)}.")
+        return changes if shipped is None else {**shipped.config.to_dict(), **changes}
+
+    @field_validator("design", mode="before")
+    @classmethod
+    def _said_once(cls, values: object) -> object:
+        for name, sentence in _SAID_ELSEWHERE.items():
+            if isinstance(values, Mapping) and name in values:
+                raise refusal(sentence, name)
+        return values
+
+    @field_validator("gold_originals")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(names)) != len(names):
+            raise refusal("{place} names a picture twice.")
+        return names
+
+    @field_validator("wanted")
+    @classmethod
+    def _of_the_categories(cls, words: dict[str, Wording]) -> dict[str, Wording]:
+        for category in words:
+            if category not in CATEGORIES:
+                raise refusal(f"[wanted] has no category {category!r}; there are: {', '.join(CATEGORIES)}.", category)
+        return words
+
+    @model_validator(mode="after")
+    def _named_and_joined(self) -> Self:
+        if not self.title.strip():
+            raise refusal("{place} must be text of 1 to 200 characters, not empty.", "title")
+        slug = self.slug or slug_of(self.title)[:80]
+        family = self.family or slug
+        for place, name in (("slug", slug), ("family", family)):
+            if not name or slug_of(name) != name:
+                raise refusal(
+                    f"{{place}} must be lower-case letters, digits and hyphens, at most 80, not {name!r}.", place
+                )
+        if slug == "new":
+            raise refusal("{place} must not be 'new': that address makes new studies.", "slug")
+        # The model is frozen for everybody else.
+        self.__dict__.update(
+            slug=slug,
+            family=family,
+            design=self.design.model_copy(update={"sessions_per_participant": self.max_sessions_per_worker}),
+        )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _stored(self, handler: SerializerFunctionWrapHandler) -> dict[str, object]:
+        values: dict[str, object] = handler(self)
+        design = dict(values["design"])  # type: ignore[call-overload]
+        values["design"] = {name: value for name, value in design.items() if name not in _SAID_ELSEWHERE}
+        if values["spec"] == 1:  # the first version did not say so, and its digests are kept
+            del values["spec"]
+        return values
+
+    @classmethod
+    def from_file_values(cls, values: Mapping[str, object]) -> Self:
+        """Of what somebody states now, in a file or a form: without a `spec`, the newest one."""
+        return cls._read({"spec": cls.VERSION, **values}, is_stored=False)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, object], *, version: int | None = None) -> Self:
+        """Of what is stored, maybe by an earlier version, whose defaults hold."""
+        return cls._read({"spec": 1, **values}, is_stored=True)
+
+    @classmethod
+    def _read(cls, values: Mapping[str, object], *, is_stored: bool) -> Self:
+        version = values["spec"]
+        if isinstance(version, bool) or not isinstance(version, int) or not 1 <= version <= cls.VERSION:
+            sentence = f"spec must be a whole number from 1 to {cls.VERSION}, not {version!r}."
+            raise InvalidInput(sentence, fields={"spec": sentence})
+        # A table that is left out has the defaults of this version, too.
+        tables = {"protocol": "vcr", "design": {}, "recruitment": {}, "analysis": {}}
+        try:
+            return cls.model_validate(tables | dict(values), context={"version": version, "is_stored": is_stored})
+        except ValidationError as error:
+            raise refused(cls, error) from None
+
+    @classmethod
+    def from_toml(cls, text: str, *, source: str = "study.toml") -> Self:
+        """Read a study file; a refusal names the file, and the line of every setting that is at fault."""
+        return from_toml(cls.from_file_values, text, source=source)
+
+    def to_toml(self) -> str:
+        """A study file that gives this configuration again; settings without a value are left out."""
+        head = f"# {self.title}: everything the study is. Read it with: python manage.py create_study FILE\n\n"
+        version = {"spec": self.spec} if self.spec < self.VERSION else {}
+        return head + to_toml(
+            {name: value for name, value in self.to_dict().items() if value not in ({}, [])} | version
+        )
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON of what is stored."""
+        return digest_of(self.to_dict())
+
+
+def digest_of(stored: Mapping[str, object]) -> str:
+    """SHA-256 of a study's stored values as they lie there: never of what a later version would make of them."""
+    return hashlib.sha256(json.dumps(stored, sort_keys=True).encode()).hexdigest()
+
+
+def earlier_defaults(study: StudyConfiguration) -> dict[str, object]:
+    """Where a study of an earlier version means another value than a new file would, and that value."""
+    parts: dict[str, Spec] = {"": study, "design": study.design, "recruitment": study.recruitment}
+    parts |= {"protocol": study.protocol, "analysis": study.analysis}
+    return {
+        f"{name}.{setting}".lstrip("."): value
+        for name, part in parts.items()
+        for setting, value in earlier(type(part), study.spec).items()
+        if getattr(part, setting) == value
+    }
+
+
+def slug_of(title: str) -> str:
+    """Lower-case letters, digits, underscores and hyphens of a title, as addresses have them."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii")
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain.lower())).strip("-_")
