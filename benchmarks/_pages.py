@@ -16,9 +16,10 @@ from typing import Any
 
 
 @contextmanager
-def site(name: str) -> Iterator[None]:
-    """Django on an empty SQLite database, in a folder that goes with the run."""
-    folder = Path(tempfile.mkdtemp(prefix=f"hx-{name}-"))
+def site(name: str, *, kept: Path | None = None) -> Iterator[None]:
+    """Django on an empty SQLite database, in a folder that goes with the run; or on what another run left in `kept`."""
+    folder = kept or Path(tempfile.mkdtemp(prefix=f"hx-{name}-"))
+    folder.mkdir(parents=True, exist_ok=True)
     os.environ |= {
         "MEDIA_ROOT": str(folder),
         "DATABASE_URL": f"sqlite:///{folder / name}.sqlite3",
@@ -36,7 +37,8 @@ def site(name: str) -> Iterator[None]:
         call_command("migrate", verbosity=0)
         yield
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if kept is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def signed_in(user: Any) -> Any:

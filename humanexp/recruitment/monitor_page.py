@@ -64,7 +64,7 @@ def figures(study: Study) -> dict[str, Any]:
     found = selectors.figures_of(study, tally)
     payable, payable_cents = selectors.payable_sum(study)
     attention = selectors.attention(study, tally)
-    kinds = {one.kind for one in attention}
+    kinds, rejected = {one.kind for one in attention}, tally.people([AssignmentState.REJECTED])
     return {
         "study": study,
         "figures": found,
@@ -79,7 +79,8 @@ def figures(study: Study) -> dict[str, Any]:
         "not_submitted": selectors.finished_not_submitted(study)[:SHOWN] if "not-submitted" in kinds else [],
         "waiting": selectors.waiting_payments(study)[:SHOWN] if found.money.waiting else [],
         "proposed": selectors.proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
-        "rejected": selectors.rejections(study) if tally.people([AssignmentState.REJECTED]) else [],
+        "rejected": selectors.rejections(study, SHOWN) if rejected else [],
+        "rejected_beside": max(0, rejected - SHOWN),
         "recent": selectors.latest_payments(study, RECENT),
         "chart": columns(selectors.sessions_over_time(study)),
         "refused_calls": experiment_selectors.refused_calls(study),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
-from operator import itemgetter
+from typing import NamedTuple
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
 from humanexp.experiments import selectors as experiments
@@ -17,6 +17,7 @@ from humanexp.screening.models import Verdict, WithdrawnGold
 
 #: Sessions that are judged.
 JUDGED_STATES = (SessionState.COMPLETED, SessionState.SUBMITTED)
+_NOT_JUDGED = (SessionState.OPEN, SessionState.WITHDRAWN)
 #: The reason counted for sessions that a person excluded.
 BY_HAND = "excluded by hand"
 
@@ -59,29 +60,46 @@ class VerdictCounts:
 
 
 def verdict_counts(study: Study, *, finished: int | None = None) -> VerdictCounts:
-    """In one pass over an index of the verdicts that hold.
+    """In one pass over an index of current verdicts, less those on sessions that do not count, which are few.
 
     `finished`: how many sessions are, where a page has counted them already.
     """
-    alike = latest_verdicts(study).order_by().values_list("accepted", "reasons", "flags", "decided_by")
-    accepted = flagged = by_hand = 0
+    current = Verdict.objects.filter(study=study, is_current=True)
+    counts = _alike(current)
+    # Afterwards: who takes their answers back in between is in neither.
+    sessions = Session.objects.filter(study=study)
+    counts.subtract(_alike(current.filter(session__in=sessions.filter(state__in=_NOT_JUDGED))))
+    # `in` and no plain condition: SQLite looks up in an index what it is compared with
+    beside = sessions.filter(state__in=JUDGED_STATES, is_verified__in=[False])
+    counts.subtract(_alike(current.filter(session__in=beside)))
     excluded: Counter[str] = Counter()
-    for counts, reasons, flags, by, n, _first in sorted(
-        alike.annotate(n=Count("pk"), first=Min("pk")), key=itemgetter(-1)
-    ):
-        by_hand += n if by is not None else 0
-        flagged += n if flags and by is None else 0
-        if counts:
-            accepted += n
-        else:
-            excluded[reasons[0] if reasons else BY_HAND] += n
+    for alike, n in counts.items():
+        if n and not alike.accepted:
+            excluded[alike.reason] += n
     return VerdictCounts(
         finished=finished_count(study) if finished is None else finished,
-        accepted=accepted,
-        reasons=dict(excluded.most_common()),
-        flagged=flagged,
-        by_hand=by_hand,
+        accepted=sum(n for alike, n in counts.items() if alike.accepted),
+        reasons=dict(sorted(excluded.items(), key=lambda counted: (-counted[1], counted[0]))),
+        flagged=sum(n for alike, n in counts.items() if alike.is_flagged and not alike.is_by_person),
+        by_hand=sum(n for alike, n in counts.items() if alike.is_by_person),
     )
+
+
+class _Alike(NamedTuple):
+    """What a verdict says, as far as it is counted."""
+
+    accepted: bool
+    reason: str
+    is_flagged: bool
+    is_by_person: bool
+
+
+def _alike(verdicts: QuerySet[Verdict]) -> Counter[_Alike]:
+    counts: Counter[_Alike] = Counter()
+    columns = verdicts.order_by().values_list("accepted", "reasons", "flags", "decided_by")
+    for accepted, reasons, flags, by, n in columns.annotate(n=Count("pk")):
+        counts[_Alike(accepted, reasons[0] if reasons else BY_HAND, bool(flags), by is not None)] += n
+    return counts
 
 
 def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import Case, F, QuerySet, When
 
 from humanexp.core import clock
 from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, RejectionProposal, ReviewPolicy
-from humanexp.recruitment.models.campaigns import UNMATCHED
+from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS, UNMATCHED
 from humanexp.recruitment.states import AssignmentState, ProposalState
 from humanexp.screening import selectors as screening
 
@@ -69,11 +69,13 @@ def proposal_on(assignment: Assignment) -> RejectionProposal | None:
     return waiting.select_related("by").first() if assignment.state == AssignmentState.SUBMITTED else None
 
 
-def rejections(study: Study) -> list[RejectedWork]:
-    """Those that stand, the one with the least time left first."""
+def rejections(study: Study, most: int | None = None) -> list[RejectedWork]:
+    """Those that stand, the one with the least time left first, the final ones at the end; so many, or all."""
     rejected = Assignment.objects.filter(campaign__study=study, state=AssignmentState.REJECTED)
+    is_final = Case(When(submitted_at__lte=clock.now() - timedelta(days=OVERRIDE_DAYS), then=1), default=0)
+    ordered = rejected.order_by(is_final, F("submitted_at").asc(nulls_last=True), "pk")
     found = []
-    for assignment in rejected.select_related("person__participant", "session", "rejection", "campaign"):
+    for assignment in ordered.select_related("person__participant", "session", "rejection", "campaign")[:most]:
         ours = getattr(assignment, "rejection", None)  # none where it was rejected elsewhere
         found.append(
             RejectedWork(
@@ -85,5 +87,4 @@ def rejections(study: Study) -> list[RejectedWork]:
                 override_until=assignment.override_until,
             )
         )
-    latest = clock.now() + timedelta(days=10_000)
-    return sorted(found, key=lambda one: one.override_until or latest)
+    return found

@@ -244,3 +244,19 @@ def test_bars_add_corruptions_up_and_the_thinnest_comes_first() -> None:
     first, second = bars(bins)
     assert (first.planned, first.answered, second.planned_height, second.answered_height) == (20, 11, 100.0, 50.0)
     assert [(one.corruption, one.low) for one in monitor_page.thinnest(bins)] == [("noise", 0.0), ("noise", 0.5)]
+
+
+def test_of_many_rejections_those_are_shown_that_can_be_taken_back_soonest(
+    launched: Campaign, finished: Callable[..., Assignment], console: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("humanexp.recruitment.monitor_page.SHOWN", 2)
+    days = {"AFINAL": 40, "ALAST": 29, "AFIRST": 2, "ANEXT": 20}
+    for worker, ago in days.items():
+        row = finished(worker)
+        Assignment.objects.filter(pk=row.pk).update(
+            state="rejected", rejection_reason=worker, submitted_at=timezone.now() - timedelta(days=ago)
+        )
+    assert [one.reason for one in selectors.rejections(launched.study)] == ["ALAST", "ANEXT", "AFIRST", "AFINAL"]
+    page = console.get(f"/studies/{launched.study.slug}/monitor/")
+    assert [one.reason for one in page.context["rejected"]] == ["ALAST", "ANEXT"]
+    assert b"2 more have more time left, or are final." in page.content
