@@ -316,7 +316,7 @@ def summarise(records: Sequence[dict[str, Any]], traced: Sequence[Traced]) -> di
             "off_by_display": int((~by_display).sum()),
             "off_by_display_and_flagged": int((flagged & ~by_display).sum()),
         }
-    summary["certificate"] = certify(records).to_dict()["all"]
+    summary["certificate"] = certify(records).all.to_json()
     return summary
 
 

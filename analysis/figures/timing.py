@@ -8,8 +8,8 @@ from typing import Any
 from analysis.errors import InvalidInput
 from analysis.figures.paper import FORMATS, RENDERING
 from analysis.figures.style import GRID, INK, INK_SOFT, PALETTE
+from analysis.findings.model.timing import EDGES
 from analysis.timing import TimingCertificate
-from analysis.timing.certificate import EDGES
 
 _WITHIN, _BEYOND = PALETTE[0], PALETTE[1]
 

@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import JsonValue
 
 import analysis
 from analysis.errors import InvalidInput
@@ -24,6 +23,7 @@ from analysis.findings.levels import level_entries
 from analysis.findings.model import (
     HUMANS,
     LEVEL,
+    N_BOOTSTRAP,
     AlikeClasses,
     Choice,
     Findings,
@@ -63,9 +63,9 @@ def analyse(
     *,
     study: str,
     seed: int,
-    n_bootstrap: int = 1000,
+    n_bootstrap: int = N_BOOTSTRAP,
     discrimination: pd.DataFrame | None = None,
-    sessions: Mapping[str, JsonValue] | None = None,
+    sessions: Mapping[str, object] | None = None,
     session_table: pd.DataFrame | None = None,
     stimuli: pd.DataFrame | None = None,
     level_predictions: pd.DataFrame | None = None,

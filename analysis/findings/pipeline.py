@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
-from typing import Any, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from analysis.compute import SerialExecutor
 
 T = TypeVar("T")
 R = TypeVar("R")
+Arguments = TypeVarTuple("Arguments")
 
 
 def run_in_order(
-    executor: Executor | None, function: Callable[..., R], calls: Iterable[tuple[T, tuple[Any, ...]]]
+    executor: Executor | None, function: Callable[[*Arguments], R], calls: Iterable[tuple[T, tuple[*Arguments]]]
 ) -> Iterator[tuple[T, R]]:
     """Yield each call's label with its result.
 

@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from pydantic import JsonValue
 
 from analysis.errors import InvalidInput
-from analysis.findings import analyse
+from analysis.findings.analysing import analyse
+from analysis.findings.model import Settings
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 
 if TYPE_CHECKING:
@@ -45,19 +46,19 @@ class Difference:
     """
 
     path: str
-    stored: Any
-    computed: Any
+    stored: object
+    computed: object
     size: float
 
 
 def describe_analysis(
     *,
     study: str,
-    settings: Mapping[str, Any],
-    sessions: Mapping[str, Any] | None = None,
-    beside: Mapping[str, Any] | None = None,
-    plan: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+    settings: Mapping[str, object],
+    sessions: Mapping[str, object] | None = None,
+    beside: Mapping[str, object] | None = None,
+    plan: Mapping[str, object] | None = None,
+) -> dict[str, object]:
     """Content of `DESCRIPTION`.
 
     Parameters
@@ -83,7 +84,7 @@ def describe_analysis(
     }
 
 
-def analyse_export(folder: Path, **changes: Any) -> dict[str, JsonValue]:
+def analyse_export(folder: Path, **changes: JsonValue) -> dict[str, JsonValue]:
     """Compute every number of an exported study again.
 
     Parameters
@@ -107,7 +108,7 @@ def analyse_export(folder: Path, **changes: Any) -> dict[str, JsonValue]:
     """
     try:
         description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        settings, study = description["settings"], description["study"]
+        settings, study = Settings.model_validate({**description["settings"], **changes}), description["study"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInput(f"{folder} is no exported study: {DESCRIPTION} is missing or damaged ({error}).") from error
     trials = _read(folder, TRIALS)
@@ -121,12 +122,12 @@ def analyse_export(folder: Path, **changes: Any) -> dict[str, JsonValue]:
         session_table=_read(folder, SESSIONS),
         stimuli=_read(folder, STIMULI),
         level_predictions=_read(folder, LEVEL_PREDICTIONS),
-        **{**settings, **changes},
+        **settings.model_dump(exclude_unset=True),
     )
     return {**found.to_json(), **description.get("beside", {})}
 
 
-def differences(stored: Any, computed: Any, path: str = "") -> Iterator[Difference]:
+def differences(stored: object, computed: object, path: str = "") -> Iterator[Difference]:
     """Every value that is not the same, in order; equal numbers of another type are the same."""
     if isinstance(stored, Mapping) and isinstance(computed, Mapping):
         for name in [*stored, *(name for name in computed if name not in stored)]:
@@ -135,8 +136,14 @@ def differences(stored: Any, computed: Any, path: str = "") -> Iterator[Differen
         for place, (one, other) in enumerate(zip(stored, computed, strict=True)):
             yield from differences(one, other, f"{path}/{place}")
     elif stored != computed:
-        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (stored, computed))
-        yield Difference(path, stored, computed, abs(stored - computed) if numbers else math.inf)
+        size = math.inf
+        if _is_number(stored) and _is_number(computed):
+            size = abs(stored - computed)
+        yield Difference(path, stored, computed, size)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _read(folder: Path, schema: TableSchema) -> pd.DataFrame | None:

@@ -6,10 +6,12 @@ What is not known is left out; nothing is said that the two do not hold.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from pydantic import JsonValue
 
 from analysis.findings.model import HUMANS, Findings
+from analysis.reporting.asked import AskedStudy, Design, Protocol, Rules
 from analysis.reporting.plan import FrozenPlan, deviations
 from analysis.reporting.results_text import (
     agreement_sentences,
@@ -23,8 +25,6 @@ from analysis.reporting.results_text import (
 from analysis.reporting.wording import counted, joined, listed, quoted, range_of
 from analysis.spec.study import StudyConfiguration, earlier_defaults
 
-Entry = Mapping[str, Any]
-
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -33,14 +33,10 @@ class Paragraph:
     title: str
     text: str
 
-    def to_dict(self) -> dict[str, str]:
-        """Plain values."""
-        return asdict(self)
-
 
 def methods_paragraphs(
     findings: Findings,
-    snapshot: Entry | None = None,
+    snapshot: Mapping[str, JsonValue] | None = None,
     plan: FrozenPlan | None = None,
     *,
     plan_answers: int | None = None,
@@ -68,12 +64,11 @@ def methods_paragraphs(
     list of Paragraph
         Plain English; paragraphs of which nothing is known are left out.
     """
-    study = dict(snapshot or {})
-    configuration = study.get("configuration") or {}
+    study = AskedStudy.model_validate(snapshot or {}, extra="ignore")
     parts = (
         ("Stimuli", _stimuli(findings)),
-        ("Procedure", _procedure(configuration.get("protocol") or {}, configuration.get("design") or {})),
-        ("Participants", _participants(findings, study.get("rules") or {}, scripted=scripted)),
+        ("Procedure", _procedure(study.configuration.protocol, study.configuration.design)),
+        ("Participants", _participants(findings, study.rules, scripted=scripted)),
         ("Models", _models(findings, seen_whole)),
         ("Curves", curve_sentences(findings)),
         ("Comparisons", comparison_sentences(findings)),
@@ -107,31 +102,31 @@ def _stimuli(findings: Findings) -> Iterable[str]:
         yield "Areas are over the experiment's own condition, rescaled to [0, 1], not over visual change."
 
 
-def _procedure(protocol: Entry, design: Entry) -> Iterable[str]:
-    if design.get("validation"):
+def _procedure(protocol: Protocol | None, design: Design) -> Iterable[str]:
+    if design.validation:
         yield (
             "Each screen showed one picture without a time limit, and asked two questions about a wanted category: "
             "does the picture show one, and could what it shows be used as one?"
         )
         return
-    if not protocol:
+    if protocol is None:
         return
-    pairs = design.get("discrimination") or {}
-    shown = f"the picture ({protocol['size_px']} x {protocol['size_px']} px) for {protocol['stimulus_ms']} ms"
-    if protocol["blank_frames"]:
-        shown += f", {counted(protocol['blank_frames'], 'blank frame')}"
+    pairs = design.discrimination
+    shown = f"the picture ({protocol.size_px} x {protocol.size_px} px) for {protocol.stimulus_ms} ms"
+    if protocol.blank_frames:
+        shown += f", {counted(protocol.blank_frames, 'blank frame')}"
     yield (
-        f"Each trial (protocol {protocol['name']}) showed a fixation mark for {protocol['fixation_ms']} ms, {shown}, "
-        f"and a noise mask for {protocol['mask_ms']} ms, on a grey of {protocol['background']:g} of full brightness"
+        f"Each trial (protocol {protocol.name}) showed a fixation mark for {protocol.fixation_ms} ms, {shown}, "
+        f"and a noise mask for {protocol.mask_ms} ms, on a grey of {protocol.background:g} of full brightness"
         f"{', and did so for each picture of a comparison' if pairs else ''}."
     )
-    click = {"first": "the first answer counted", "last": "the last answer counted"}[protocol["click_policy"]]
+    click = {"first": "the first answer counted", "last": "the last answer counted"}[protocol.click_policy]
     asked = [
-        *(["one of 16 categories"] if design.get("main_trials", 1) else []),
-        *([_COMPARISONS[pairs["form"]]] if pairs else []),
+        *(["one of 16 categories"] if design.main_trials else []),
+        *([_COMPARISONS[pairs.form]] if pairs else []),
     ]
     chosen = joined(asked)
-    yield f"{chosen[:1].upper()}{chosen[1:]} was chosen within {protocol['response_ms']} ms; {click}."
+    yield f"{chosen[:1].upper()}{chosen[1:]} was chosen within {protocol.response_ms} ms; {click}."
 
 
 #: What is chosen from where corruptions are compared.
@@ -145,7 +140,7 @@ SCRIPTED = (
 )
 
 
-def _participants(findings: Findings, rules: Entry, *, scripted: bool) -> Iterable[str]:
+def _participants(findings: Findings, rules: Rules, *, scripted: bool) -> Iterable[str]:
     if scripted:
         yield SCRIPTED
     flow = findings.flow
@@ -163,10 +158,10 @@ def _participants(findings: Findings, rules: Entry, *, scripted: bool) -> Iterab
         by_hand = flow.accepted_by_hand + flow.excluded_by_hand
         if by_hand:
             yield f"In {counted(by_hand, 'session')} a person decided otherwise than the rules."
-    if rules.get("name"):
-        gates = [rule["reason"] for rule in rules.get("rule", ()) if rule["severity"] == "gate"]
+    if rules.name:
+        gates = [rule.reason for rule in rules.rule if rule.severity == "gate"]
         yield (
-            f"Sessions were judged by the rule set {rules['name']}, version {rules['version']}; it excludes for: "
+            f"Sessions were judged by the rule set {rules.name}, version {rules.version}; it excludes for: "
             f"{listed(gates)}. No rule reads whether answers to corrupted pictures were right."
         )
     humans = [one for one in findings.observers if one.kind == "human"]
@@ -195,7 +190,7 @@ def _models(findings: Findings, seen_whole: Collection[str]) -> Iterable[str]:
 
 
 def _plan(
-    findings: Findings, snapshot: Entry | None, plan: FrozenPlan | None, plan_answers: int | None
+    findings: Findings, snapshot: Mapping[str, JsonValue] | None, plan: FrozenPlan | None, plan_answers: int | None
 ) -> Iterable[str]:
     if plan is not None:
         found = deviations(plan, findings, snapshot=snapshot)

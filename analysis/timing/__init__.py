@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.timing.certificate import TimingCertificate, certify
+from analysis.findings.model.timing import TimingCertificate
+from analysis.timing.certificate import certify
 from analysis.timing.rules import TIMING_RULE, TIMING_RULES, timing_ok
 
 __all__ = ["TIMING_RULE", "TIMING_RULES", "TimingCertificate", "certify", "timing_ok"]

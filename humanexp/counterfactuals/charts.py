@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.figures import Column, Figure, Table, matrix_figure
+from analysis.figures.table import Cell, estimate
+from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
 from humanexp.core.errors import NotFound
 from humanexp.counterfactuals.groups import Group
-from humanexp.results.cards import figure_value
+from humanexp.results.cards import FigureJson, figure_value
 from humanexp.results.charts import Chart
 
-Entry = Mapping[str, Any]
 _DEFINITION = (
     gettext_lazy(
         "Rows: the model that pictures were made against, and how many of them its oracle accepted. Columns: the model "
@@ -51,85 +51,82 @@ class Told:
     sentence: str
 
     @property
-    def figure(self) -> dict[str, Any] | None:
+    def figure(self) -> FigureJson | None:
         """The figure as the page draws it."""
         return None if self.chart.figure is None else figure_value(self.chart.key, self.chart.figure)
 
 
-def charts_of(group: Group, result: Mapping[str, Any]) -> list[Told]:
+def charts_of(group: Group, result: SearchesTogether) -> list[Told]:
     """A matrix for each generator, what fools other models most first; then the generators side by side."""
     clean = _clean(group)
-    entries = sorted(enumerate(result.get("transfer", ())), key=lambda numbered: _most_fooling(numbered[1])[1])
+    entries = sorted(enumerate(result.transfer), key=lambda numbered: _most_fooling(numbered[1])[1])
     charts = [Told(_transfer(group, entry, number), transfer_sentence(entry, clean)) for number, entry in entries]
     if len(group.generators) > 1:
-        chart = _agreement(group, result.get("agreement", ()))
-        if "agreement" in result:
-            charts.append(Told(chart, agreement_sentence(result["agreement"])))
-        else:
+        chart = _agreement(group, result.agreement or ())
+        if result.agreement is None:
             charts.append(Told(chart, _("Ranks are compared when the models are tested.")))
+        else:
+            charts.append(Told(chart, agreement_sentence(result.agreement)))
     return charts
 
 
-def chart_of(group: Group, result: Mapping[str, Any], key: str) -> Chart:
+def chart_of(group: Group, result: SearchesTogether, key: str) -> Chart:
     found = next((told.chart for told in charts_of(group, result) if told.chart.key == key), None)
     if found is None:
         raise NotFound("There is no such chart: test the models on each other's pictures first.")
     return found
 
 
-def transfer_sentence(entry: Entry, clean: Mapping[str, float | None]) -> str:
+def transfer_sentence(entry: Transfer, clean: Mapping[str, float | None]) -> str:
     """Which model's pictures the others name least, if less than clean originals."""
     name, mean = _most_fooling(entry)
     if name is None:
         return _("The oracle accepted no picture: there is nothing to test.")
-    originals = [share for tested in entry["tested"] if tested != name and (share := clean.get(tested)) is not None]
+    originals = [share for tested in entry.tested if tested != name and (share := clean.get(tested)) is not None]
     if originals and mean >= sum(originals) / len(originals):
         return _(
             "With %(generator)s, pictures made against one model do not fool the others: on average they name at least "
             "%(others).0f %% of them right, no less than of the clean originals."
-        ) % {"generator": entry["generator"], "others": 100 * mean}
-    row = entry["made_against"].index(name)
-    own = entry["correct"][row][entry["tested"].index(name)] / entry["n_valid"][row]
+        ) % {"generator": entry.generator, "others": 100 * mean}
+    row = entry.made_against.index(name)
+    own = entry.correct[row][entry.tested.index(name)] / entry.n_valid[row]
     return _(
         "With %(generator)s, pictures made against %(name)s fool the others most: on average they name %(others).0f %% "
         "of them right, %(name)s itself %(own).0f %%."
-    ) % {"generator": entry["generator"], "name": name, "others": 100 * mean, "own": 100 * own}
+    ) % {"generator": entry.generator, "name": name, "others": 100 * mean, "own": 100 * own}
 
 
-def _most_fooling(entry: Entry) -> tuple[str | None, float]:
+def _most_fooling(entry: Transfer) -> tuple[str | None, float]:
     """The model whose pictures the others name least, and which share of them; None and infinity without pictures."""
     means: dict[str | None, float] = {None: math.inf}
-    for row, name in enumerate(entry["made_against"]):
-        others = [count for tested, count in zip(entry["tested"], entry["correct"][row], strict=True) if tested != name]
-        if entry["n_valid"][row] and others:
-            means[name] = sum(others) / len(others) / entry["n_valid"][row]
+    for name, n, counts in zip(entry.made_against, entry.n_valid, entry.correct, strict=True):
+        others = [count for tested, count in zip(entry.tested, counts, strict=True) if tested != name]
+        if n and others:
+            means[name] = sum(others) / len(others) / n
     return min(means.items(), key=lambda found: found[1])
 
 
-def agreement_sentence(entries: Sequence[Entry]) -> str:
+def agreement_sentence(entries: Sequence[RankAgreement]) -> str:
     """How alike generators rank models."""
-    known = [entry for entry in entries if entry["rho"] is not None]
+    known = {entry: entry.rho for entry in entries if entry.rho is not None}
     if not known:
         return _("A ranking needs three models or more that two generators have in common.")
-    least = min(known, key=lambda entry: entry["rho"])
+    least = min(known, key=lambda entry: known[entry])
+    first, second = least.pair
+    named = {"first": first, "second": second, "n": least.n, "rho": least.rho}
     if len(known) == 1:
-        return _("%(first)s and %(second)s rank %(n)d models with a correlation of %(rho).2f.") % _pair(least)
+        return _("%(first)s and %(second)s rank %(n)d models with a correlation of %(rho).2f.") % named
     return _(
         "Of %(pairs)d pairs of generators %(first)s and %(second)s rank models least alike: %(n)d models, correlation "
         "%(rho).2f."
-    ) % {"pairs": len(known), **_pair(least)}
+    ) % {"pairs": len(known), **named}
 
 
-def _pair(entry: Entry) -> dict[str, Any]:
-    first, second = entry["pair"]
-    return {"first": first, "second": second, "n": entry["n"], "rho": entry["rho"]}
-
-
-def _transfer(group: Group, entry: Entry, number: int) -> Chart:
-    title = _("Pictures of %(generator)s on other models") % {"generator": entry["generator"]}
+def _transfer(group: Group, entry: Transfer, number: int) -> Chart:
+    title = _("Pictures of %(generator)s on other models") % {"generator": entry.generator}
     rows = [
         _("against %(name)s (%(n)d)") % {"name": name, "n": n}
-        for name, n in zip(entry["made_against"], entry["n_valid"], strict=True)
+        for name, n in zip(entry.made_against, entry.n_valid, strict=True)
     ]
     return Chart(
         key=f"transfer-{number}",
@@ -141,27 +138,26 @@ def _transfer(group: Group, entry: Entry, number: int) -> Chart:
     )
 
 
-def _matrix(group: Group, entry: Entry, title: str, rows: list[str]) -> Figure:
+def _matrix(group: Group, entry: Transfer, title: str, rows: list[str]) -> Figure:
     clean = _clean(group)
-    first = [clean.get(name) for name in entry["tested"]]
+    first = [clean.get(name) for name in entry.tested]
     shares: list[list[float | None]] = [first]
     details = [
         [_("%(model)s on clean originals: %(share)s") % {"model": name, "share": _share(value)}
-         for name, value in zip(entry["tested"], first, strict=True)]
+         for name, value in zip(entry.tested, first, strict=True)]
     ]  # fmt: skip
-    for row, made_against in enumerate(entry["made_against"]):
-        n = entry["n_valid"][row]
-        shares.append([count / n if n else None for count in entry["correct"][row]])
+    for made_against, n, counts in zip(entry.made_against, entry.n_valid, entry.correct, strict=True):
+        shares.append([count / n if n else None for count in counts])
         details.append(
             [
                 _("%(model)s on pictures made against %(against)s: %(count)d of %(n)d")
                 % {"model": name, "against": made_against, "count": count, "n": n}
-                for name, count in zip(entry["tested"], entry["correct"][row], strict=True)
+                for name, count in zip(entry.tested, counts, strict=True)
             ]
         )
     return matrix_figure(
         [_("clean originals"), *rows],
-        entry["tested"],
+        entry.tested,
         shares,
         title=title,
         name="share",
@@ -173,20 +169,17 @@ def _matrix(group: Group, entry: Entry, title: str, rows: list[str]) -> Figure:
     )
 
 
-def _transfer_table(group: Group, entry: Entry, title: str) -> Table:
+def _transfer_table(group: Group, entry: Transfer, title: str) -> Table:
     clean = _clean(group)
-    top = (_("clean originals"), None, *((clean.get(name), None, None) for name in entry["tested"]))
-    rows = [
+    top = (_("clean originals"), None, *((clean.get(name), None, None) for name in entry.tested))
+    rows: list[tuple[Cell, ...]] = [
         (
             name,
             n,
-            *(
-                (count / n, *ends) if n else (None, None, None)
-                for count, ends in zip(counts, ends_of or [()] * len(counts), strict=True)
-            ),
+            *(estimate(count / n if n else None, ends) for count, ends in zip(counts, ends_of, strict=True)),
         )
         for name, n, counts, ends_of in zip(
-            entry["made_against"], entry["n_valid"], entry["correct"], entry["intervals"], strict=True
+            entry.made_against, entry.n_valid, entry.correct, entry.intervals, strict=True
         )
     ]
     return Table(
@@ -195,14 +188,14 @@ def _transfer_table(group: Group, entry: Entry, title: str) -> Table:
         (
             Column("made_against", _("Made against")),
             Column("n", _("Pictures"), "count"),
-            *(Column(name, name, "estimate", 2) for name in entry["tested"]),
+            *(Column(name, name, "estimate", 2) for name in entry.tested),
         ),
         (top, *rows),
         (_("Accuracy of the model in the head, with its 95 % interval."),),
     )
 
 
-def _agreement(group: Group, entries: Sequence[Entry]) -> Chart:
+def _agreement(group: Group, entries: Sequence[RankAgreement]) -> Chart:
     def oor(model: str, generator: str) -> tuple[float | None, float | None, float | None]:
         run = group.run_of(model, generator)
         pooled = {} if run is None else run.scores["pooled"]
@@ -237,7 +230,7 @@ def _agreement(group: Group, entries: Sequence[Entry]) -> Chart:
                     Column("tau", "τ", "number", 2),
                     Column("n", _("Models"), "count"),
                 ),
-                tuple((*entry["pair"], entry["rho"], entry["tau"], entry["n"]) for entry in entries),
+                tuple((*entry.pair, entry.rho, entry.tau, entry.n) for entry in entries),
             ),
         ),
         definition=_AGREEMENT_DEFINITION,

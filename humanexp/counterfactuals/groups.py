@@ -10,6 +10,7 @@ from functools import cached_property
 
 from django.db.models import Count
 
+from analysis.findings.model.transfer import SearchesTogether
 from humanexp.core.errors import NotFound
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
 
@@ -75,6 +76,11 @@ def group_by_key(key: str) -> Group:
 def stored(group: Group) -> SearchGroup | None:
     """What was computed of a group, if anything was."""
     return SearchGroup.objects.filter(key=group.key).first()
+
+
+def result_of(found: SearchGroup | None) -> SearchesTogether:
+    """What was computed, as charts read it."""
+    return SearchesTogether.model_validate(found.result if found else {}, extra="ignore")
 
 
 def generator_name(spec: str) -> str:

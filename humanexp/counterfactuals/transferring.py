@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
@@ -44,8 +45,8 @@ def run_transfer(group_key: str, progress: Progress) -> dict[str, int]:
             for place, count in outcomes:
                 correct[place] = count
                 tell()
-    result = {"transfer": _matrices(group, correct), "agreement": _agreement(group)}
-    services.store_group(found=found, run_ids=group.run_ids, result=result)
+    result = SearchesTogether(transfer=_matrices(group, correct), agreement=_agreement(group))
+    services.store_group(found=found, run_ids=group.run_ids, result=result.to_json())
     return {"cells": len(cells)}
 
 
@@ -71,7 +72,7 @@ def _kept(run: SearchRun) -> tuple[KeptPicture, ...]:
     return tuple(KeptPicture(row.source_image.key, row.category, row.sha256) for row in rows)
 
 
-def _matrices(group: Group, correct: Mapping[tuple[int, ...], int]) -> list[dict[str, Any]]:
+def _matrices(group: Group, correct: Mapping[tuple[int, ...], int]) -> tuple[Transfer, ...]:
     """A matrix for each generator: rows the models it was searched against, columns all models."""
     import numpy as np
 
@@ -94,26 +95,26 @@ def _matrices(group: Group, correct: Mapping[tuple[int, ...], int]) -> list[dict
             tuple(run.scores["pooled"]["n_valid"] for run in rows.values()),
         )
         told.append(
-            {
-                "generator": name,
-                "made_against": matrix.made_against,
-                "tested": matrix.tested,
-                "correct": matrix.correct.tolist(),
-                "n_valid": matrix.n_valid,
-                "intervals": [
-                    [None if n == 0 else list(ends) for ends in row]
+            Transfer(
+                generator=name,
+                made_against=matrix.made_against,
+                tested=matrix.tested,
+                correct=tuple(map(tuple, matrix.correct.tolist())),
+                n_valid=matrix.n_valid,
+                intervals=tuple(
+                    tuple(None if n == 0 else (ends[0], ends[1]) for ends in row)
                     for n, row in zip(matrix.n_valid, matrix.intervals().tolist(), strict=True)
-                ],
-            }
+                ),
+            )
         )
-    return told
+    return tuple(told)
 
 
 def _own_correct(run: SearchRun) -> int:
     return sum(one.valid and one.counterfactual_correct for one in records_of(run))
 
 
-def _agreement(group: Group) -> list[dict[str, Any]]:
+def _agreement(group: Group) -> tuple[RankAgreement, ...]:
     """Rank correlations of OOR for the pairs of generators that have three models or more in common."""
     from analysis.counterfactuals.studies import generator_agreement
 
@@ -122,8 +123,8 @@ def _agreement(group: Group) -> list[dict[str, Any]]:
         first, second = (oor for _generator, oor in pair)
         if sum(model in second for model in first) >= FEWEST_RANKED:
             (found,) = generator_agreement(dict(pair))
-            told.append({"pair": found.pair, "rho": _plain(found.rho), "tau": _plain(found.tau), "n": found.n})
-    return told
+            told.append(RankAgreement(pair=found.pair, rho=_plain(found.rho), tau=_plain(found.tau), n=found.n))
+    return tuple(told)
 
 
 def _oor(group: Group) -> dict[str, dict[str, float]]:

@@ -146,7 +146,7 @@ def across(request: HttpRequest, key: str = "") -> HttpResponse:
     context = {
         "groups": found,
         "group": group,
-        "told": [] if group is None else charts.charts_of(group, stored.result if stored else {}),
+        "told": [] if group is None else charts.charts_of(group, groups.result_of(stored)),
         "computed_at": stored.computed_at if stored else None,
         "is_stale": bool(stored and stored.computed_at and group and stored.run_ids != group.run_ids),
         "unfinished": partial_context(job, now=clock.now()) if is_under_way else None,
@@ -172,7 +172,7 @@ def group_file(request: HttpRequest, key: str, chart: str, suffix: str) -> HttpR
     """A chart of a group: its first table as CSV, unrounded, or its figure as SVG."""
     group = groups.group_by_key(key)
     stored = groups.stored(group)
-    found = charts.chart_of(group, stored.result if stored else {}, chart)
+    found = charts.chart_of(group, groups.result_of(stored), chart)
     if suffix == "csv":
         response = HttpResponse(found.tables[0].to_csv(), content_type="text/csv; charset=utf-8")
     elif suffix == "svg" and found.figure is not None:

@@ -7,18 +7,17 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
-from pydantic import JsonValue
 
+from analysis.findings.model import N_BOOTSTRAP
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 from humanexp.core.errors import InputRefused
 from humanexp.experiments.models import Population, Study
 from humanexp.results.inclusion import withdrawn_sentence
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selectors import findings, findings_json, latest_run, plan_of, withdrawn_since
-from humanexp.results.services.analysing import N_BOOTSTRAP
 from humanexp.results.tables import (
     CHUNK,
     analysis_settings,
@@ -32,6 +31,9 @@ from humanexp.results.tables import (
 from humanexp.screening.timing import certificate_of
 from humanexp.stimuli import coverage
 from humanexp.stimuli import selectors as stimuli
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DESCRIPTION = "datapackage.json"
 README = "README.md"
@@ -52,7 +54,7 @@ def response_lines(study: Study) -> Iterator[str]:
         yield TRIALS.to_csv(chunk, header=False)
 
 
-def export_study(study: Study, folder: Path, beside: Mapping[str, Any] | None = None) -> list[Path]:
+def export_study(study: Study, folder: Path, beside: Mapping[str, object] | None = None) -> list[Path]:
     """Write all that is needed to analyse a study again, and its newest findings, into a folder.
 
     The folder is new, empty, or an earlier export of the same study, which is replaced. `beside` are further keys of
@@ -75,7 +77,7 @@ def export_study(study: Study, folder: Path, beside: Mapping[str, Any] | None = 
     return [*(path for path, _ in written), path]
 
 
-def _write_all(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[tuple[Path, TableSchema | None]]:
+def _write_all(study: Study, folder: Path, beside: dict[str, object]) -> Iterator[tuple[Path, TableSchema | None]]:
     """Write one file after the other; tables come with their schema."""
     for schema, frames in _tables(study):
         paths = [folder / f"{schema.name}.{suffix}" for suffix in ("csv", "parquet")]
@@ -95,7 +97,7 @@ def _write_all(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[t
     yield path, None
 
 
-def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[Any]]]:
+def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]]:
     yield TRIALS, trial_chunks(study)
     for schema, frame in (
         (PREDICTIONS, predictions_of(study)),
@@ -108,7 +110,7 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[Any]]]:
         yield STIMULI, _frames(STIMULI, stimuli.manifest_rows(study.stimulus_set))
 
 
-def _frames(schema: TableSchema, rows: Iterator[dict[str, Any]]) -> Iterator[Any]:
+def _frames(schema: TableSchema, rows: Iterator[Mapping[str, object]]) -> Iterator[pd.DataFrame]:
     while chunk := list(itertools.islice(rows, CHUNK)):
         yield schema.frame(chunk)
 
@@ -124,13 +126,13 @@ def _trial_files(study: Study, folder: Path) -> list[Path]:
     return files.paths
 
 
-def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Path]:
+def _findings(study: Study, folder: Path, beside: dict[str, object]) -> Iterator[Path]:
     """The newest findings, and how they were computed; without an analysis, how one would be."""
     from analysis.findings.reproduction import describe_analysis
 
     run = latest_run(study)
-    used: dict[str, JsonValue] = {**analysis_settings(study), "seed": study.seed, "n_bootstrap": N_BOOTSTRAP}
-    sessions: Mapping[str, JsonValue] | None = None
+    used: Mapping[str, object] = {**analysis_settings(study), "seed": study.seed, "n_bootstrap": N_BOOTSTRAP}
+    sessions: Mapping[str, object] | None = None
     if run is not None:
         found, beside = findings(run), beside | since_of(run)
         used = found.settings.to_json() if found.settings else used
@@ -154,7 +156,7 @@ def _findings(study: Study, folder: Path, beside: dict[str, Any]) -> Iterator[Pa
     yield path
 
 
-def since_of(run: AnalysisRun) -> dict[str, Any]:
+def since_of(run: AnalysisRun) -> dict[str, int]:
     """What stands beside the findings: how many of their sessions were withdrawn since, if any were."""
     withdrawn = withdrawn_since(run)
     return {WITHDRAWN: withdrawn} if withdrawn else {}
@@ -212,17 +214,17 @@ def _certificate(study: Study, folder: Path) -> Iterator[Path]:
     if not certificate.all.recorded:
         return
     path = folder / f"{CERTIFICATE}.json"
-    content = {"study": study.slug, **certificate.to_dict()}
+    content = {"study": study.slug, **certificate.to_json()}
     path.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     yield path
     yield timing_to_file(certificate, folder / f"{CERTIFICATE}.svg", title=study.title)
 
 
-def _resource(path: Path, folder: Path, schema: TableSchema | None) -> dict[str, Any]:
+def _resource(path: Path, folder: Path, schema: TableSchema | None) -> dict[str, object]:
     name = path.relative_to(folder).as_posix()
     with path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
-    described: dict[str, Any] = {
+    described: dict[str, object] = {
         "name": name.lower().replace("/", "-").replace(".", "-"),
         "path": name,
         "format": path.suffix.lstrip("."),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -30,8 +30,10 @@ class SelectionForm(forms.Form):
         label=_("Only these corruptions"), widget=forms.CheckboxSelectMultiple, required=False
     )
 
-    def __init__(self, *args: Any, corruptions: list[str], imported: bool = False, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self, data: Mapping[str, object] | None = None, *, corruptions: list[str], imported: bool = False
+    ) -> None:
+        super().__init__(data)
         self._corruptions = set(corruptions)
         field = self.fields["corruptions"]
         if isinstance(field, forms.MultipleChoiceField):
@@ -46,7 +48,7 @@ class SelectionForm(forms.Form):
     @property
     def selection(self) -> Selection:
         """The choice of a valid form; all corruptions chosen is none chosen."""
-        chosen: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in self.cleaned_data.items()}
+        chosen = dict(self.cleaned_data)
         if set(chosen.get("corruptions", ())) == self._corruptions:
             chosen["corruptions"] = ()
-        return Selection(**chosen)
+        return Selection.model_validate(chosen)

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.utils.translation import gettext_noop
+from pydantic import JsonValue
 
 from humanexp.core.errors import NotFound
 from humanexp.experiments.models import Study
@@ -16,19 +16,19 @@ from humanexp.results.services import run_analysis, write_report
 
 @handler(ANALYSE, title=gettext_noop("Results are computed"))
 def analyse(
-    progress: Progress, *, study_id: int, n_bootstrap: int = 1000, selection: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+    progress: Progress, *, study_id: int, n_bootstrap: int = 1000, selection: Mapping[str, JsonValue] | None = None
+) -> dict[str, int]:
     """Analyse a study and say which run it became."""
     study = Study.objects.select_related("stimulus_set").filter(pk=study_id).first()
     if study is None:
         raise NotFound("The study was deleted before its analysis began.")
-    chosen = Selection.from_dict(selection or {})
+    chosen = Selection.model_validate(selection or {})
     run = run_analysis(study=study, n_bootstrap=n_bootstrap, selection=chosen, report=progress)
     return {"analysis_run_id": run.pk}
 
 
 @handler(REPORT, title=gettext_noop("The report is written"))
-def report(progress: Progress, *, analysis_run_id: int) -> dict[str, Any]:
+def report(progress: Progress, *, analysis_run_id: int) -> dict[str, int]:
     """Write a report on a run and say which one it became."""
     run = AnalysisRun.objects.select_related("study__stimulus_set").filter(pk=analysis_run_id).first()
     if run is None:

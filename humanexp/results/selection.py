@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
+from pydantic import BaseModel, ConfigDict, JsonValue, field_validator
 
 from analysis.categories import NO_ANSWER
 from humanexp.core.errors import InputRefused
@@ -19,9 +19,10 @@ SELF_REPORTS = {"sight": "yes", "colour_sight": "yes", "corruption_knowledge": "
 CLEAN = "none"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Selection:
+class Selection(BaseModel):
     """A choice of sessions and trials; without arguments it is the planned one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     #: count sessions that the rules excluded, too
     all_sessions: bool = False
@@ -34,25 +35,21 @@ class Selection:
     #: only these corruptions; empty = all
     corruptions: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        unknown = [name for name in self.self_reports if name not in SELF_REPORTS]
+    @field_validator("self_reports")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in names if name not in SELF_REPORTS]
         if unknown:
             raise InputRefused(f"There is no self-report called {unknown[0]!r}; there are {', '.join(SELF_REPORTS)}.")
+        return names
 
     @property
     def is_as_planned(self) -> bool:
         return self == Selection()
 
-    def to_dict(self) -> dict[str, Any]:
-        """What differs from the plan, as JSON; `from_dict` is the inverse."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items() if value
-        }
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Selection:
-        chosen: dict[str, Any] = {n: tuple(value) if isinstance(value, list) else value for n, value in values.items()}
-        return cls(**chosen)
+    def to_dict(self) -> dict[str, JsonValue]:
+        """What differs from the plan, as JSON; `model_validate` is the inverse."""
+        return self.model_dump(mode="json", exclude_defaults=True)
 
     @property
     def sentences(self) -> list[str]:
@@ -75,7 +72,7 @@ class Selection:
             said.append(_("only %(corruptions)s") % {"corruptions": names})
         return said
 
-    def of_trials(self, trials: pd.DataFrame, reports: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    def of_trials(self, trials: pd.DataFrame, reports: Mapping[str, Mapping[str, JsonValue]]) -> pd.DataFrame:
         """The chosen rows of a table of trials; `reports` are the self-reports by session."""
         keep = trials["session"].notna()
         for name in self.self_reports:

@@ -51,7 +51,7 @@ def other_choices(study: Study) -> list[AnalysisRun]:
     """The newest run of every choice that is not the planned one, the newest first."""
     newest: dict[Selection, AnalysisRun] = {}
     for run in runs(study).exclude(selection={}):
-        newest.setdefault(Selection.from_dict(run.selection), run)
+        newest.setdefault(Selection.model_validate(run.selection), run)
     return list(newest.values())
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from analysis.spec import AnalysisPlan
 from humanexp.core.storage import media_path
@@ -26,7 +26,29 @@ if TYPE_CHECKING:
 CHUNK = 2000
 
 
-def analysis_tables(study: Study) -> dict[str, Any]:
+class AnalysisTables(TypedDict):
+    """Arguments of `analysis.findings.analyse`."""
+
+    trials: pd.DataFrame
+    predictions: pd.DataFrame
+    level_predictions: pd.DataFrame | None
+    stimuli: pd.DataFrame | None
+    session_table: pd.DataFrame | None
+    sessions: Mapping[str, object]
+
+
+class PlannedSettings(TypedDict):
+    """Arguments of `analysis.findings.analyse` that a study fixes."""
+
+    level: float
+    margin: float
+    band_margin: float
+    discrimination_margin: float
+    validation_threshold: float
+    borrow: dict[str, str]
+
+
+def analysis_tables(study: Study) -> AnalysisTables:
     """Everything that `analysis.findings.analyse` reads of a study, by the name of its argument."""
     return {
         "trials": trials_of(study),
@@ -38,10 +60,10 @@ def analysis_tables(study: Study) -> dict[str, Any]:
     }
 
 
-def analysis_settings(study: Study) -> dict[str, Any]:
+def analysis_settings(study: Study) -> PlannedSettings:
     """What the study decided about its analysis before anybody looked, by the name of the argument."""
     plan = experiments.configuration_of(study).analysis if study.configuration else AnalysisPlan()
-    return plan.settings()
+    return cast(PlannedSettings, plan.settings())
 
 
 def trials_of(study: Study) -> pd.DataFrame:
@@ -159,7 +181,7 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
     return SESSIONS.frame(rows)
 
 
-def session_summary(study: Study) -> dict[str, Any]:
+def session_summary(study: Study) -> dict[str, object]:
     """Sessions opened, submitted, accepted, and the reasons of the excluded ones."""
     if study.origin == Origin.IMPORTED:
         count = int(_imported(study, "human")["session"].nunique())

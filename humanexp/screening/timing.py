@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import JsonValue
+
+from analysis.findings.model.timing import EDGES, TimingSummary
 from analysis.timing import TIMING_RULE, TimingCertificate, certify
-from analysis.timing.certificate import EDGES, TimingSummary
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study
 from humanexp.experiments.tallies import Counted, Kind, Report, Tally, tally_of
@@ -75,16 +77,20 @@ def _counted(study: Study, report: Report) -> Counted:
         certificate.participants.items(),
         key=lambda entry: (1.0 if entry[1].ok_share is None else entry[1].ok_share, entry[0]),
     )
-    whole = {"study": study.slug, **certificate.to_dict()}
+    whole = {"study": study.slug, **certificate.to_json()}
     return Counted(
         content={
             "rule": certificate.rule,
-            "all": asdict(certificate.all),
-            "participants": [[code, asdict(summary)] for code, summary in people[:SHOWN]],
+            "all": _kept(certificate.all),
+            "participants": [[code, _kept(summary)] for code, summary in people[:SHOWN]],
             "people": len(people),
         },
         whole=json.dumps(whole, indent=2, allow_nan=False).encode(),
     )
+
+
+def _kept(summary: TimingSummary) -> dict[str, JsonValue]:
+    return summary.model_dump(mode="json", exclude={"ok_share"})
 
 
 TIMING = Kind(name="timing", count=_counted, url_name="screening:timing")
@@ -94,8 +100,10 @@ def timing_page(study: Study) -> TimingPage:
     tally = tally_of(study, TIMING.name)
     if tally.content is None:
         return TimingPage(tally=tally, rule=TIMING_RULE)
-    everybody = TimingSummary.from_dict(tally.content["all"])
-    people = [(code, TimingSummary.from_dict(summary)) for code, summary in tally.content["participants"]]
+    everybody = TimingSummary.model_validate(tally.content["all"], extra="ignore")
+    people = [
+        (code, TimingSummary.model_validate(summary, extra="ignore")) for code, summary in tally.content["participants"]
+    ]
     return TimingPage(
         tally=tally,
         rule=tally.content["rule"],

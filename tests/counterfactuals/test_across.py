@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.counterfactuals.files import read_picture
+from analysis.findings.model.transfer import Transfer
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
@@ -60,27 +61,27 @@ def test_models_are_tested_on_the_pictures_made_against_the_others(signed_in, se
     assert job.state == JobState.DONE, job.error
     assert job.result == {"cells": 12}
 
-    result = groups.stored(group).result
-    entry = next(one for one in result["transfer"] if one["generator"] == "pixel")
-    assert entry["made_against"] == entry["tested"] == ["adversarial", "clean", "robust"]
+    result = groups.result_of(groups.stored(group))
+    entry = next(one for one in result.transfer if one.generator == "pixel")
+    assert entry.made_against == entry.tested == ("adversarial", "clean", "robust")
     # A cell is what the model says to the kept files, and the diagonal is what the search itself found.
     kept = [row for row in runs["d"].counterfactuals.select_related("source_image", "run") if row.sha256]
     pictures = np.stack([read_picture(media_path(row.kept_file)) for row in kept])
     labels = [row.category for row in kept]
     robust = search_settings(runs["e"]).load_target().classifier
     said = np.array(robust.labels)[robust.predict(pictures).argmax(axis=1)]
-    assert entry["n_valid"][1] == len(kept) and entry["correct"][1][2] == int((said == labels).sum())
-    assert entry["correct"][1][1] == sum(row.response == row.category for row in kept)
-    (agreement,) = result["agreement"]
-    assert sorted(agreement["pair"]) == sorted(group.generators.values()) and agreement["n"] <= 3
+    assert entry.n_valid[1] == len(kept) and entry.correct[1][2] == int((said == labels).sum())
+    assert entry.correct[1][1] == sum(row.response == row.category for row in kept)
+    (agreement,) = result.agreement
+    assert sorted(agreement.pair) == sorted(group.generators.values()) and agreement.n <= 3
 
     page = signed_in.get(address).content.decode()
     clean = {runs[key].model_name: runs[key].scores["pooled"]["sa"] for key in "def"}
     assert charts.transfer_sentence(entry, clean) in page and "What it does not say" in page and "Test again" in page
     rows = list(csv.DictReader(signed_in.get(f"{address}transfer-1.csv").content.decode().splitlines()))
-    assert [row["made_against"] for row in rows] == ["clean originals", *entry["made_against"]]
-    assert float(rows[2]["robust"]) == entry["correct"][1][2] / len(kept)
-    assert float(rows[2]["robust_lower"]) < float(rows[2]["robust"]) or not entry["correct"][1][2]
+    assert [row["made_against"] for row in rows] == ["clean originals", *entry.made_against]
+    assert float(rows[2]["robust"]) == entry.correct[1][2] / len(kept)
+    assert float(rows[2]["robust_lower"]) < float(rows[2]["robust"]) or not entry.correct[1][2]
     assert b"<svg" in signed_in.get(f"{address}transfer-0.svg").content
     assert signed_in.get(f"{address}agreement.svg").status_code == 404
     assert "have finished since" not in page
@@ -89,10 +90,16 @@ def test_models_are_tested_on_the_pictures_made_against_the_others(signed_in, se
 
 
 def test_fooling_others_is_less_than_they_name_of_the_originals() -> None:
-    entry = {"generator": "pixel", "made_against": ["a", "b"], "tested": ["a", "b"], "n_valid": [10, 10]}
-    told = charts.transfer_sentence({**entry, "correct": [[1, 6], [9, 0]]}, {"a": 0.9, "b": 0.9})
+    ends = ((None, None), (None, None))
+    entry = Transfer(
+        generator="pixel", made_against=("a", "b"), tested=("a", "b"), correct=((1, 6), (9, 0)), n_valid=(10, 10),
+        intervals=ends,
+    )  # fmt: skip
+    told = charts.transfer_sentence(entry, {"a": 0.9, "b": 0.9})
     assert "made against a fool the others most: on average they name 60 % of them right, a itself 10 %" in told
-    assert "do not fool" in charts.transfer_sentence({**entry, "correct": [[1, 9], [9, 0]]}, {"a": 0.9, "b": 0.9})
+    assert "do not fool" in charts.transfer_sentence(
+        entry.model_copy(update={"correct": ((1, 9), (9, 0))}), {"a": 0.9, "b": 0.9}
+    )
 
 
 def test_one_model_asks_for_a_second(signed_in, searched) -> None:

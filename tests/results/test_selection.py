@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_choice_survives_json_and_says_what_it_is() -> None:
     chosen = Selection(timing_ok=True, self_reports=("sight",), corruptions=("gaussian_blur",))
-    assert Selection.from_dict(chosen.to_dict()) == chosen
+    assert Selection.model_validate(chosen.to_dict()) == chosen
     assert chosen.to_dict() == {"timing_ok": True, "self_reports": ["sight"], "corruptions": ["gaussian_blur"]}
     assert chosen.sentences == [
         "only trials whose timing is in order",

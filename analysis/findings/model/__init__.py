@@ -52,13 +52,14 @@ from analysis.findings.model.curves import (
     SizeAndArea,
     Threshold,
 )
-from analysis.findings.model.entry import HUMANS, LEVEL, Entry, Interval, Property
+from analysis.findings.model.entry import HUMANS, LEVEL, N_BOOTSTRAP, Entry, Interval, Property
 from analysis.findings.model.findings import Findings
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, Reuse, Similarity
 
 __all__ = [
     "HUMANS",
     "LEVEL",
+    "N_BOOTSTRAP",
     "Accuracy",
     "Agreement",
     "AlikeClasses",

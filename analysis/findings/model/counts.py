@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict
 
-from analysis.findings.model.entry import LEVEL, Entry
+from analysis.findings.model.entry import LEVEL, N_BOOTSTRAP, Entry
 from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
 
 
@@ -12,7 +12,7 @@ class Settings(Entry):
     """Arguments of `analysis.findings.analyse` that decide the numbers."""
 
     seed: int
-    n_bootstrap: int
+    n_bootstrap: int = N_BOOTSTRAP
     level: float = LEVEL
     margin: float = MARGIN
     band_margin: float = BAND_MARGIN

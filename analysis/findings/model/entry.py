@@ -10,6 +10,8 @@ from analysis.spec.analysis_plan import LEVEL as LEVEL
 
 #: The population of all people.
 HUMANS = "humans"
+#: Refits per resampled unit where no number is chosen.
+N_BOOTSTRAP = 1000
 
 Property = Literal["accuracy", "consistency"]
 Interval: TypeAlias = tuple[float, float]

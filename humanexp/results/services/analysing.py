@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.conf import settings
 from django.db import transaction
 
+from analysis.findings.model import N_BOOTSTRAP
 from humanexp.core.audit import record
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
@@ -21,8 +22,6 @@ from humanexp.results.selection import Selection
 from humanexp.results.selectors import ANALYSE, analyses_under_way, self_reports, subject_of
 from humanexp.screening import services as screening
 
-#: Refits per resampled unit.
-N_BOOTSTRAP = 1000
 Report = Callable[[int, int, str], None]
 
 

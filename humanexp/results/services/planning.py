@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
+from pydantic import JsonValue
 
+from analysis.findings.model import N_BOOTSTRAP
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, StudyRefused
@@ -12,7 +14,6 @@ from humanexp.core.models import User
 from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Origin, Response, Study
 from humanexp.results.models import AnalysisPlan
-from humanexp.results.services.analysing import N_BOOTSTRAP
 from humanexp.results.tables import analysis_settings
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def plan_as_it_stands(study: Study) -> FrozenPlan:
     return freeze_plan(study_snapshot(study), settings)
 
 
-def study_snapshot(study: Study) -> Mapping[str, Any]:
+def study_snapshot(study: Study) -> Mapping[str, JsonValue]:
     """What the study is: its configuration, its rules, its stimuli."""
     return {
         "title": study.title,

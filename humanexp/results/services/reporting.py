@@ -76,7 +76,7 @@ def request_report(*, run: AnalysisRun, by: User | None = None) -> Job:
 def report_facts(run: AnalysisRun) -> ReportFacts:
     """What a report says beside the findings: the study, its flow, its methods, its plan, all versions."""
     study, found = run.study, selectors.findings(run)
-    selection = Selection.from_dict(run.selection)
+    selection = Selection.model_validate(run.selection)
     plan = selectors.plan_of(study)
     chosen = f"Not as planned: {', '.join(selection.sentences)}." if run.selection else "As planned."
     return ReportFacts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 from urllib.parse import urlencode
 
 from django import template
@@ -16,7 +15,7 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def address(context: Context, name: str, *parts: str, **query: Any) -> str:
+def address(context: Context, name: str, *parts: str, **query: object) -> str:
     """Address of a results page of the study, staying with the analysis that is being looked at."""
     chosen = {key: value for key, value in query.items() if value not in (None, "")}
     if context.get("run_chosen"):
@@ -26,13 +25,13 @@ def address(context: Context, name: str, *parts: str, **query: Any) -> str:
 
 
 @register.filter
-def pretty_json(content: Any) -> str:
+def pretty_json(content: object) -> str:
     """Plain values as JSON that people can read."""
     return json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True)
 
 
 @register.inclusion_tag("results/_table.html")
-def printed_table(table: Table, *, sortable: bool = False, most: int = 0) -> dict[str, Any]:
+def printed_table(table: Table, *, sortable: bool = False, most: int = 0) -> dict[str, object]:
     """A table as it is printed; with `most` only its first rows."""
     rows = []
     for cells, texts in zip(table.rows, table.texts, strict=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -113,7 +112,7 @@ def _attached(content: bytes, kind: str, name: str, *, inline: bool = False) -> 
 
 def _file(relative: str, name: str, kind: str) -> FileResponse:
     try:
-        opened: Any = media_path(relative).open("rb")
+        opened = media_path(relative).open("rb")
     except FileNotFoundError:
         raise NotFound(f"{name} is gone from the server's files. Make it again.") from None
     return FileResponse(opened, as_attachment=True, filename=name, content_type=kind)

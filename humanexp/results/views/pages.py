@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TypeAlias
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -31,6 +31,7 @@ from humanexp.results.services import reporting
 from humanexp.results.templatetags.results import printed_table
 from humanexp.results.views.lookup import chosen_run, run_of, study_of
 
+Context: TypeAlias = dict[str, object]
 #: Visual change at which curves are read out at first.
 READ_AT = 0.8
 
@@ -42,19 +43,19 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_of(request, slug)
     if "job" in request.GET:
         return redirect(_page_of_job(study, request.GET["job"]))
-    context = _frame(request, study, "findings")
-    run = context["run"]
+    run = chosen_run(request, study)
+    context = _frame(request, study, run, "findings")
     if run is not None:
         found = selectors.findings(run)
-        context["dashboard"] = board = dashboard_of(found, imported=study.origin == Origin.IMPORTED)
-        context["question"] = question_of(study, found)
+        board = dashboard_of(found, imported=study.origin == Origin.IMPORTED)
+        context |= {"dashboard": board, "question": question_of(study, found)}
         names = [name for group in board.groups for name in group.names]
         if names:
             wanted = request.GET.get("figure")
             name = next((name for name in names if name.key == wanted), names[0])
-            context |= _panel_context(found, name)
-            figure = context["chart"].figure
-            context["figure"] = None if figure is None else figure_value(name.key, figure)
+            chart = charts.chart_of(found, name.key)
+            context |= _panel_context(found, name, chart)
+            context["figure"] = None if chart.figure is None else figure_value(name.key, chart.figure)
         else:
             # Pairs told apart, pictures judged: studies without curves show what they asked instead.
             context |= {"found": found, "cards": cards_of(found, "findings", request.GET.dict())}
@@ -66,11 +67,12 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
 def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """All that is said about one figure of performance: replaces what stands beside the chart."""
     study = study_of(request, slug)
-    context = _frame(request, study, "findings")
-    if context["run"] is None:
+    run = chosen_run(request, study)
+    if run is None:
         raise NotFound("This study has not been analysed yet.")
-    found = selectors.findings(context["run"])
-    context |= {"dashboard": dashboard_of(found), **_panel_context(found, charts.name_of(found, key))}
+    found = selectors.findings(run)
+    context = _frame(request, study, run, "findings") | {"dashboard": dashboard_of(found)}
+    context |= _panel_context(found, charts.name_of(found, key), charts.chart_of(found, key))
     return render(request, "results/_panel.html", context)
 
 
@@ -89,15 +91,14 @@ def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
     study = study_of(request, slug)
     if room not in ROOMS or room == "findings":
         raise NotFound("There is no such page of results.")
-    context = _frame(request, study, room)
-    run = context["run"]
+    run = chosen_run(request, study)
     if run is None:
         return redirect("results:dashboard", slug=slug)
     found = selectors.findings(run)
-    context["cards"] = cards_of(found, room, request.GET.dict())
-    context["found"] = found
+    context = _frame(request, study, run, room)
+    context |= {"cards": cards_of(found, room, request.GET.dict()), "found": found}
     if room == "people":
-        context["flow"] = flow_of(found, all_count=context["selection"].all_sessions)
+        context["flow"] = flow_of(found, all_count=Selection.model_validate(run.selection).all_sessions)
     return render(request, f"results/{room}.html", context)
 
 
@@ -116,44 +117,42 @@ def card(request: HttpRequest, slug: str) -> HttpResponse:
 def methods(request: HttpRequest, slug: str) -> HttpResponse:
     """How it was computed, in words that a paper can take; plan, versions, report."""
     study = study_of(request, slug)
-    context = _frame(request, study, "methods")
-    run = context["run"]
+    run = chosen_run(request, study)
     if run is None:
         return redirect("results:dashboard", slug=slug)
-    job = selectors.report_job(study)
-    context |= {
-        "plan": selectors.plan_of(study),
+    job, plan = selectors.report_job(study), selectors.plan_of(study)
+    context = _frame(request, study, run, "methods") | {
+        "plan": plan,
         "facts": reporting.report_facts(run),
         "report": selectors.latest_report(run),
         "report_job": partial_context(job, now=clock.now()) if job and _is_shown(job, run) else None,
         "notes": selectors.findings(run).notes,
     }
-    if context["plan"] is None and study.origin == Origin.COLLECTED:
+    if plan is None and study.origin == Origin.COLLECTED:
         context["plan_to_freeze"] = services.plan_as_it_stands(study)
     return render(request, "results/methods.html", context)
 
 
-def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, Any] | None = None) -> SelectionForm:
+def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, object] | None = None) -> SelectionForm:
     """The form of choices, with the corruptions of the planned analysis."""
     corruptions = corruptions_of(selectors.findings(run)) if run else []
     return SelectionForm(given, corruptions=corruptions, imported=study.origin == Origin.IMPORTED)
 
 
-def _panel_context(found: Findings, name: charts.FigureName) -> dict[str, Any]:
+def _panel_context(found: Findings, name: charts.FigureName, chart: charts.Chart) -> Context:
     panel = panel_of(found, name)
     return {
         "panel": panel,
-        "chart": charts.chart_of(found, name.key),
+        "chart": chart,
         "read_at": READ_AT,
         "readings": readings_of(found, panel, READ_AT),
     }
 
 
-def _frame(request: HttpRequest, study: Study, room: str) -> dict[str, Any]:
+def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: str) -> Context:
     """What every room shows: which analysis this is, what else could be chosen, what is being computed."""
-    run, planned = chosen_run(request, study), selectors.latest_run(study)
-    selection = Selection.from_dict(run.selection) if run else Selection()
-    form = selection_form(study, planned)
+    selection = Selection.model_validate(run.selection) if run else Selection()
+    form = selection_form(study, selectors.latest_run(study))
     form.initial = run.selection if run else {}
     under_way = selectors.analyses_under_way(study)
     failed = selectors.analysis_job(study)
@@ -168,11 +167,11 @@ def _frame(request: HttpRequest, study: Study, room: str) -> dict[str, Any]:
         "selection": selection,
         "selection_form": form,
         "other_choices": [
-            (other, Selection.from_dict(other.selection).sentences) for other in selectors.other_choices(study)
+            (other, Selection.model_validate(other.selection).sentences) for other in selectors.other_choices(study)
         ],
         "analysis_jobs": [
             partial_context(job, now=clock.now())
-            | {"sentences": Selection.from_dict(job.parameters.get("selection") or {}).sentences}
+            | {"sentences": Selection.model_validate(job.parameters.get("selection") or {}).sentences}
             for job in under_way
         ],
         "review_url": _tab_url("review", study),

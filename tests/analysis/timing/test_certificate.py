@@ -117,7 +117,7 @@ def test_without_records_shares_are_unknown_not_zero(records):
 
 
 def test_the_certificate_is_json():
-    told = json.loads(json.dumps(certify(FIVE).to_dict(), allow_nan=False))
+    told = json.loads(json.dumps(certify(FIVE).to_json(), allow_nan=False))
     assert told["all"]["ok_share"] == 0.5
     assert len(told["histogram_edges_frames"]) == len(told["all"]["histogram"]) + 1
     assert set(told["participants"]) == {"P-A", "P-B"}
