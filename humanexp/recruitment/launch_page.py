@@ -68,8 +68,10 @@ class Price:
         return not (self.is_too_many or self.refusal or self.pays_nobody_by_mistake)
 
 
-def price_of(study: Study, form: TermsForm, tally: Tally | None = None) -> Price | None:
-    """None while the form does not say enough for a price."""
+def price_of(
+    study: Study, form: TermsForm, tally: Tally | None = None, *, free_sessions: int | None = None
+) -> Price | None:
+    """None while the form does not say enough for a price. `free_sessions`: where the page has counted them already."""
     if not form.is_valid():
         return None
     terms = form.terms
@@ -82,7 +84,7 @@ def price_of(study: Study, form: TermsForm, tally: Tally | None = None) -> Price
         account=selectors.account_of(terms["to"]),
         budget=selectors.budget_of(study, tally),
         month=selectors.month_budget(terms["to"]),
-        free_sessions=selectors.free_sessions(study, tally),
+        free_sessions=selectors.free_sessions(study, tally) if free_sessions is None else free_sessions,
         refusal=gates.refusal(study=study, to=terms["to"], price=quoted),
         is_asked=gates.is_asked(study, terms["to"]),
         is_unpaid=form.cleaned_data["unpaid"],

@@ -204,7 +204,13 @@ class Assignment(models.Model):
             models.UniqueConstraint(fields=["environment", "assignment_id", "person"], name="assignment_person_once"),
         ]
         # with all that is counted of everybody: what a page says of a large study reads no row
-        indexes = [models.Index(fields=["campaign", "state", "hit", "person", "session"])]
+        indexes = [
+            models.Index(fields=["campaign", "state", "hit", "person", "session"]),
+            # submissions that a person has to look at
+            models.Index(
+                fields=["campaign", "state", "evidence", "cleared_at", "environment"], name="assignment_evidence"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"assignment {self.pk}"

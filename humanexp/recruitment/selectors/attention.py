@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from humanexp.core import clock
 from humanexp.experiments.damage import damaged_files
-from humanexp.experiments.models import DamagedPicture, SessionState, Study
+from humanexp.experiments.models import DamagedPicture, Session, SessionState, Study
 from humanexp.recruitment import money
 from humanexp.recruitment.models import (
     Assignment,
@@ -77,8 +77,9 @@ def finished_not_submitted(study: Study) -> QuerySet[Assignment]:
     """People who answered everything, or were kept from it by a damaged picture, and ran out of time to submit it."""
     now = clock.now()
     begun = Assignment.objects.filter(campaign__study=study, state__in=BEGUN, person__isnull=False, compensation=None)
-    kept_from = DamagedPicture.objects.filter(session=OuterRef("session"), session__completed_at=None)
-    worked = Q(session__state=SessionState.COMPLETED) | Exists(kept_from)
+    completed = Session.objects.filter(study=study, state=SessionState.COMPLETED)
+    kept_from = DamagedPicture.objects.filter(session__study=study, session__completed_at=None)
+    worked = Q(session__in=completed) | Q(session__in=kept_from.values("session"))
     finished = begun.filter(worked).exclude(environment=Environment.LINK)
     over = Q(state=AssignmentState.RETURNED)
     for campaign in Campaign.objects.filter(study=study, compensates=None):

@@ -33,6 +33,8 @@ class SuggestedTerms:
     estimated_minutes: int
     reward_cents: int
     assignments: int
+    #: sessions of the plan that are free: as many as may be offered
+    free_sessions: int
     #: whom a participant can write to
     contact: str
 
@@ -52,6 +54,7 @@ def suggested_terms(study: Study) -> SuggestedTerms:
         estimated_minutes=minutes,
         reward_cents=int(reward_cents),
         assignments=min(int(stated.get("assignments") or free), free),
+        free_sessions=free,
         contact=str(stated.get("contact") or settings.CONTACT)[:200],
     )
 

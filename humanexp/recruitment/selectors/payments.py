@@ -34,7 +34,7 @@ def payable(study: Study) -> QuerySet[Assignment]:
     rewards = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
     rejections = Rejection.objects.filter(assignment=OuterRef("pk")).exclude(state=WriteState.REFUSED)
     proposals = RejectionProposal.objects.filter(assignment=OuterRef("pk"), state=ProposalState.WAITING)
-    submitted = _submitted(study).filter(~Q(evidence__in=UNMATCHED) | Q(cleared_at__isnull=False))
+    submitted = _submitted(study, ~Q(evidence__in=UNMATCHED) | Q(cleared_at__isnull=False))
     free = submitted.filter(~Exists(rewards), ~Exists(rejections), ~Exists(proposals))
     return free.select_related("campaign", "hit").order_by("pk")
 
@@ -46,7 +46,7 @@ def assignments_of(study: Study) -> QuerySet[Assignment]:
 
 def unmatched(study: Study) -> QuerySet[Assignment]:
     """Submissions that a person has to look at."""
-    found = _submitted(study).filter(evidence__in=UNMATCHED, cleared_at=None)
+    found = _submitted(study, Q(evidence__in=UNMATCHED, cleared_at=None))
     return found.select_related("person__participant", "session", "campaign")
 
 
@@ -104,10 +104,11 @@ def notices(study: Study) -> QuerySet[Message]:
     return sent.select_related("assignment__person__participant", "created_by")
 
 
-def _submitted(study: Study) -> QuerySet[Assignment]:
-    # few among many: an index tells their keys
-    few = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study=study), state=AssignmentState.SUBMITTED)
-    return Assignment.objects.filter(pk__in=few).exclude(environment=Environment.LINK)
+def _submitted(study: Study, which: Q) -> QuerySet[Assignment]:
+    of_study = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study=study))
+    found = of_study.filter(which, state=AssignmentState.SUBMITTED).exclude(environment=Environment.LINK)
+    # few among many: by their keys, which an index tells
+    return Assignment.objects.filter(pk__in=found)
 
 
 def _payments(study: Study) -> QuerySet[Payment]:

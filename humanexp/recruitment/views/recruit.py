@@ -32,8 +32,10 @@ def recruit(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         return _launch(request, study)
     to = request.GET.get("to", "")
-    initial = _initial(study, to if to in Environment.values else recruiters.preferred())
-    return _page(request, study, LaunchForm(initial=initial, families=_families(request, study)))
+    suggested = selectors.suggested_terms(study)
+    initial = _initial(suggested, to if to in Environment.values else recruiters.preferred())
+    form = LaunchForm(initial=initial, families=_families(request, study))
+    return _page(request, study, form, free_sessions=suggested.free_sessions)
 
 
 @login_required
@@ -109,9 +111,14 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("recruitment:recruit", slug=study.slug)
 
 
-def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, study: Study, form: LaunchForm, status: int = 200, *, free_sessions: int | None = None
+) -> HttpResponse:
     tally = selectors.tally_of(study)
-    priced = price_of(study, TermsForm(form.data if form.is_bound else {**form.initial}), tally)
+    if free_sessions is None:
+        free_sessions = selectors.free_sessions(study, tally)
+    terms = TermsForm(form.data if form.is_bound else {**form.initial})
+    priced = price_of(study, terms, tally, free_sessions=free_sessions)
     budget = priced.budget if priced else selectors.budget_of(study, tally)
     rows = campaign_rows(study, tally)
     context: dict[str, Any] = {
@@ -120,7 +127,7 @@ def _page(request: HttpRequest, study: Study, form: LaunchForm, status: int = 20
         "campaigns": rows,
         "n_launched": sum(not row["campaign"].is_compensation for row in rows),
         "is_live": study.campaigns.filter(state=CampaignState.LIVE).exists(),
-        "free_sessions": priced.free_sessions if priced else selectors.free_sessions(study, tally),
+        "free_sessions": free_sessions,
         "attention": selectors.attention(study, tally),
         "excluded": selectors.exclusions(study.family).count(),
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
@@ -143,8 +150,7 @@ def _typed(cents: int | None) -> str:
     return "" if cents is None else money.dollars(cents)
 
 
-def _initial(study: Study, to: str) -> dict[str, Any]:
-    suggested = selectors.suggested_terms(study)
+def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
     return {
         "to": to,
         "assignments": max(1, suggested.assignments),
