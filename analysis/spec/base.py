@@ -33,6 +33,8 @@ else:
 
 #: Names of tables and settings from the outside in; the place of a refusal. Entries of lists count from 1.
 Path = tuple[str | int, ...]
+#: What validation is told: the version whose defaults hold, and whether the values lie in a database.
+Context = Mapping[str, object] | None
 T = TypeVar("T")
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 60
@@ -135,9 +137,11 @@ class Spec(BaseModel, metaclass=_Checked):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_its_version(cls, values: object, info: ValidationInfo) -> object:
+    def _of_its_version(cls, values: object, info: ValidationInfo[Context]) -> object:
         version = (info.context or {}).get("version")
-        return values if version is None or not isinstance(values, Mapping) else {**earlier(cls, version), **values}
+        if not isinstance(version, int) or not isinstance(values, Mapping):
+            return values
+        return {**earlier(cls, version), **values}
 
     def to_dict(self) -> dict[str, object]:
         """Plain values, as JSON has them; `from_dict` is the inverse."""

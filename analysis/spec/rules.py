@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import ConfigDict, Field, SerializeAsAny, Strict, ValidationInfo, field_validator, model_validator
 
 from analysis.errors import InvalidInput, UnknownName
-from analysis.spec.base import Must, Number, Sparse, Spec, refusal
+from analysis.spec.base import Context, Must, Number, Sparse, Spec, refusal
 from analysis.spec.toml import from_toml
 
 #: gate = a session that fails it does not count; flag = a person looks.
@@ -165,7 +165,7 @@ class Rule(Spec):
 
     @field_validator("settings", mode="before")
     @classmethod
-    def _of_its_kind(cls, values: object, info: ValidationInfo) -> RuleSettings:
+    def _of_its_kind(cls, values: object, info: ValidationInfo[Context]) -> RuleSettings:
         kind = KINDS.get(str(info.data.get("kind")))
         if kind is None:
             raise refusal("{place} cannot be read without a kind of rule that there is.")

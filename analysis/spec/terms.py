@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from typing import Annotated, Self
 
 from pydantic import Field, Strict, ValidationInfo, field_validator, model_validator
 
-from analysis.spec.base import InForm, Names, Sparse, Spec, refusal
+from analysis.spec.base import Context, InForm, Names, Sparse, Spec, refusal
 from analysis.spec.words import _
 
 
@@ -95,6 +94,10 @@ NO_REQUIREMENTS = WorkerRequirements()
 USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED = 95, 100
 
 
+#: As stated; `Quiz` is what it has to be.
+Quizlike = dict[str, object] | None
+
+
 class Terms(Sparse):
     """Terms of a launch, as far as they differ from what follows from the study."""
 
@@ -110,7 +113,7 @@ class Terms(Sparse):
     reward_cents: Annotated[int | None, Field(ge=0, le=1_000_000, description="pay for a session")] = None
     assignments: Annotated[int | None, Field(ge=1, le=100_000, description="places")] = None
     quiz: Annotated[
-        dict[str, object] | None,
+        Quizlike,
         Field(description="a quiz that the recruiter grades ([recruitment.md](recruitment.md))"),
     ] = None
 
@@ -120,9 +123,10 @@ class Terms(Sparse):
 
     @field_validator("quiz")
     @classmethod
-    def _can_be_graded(cls, values: dict[str, object] | None, info: ValidationInfo) -> dict[str, object] | None:
+    def _can_be_graded(
+        cls, values: dict[str, object] | None, info: ValidationInfo[Context]
+    ) -> dict[str, object] | None:
         """Files of before were stored with any quiz, and refused at the launch: they can still be read."""
-        is_stored: bool = isinstance(info.context, Mapping) and bool(info.context.get("is_stored"))
-        if values is not None and not is_stored:
+        if values is not None and not (info.context or {}).get("is_stored"):
             Quiz.model_validate(values)
         return values

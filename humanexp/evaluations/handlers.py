@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from django.utils.translation import gettext_noop
 
@@ -12,13 +12,28 @@ from humanexp.stimuli.models import SourceSet
 
 
 @handler(services.JOB_KIND, title=gettext_noop("A network classifies stimuli"))
-def evaluate(progress: Progress, *, evaluation_id: int, **asked: Any) -> dict[str, Any]:
+def evaluate(
+    progress: Progress,
+    *,
+    evaluation_id: int,
+    spec: str,
+    device: str = "cpu",
+    rule: Literal["mean", "sum", "max"] = "mean",
+    own_labels: bool = False,
+    labels: str = "",
+    allow_code: bool = False,
+    allow_download: bool = False,
+) -> dict[str, Any]:
     """Classify every stimulus of the set in batches; what an earlier attempt finished is not done again."""
     from analysis.classifiers.shards import Asked
     from humanexp.evaluations.prediction import predict_stimulus_set
 
     run = EvaluationRun.objects.select_related("stimulus_set").get(pk=evaluation_id)
-    predict_stimulus_set(run, Asked(**asked), progress)
+    asked = Asked(
+        spec, device=device, rule=rule, own_labels=own_labels, labels=labels, allow_code=allow_code,
+        allow_download=allow_download,
+    )  # fmt: skip
+    predict_stimulus_set(run, asked, progress)
     return {"count": run.count, "accuracy_clean": run.accuracy_clean}
 
 

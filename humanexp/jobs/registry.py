@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Protocol, get_type_hints
 
+from pydantic import ConfigDict, create_model
+
+from analysis.spec.base import Spec
 from humanexp.core.errors import JobError
 
 
@@ -16,7 +21,19 @@ class Progress(Protocol):
         """Store progress (at most once a second); raises JobCancelled when someone asked to cancel."""
 
 
-Handler = Callable[..., dict[str, Any] | None]
+#: Each has keywords of its own, which mypy cannot say of all of them; they are checked by `Registered.checked`.
+Handler = Callable[..., Mapping[str, object] | None]  # type: ignore[explicit-any]
+Keywords = Callable[..., object]  # type: ignore[explicit-any]
+
+
+class Parameters(Spec):
+    """What a job of some kind is given; stored as JSON with the job."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    @classmethod
+    def called(cls) -> str:
+        return f"A job of the kind {cls.__name__}"
 
 
 @dataclass(frozen=True)
@@ -29,18 +46,43 @@ class Registered:
     title: str = ""
     #: short, and somebody waits for it: it never stands behind long work
     is_prompt: bool = False
+    #: the function whose keywords are the parameters, where it is another one
+    takes: Keywords | None = None
+
+    @cached_property
+    def parameters(self) -> type[Parameters]:
+        """The model of the parameters: the keywords of the handler, with their types and defaults."""
+        taken = self.takes or self.run
+        hints = get_type_hints(taken)
+        keywords = (one for one in inspect.signature(taken).parameters.values() if one.kind is one.KEYWORD_ONLY)
+        fields = {one.name: (hints[one.name], ... if one.default is one.empty else one.default) for one in keywords}
+        return create_model(self.kind, __base__=Parameters, **fields)  # type: ignore[call-overload, no-any-return]
+
+    def checked(self, stored: Mapping[str, object]) -> dict[str, object]:
+        """What the handler is called with; raises InvalidInput where a parameter is missing, unknown or of no use."""
+        parameters = self.parameters.from_dict(stored)
+        return {name: getattr(parameters, name) for name in type(parameters).model_fields}
 
 
 HANDLERS: dict[str, Registered] = {}
 
 
 def handler(
-    kind: str, *, title: str = "", every_s: float | None = None, is_prompt: bool = False
+    kind: str,
+    *,
+    title: str = "",
+    every_s: float | None = None,
+    is_prompt: bool = False,
+    takes: Keywords | None = None,
 ) -> Callable[[Handler], Handler]:
-    """Register `run(progress, **parameters) -> result or None` for jobs of this kind."""
+    """Register `run(progress, *, parameter: type, ...) -> result or None` for jobs of this kind.
+
+    Its keywords are the parameters, checked when a job is submitted and when it runs; where it hands all of them on to
+    another function, `takes` is that one.
+    """
 
     def register(run: Handler) -> Handler:
-        HANDLERS[kind] = Registered(kind, run, every_s, title, is_prompt)
+        HANDLERS[kind] = Registered(kind, run, every_s, title, is_prompt, takes)
         return run
 
     return register

@@ -11,7 +11,6 @@ import traceback
 import uuid
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from django.db import connection, connections
 from django.db.utils import Error as AnyDatabaseError
@@ -112,25 +111,25 @@ def run_one(
 
 def _ending(job: Job, runner: str, patience: Patience | None) -> Callable[[], object]:
     """Do the work; returns what stores its outcome."""
-    owned: dict[str, Any] = {"job": job, "runner": runner}
     try:
-        result = registered(job.kind).run(StoredProgress(job, runner, patience), **job.parameters)
-        ending: Callable[[], object] = partial(services.finish, **owned, result=result or {})
+        known = registered(job.kind)
+        result = known.run(StoredProgress(job, runner, patience), **known.checked(job.parameters))
+        ending: Callable[[], object] = partial(services.finish, job=job, runner=runner, result=result or {})
     except JobHandedBack:
-        return partial(services.hand_back, **owned)
+        return partial(services.hand_back, job=job, runner=runner)
     except JobCancelled:
-        ending = partial(services.stopped, **owned)
+        ending = partial(services.stopped, job=job, runner=runner)
     except Exception as error:  # noqa: BLE001  the job runner is one of the two boundaries
         if patience is not None and is_outage(error):
             connections.close_all()
             if not job.error:
                 logger.warning("job %s waits for the database or the disk: %s", job, error)
-            return partial(services.hand_back, **owned, why=str(error), wait_s=patience.pause_s(job))
+            return partial(services.hand_back, job=job, runner=runner, why=str(error), wait_s=patience.pause_s(job))
         if isinstance(error, ApplicationError | AnalysisError):  # a refusal: trying again would refuse again
-            ending = partial(services.fail, **owned, error=str(error), retry=False)
+            ending = partial(services.fail, job=job, runner=runner, error=str(error), retry=False)
         else:
             logger.exception("job %s failed", job)
-            ending = partial(services.fail, **owned, error=traceback.format_exc(limit=-6), retry=True)
+            ending = partial(services.fail, job=job, runner=runner, error=traceback.format_exc(limit=-6), retry=True)
     if patience is not None:
         patience.forget(job)
     return ending

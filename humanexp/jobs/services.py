@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q
@@ -20,10 +20,13 @@ LONGEST_WAIT = timedelta(minutes=1)
 
 
 def submit(
-    kind: str, *, subject: str = "", run_after: datetime | None = None, by: User | None = None, **parameters: Any
+    kind: str, *, subject: str = "", run_after: datetime | None = None, by: User | None = None, **parameters: object
 ) -> Job:
-    """Put a job into the queue; committed together with whatever the caller's transaction writes."""
-    registered(kind)
+    """Put a job into the queue; committed together with whatever the caller's transaction writes.
+
+    Raises InvalidInput where the handler could not be called with the parameters.
+    """
+    registered(kind).checked(parameters)
     return Job.objects.create(kind=kind, subject=subject, parameters=parameters, run_after=run_after, created_by=by)
 
 
@@ -60,7 +63,7 @@ def report(*, job: Job, runner: str, done: int, total: int, message: str = "", r
     return bool(updated.update(done=done, total=total, message=message[:300], rate=rate, lease_until=now + LEASE))
 
 
-def finish(*, job: Job, runner: str, result: dict[str, Any]) -> None:
+def finish(*, job: Job, runner: str, result: Mapping[str, object]) -> None:
     _owned(job, runner).update(state=JobState.DONE, result=result, finished_at=clock.now(), lease_until=None)
 
 

@@ -38,7 +38,7 @@ def import_imagenet_c(progress: Progress, *, stimulus_set_id: int, folder: str, 
     return {"count": import_pictures(stimulus_set, Path(folder), n_pictures, progress)}
 
 
-@handler(services.IMPORT_IMAGES_KIND, title=gettext_noop("Pictures are imported"))
+@handler(services.IMPORT_IMAGES_KIND, title=gettext_noop("Pictures are imported"), takes=services.run_import)
 def import_images(progress: Progress, **parameters: Any) -> dict[str, Any]:
     """Import pictures that were uploaded, or lie in the storage."""
     report = services.run_import(progress, **parameters)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from analysis.errors import PictureRefused
+from analysis.errors import InvalidInput, PictureRefused
 from humanexp.core import clock
 from humanexp.core.errors import InputRefused, JobError
 from humanexp.jobs import runner, selectors, services
@@ -31,7 +31,12 @@ def kind(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_job_runs_once_and_keeps_its_result(kind) -> None:
     seen = []
-    kind(lambda progress, **parameters: seen.append(parameters) or {"answer": 42})
+
+    def work(progress: Any, *, x: int) -> dict[str, int]:
+        seen.append({"x": x})
+        return {"answer": 42}
+
+    kind(work)
     job = services.submit("test.kind", subject="thing:1", x=1)
     assert runner.run_waiting() == 1
     assert runner.run_waiting() == 0
@@ -44,6 +49,28 @@ def test_an_unknown_kind_is_refused_before_it_is_stored() -> None:
     with pytest.raises(JobError, match=r"no\.such"):
         services.submit("no.such")
     assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({}, "A job of the kind test.kind lacks 'x'."),
+        ({"x": "1"}, "x must be a whole number, not '1'."),
+        ({"x": 1, "z": 2}, "A job of the kind test.kind has no setting 'z'; it has: x, y."),
+    ],
+)
+def test_parameters_are_checked_when_a_job_is_submitted_and_when_it_runs(kind, parameters, sentence) -> None:
+    def work(progress: Any, *, x: int, y: list[str] | None = None) -> None:
+        raise AssertionError("never called")
+
+    kind(work)
+    with pytest.raises(InvalidInput) as caught:
+        services.submit("test.kind", **parameters)
+    assert str(caught.value) == sentence and not Job.objects.exists()
+    Job.objects.create(kind="test.kind", parameters=parameters)
+    runner.run_waiting()
+    job = Job.objects.get()
+    assert (job.state, job.error) == (JobState.FAILED, sentence)
 
 
 def test_only_one_runner_gets_a_job(kind) -> None:

@@ -1,0 +1,46 @@
+"""Jobs that were queued before an upgrade still run after it: each handler takes what the last version stored."""
+
+from __future__ import annotations
+
+import pytest
+
+from humanexp.jobs.registry import HANDLERS, registered
+
+#: What version 0.1.0 wrote into the table of jobs, a kind each, by hand.
+QUEUED = {
+    "console.preflight": {"study_id": 1, "to": "link", "by_id": None},
+    "console.retrain": {"retraining_id": 1, "study_id": None, "allow_download": False},
+    "counterfactuals.search": {"run_id": 1},
+    "counterfactuals.round": {"round_id": 1},
+    "counterfactuals.transfer": {"group_key": "ab12"},
+    "evaluations.evaluate": {
+        "evaluation_id": 1, "spec": "export:a.pt2", "device": "cpu", "rule": "mean", "own_labels": False, "labels": "",
+        "allow_code": False, "allow_download": True,
+    },
+    "evaluations.select_gold": {"source_set_id": 1, "specs": ["export:a.pt2"], "device": "cpu", "allow_code": True},
+    "experiments.power": {"estimate_id": 1},
+    "experiments.tally": {"study_id": 1, "name": "timing"},
+    "recruitment.send": {"environment": "marketplace"},
+    "recruitment.sync": {},
+    "results.analyse": {"study_id": 1, "n_bootstrap": 1000, "selection": {"condition": ["a"]}},
+    "results.report": {"analysis_run_id": 1},
+    "screening.judge": {"session_id": 1},
+    "screening.judge_study": {"study_id": 1},
+    "stimuli.generate": {"stimulus_set_id": 1},
+    "stimuli.delete": {"stimulus_set_id": 1},
+    "stimuli.import_imagenet_c": {"stimulus_set_id": 1, "folder": "/pictures", "n_pictures": 5},
+    "stimuli.import_images": {
+        "name": "photos", "upload": "uploads/a.zip", "title": "a.zip", "prefix": "", "provenance": "ours",
+        "licence": "CC0", "minimum_side_px": 0, "skip_unusable": True, "by_id": 1,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", QUEUED)
+def test_what_the_last_version_stored_is_taken(kind):
+    assert QUEUED[kind].items() <= registered(kind).checked(QUEUED[kind]).items()
+
+
+def test_every_kind_with_parameters_is_among_them():
+    with_parameters = {kind for kind, known in HANDLERS.items() if known.parameters.model_fields}
+    assert with_parameters - {"faults.long", "faults.deaf"} <= QUEUED.keys()
