@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from analysis.curves.basis import spline_basis
 from analysis.curves.bootstrap import pair_spread
 from analysis.curves.curve import CurveFit
 from analysis.errors import GridMismatch, InvalidInput, LabelSpaceMismatch
+from analysis.findings.model import Indices
 
 FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -19,55 +19,7 @@ Interval = tuple[float, float]
 _CELLS = 500
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A classifier's curve beside the human one.
-
-    Parameters
-    ----------
-    hmri : float
-        Human-Relative Model Robustness Index: the share of the human area that the classifier reaches too, in [0, 1].
-    mrsi : float
-        Model Robustness Superiority Index: the share of the classifier's area above the human curve, in [0, 1].
-    human_area, classifier_area : float
-        Areas under the curves.
-    human_lead, classifier_lead : float
-        Area by which the human curve lies above the classifier's, and the other way round.
-    level : float
-        Level of the intervals.
-    hmri_interval, mrsi_interval, human_lead_interval, classifier_lead_interval, area_difference_interval : tuple
-        Percentile intervals of the joint bootstrap (area difference: human minus classifier); None without refits.
-        Where neither observer is shown to exceed the other somewhere, the interval of that lead reaches down to 0
-        (and MRSI's with it, HMRI's up to 1).
-    exceeds : tuple of (float, float) or None
-        Ranges of visual change where the simultaneous band of classifier minus human lies above 0; None without
-        refits. MRSI is positive by noise alone: only these ranges show that a classifier exceeds people.
-    falls_short : tuple of (float, float) or None
-        Ranges where the band lies below 0: people exceed the classifier there.
-    """
-
-    hmri: float
-    mrsi: float
-    human_area: float
-    classifier_area: float
-    human_lead: float
-    classifier_lead: float
-    level: float = 0.95
-    hmri_interval: Interval | None = None
-    mrsi_interval: Interval | None = None
-    human_lead_interval: Interval | None = None
-    classifier_lead_interval: Interval | None = None
-    area_difference_interval: Interval | None = None
-    exceeds: tuple[Interval, ...] | None = None
-    falls_short: tuple[Interval, ...] | None = None
-
-    @property
-    def identity_gap(self) -> float:
-        """``A_h HMRI - A_m (1 - MRSI)``: both are the area under the lower curve, so it is 0 up to rounding."""
-        return self.human_area * self.hmri - self.classifier_area * (1.0 - self.mrsi)
-
-
-def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0)) -> Comparison:
+def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0)) -> Indices:
     """Compare a classifier's curve with the human curve.
 
     Parameters
@@ -79,7 +31,7 @@ def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0
 
     Returns
     -------
-    Comparison
+    Indices
 
     Raises
     ------
@@ -100,7 +52,7 @@ def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0
     classifier_area = _area(classifier, span)
     human_lead, classifier_lead = leads(human, classifier, span=span)
     level = human.config.level
-    return Comparison(
+    return Indices(
         # Areas near the smallest number there is round to more than the whole.
         hmri=max(1.0 - human_lead / human_area, 0.0) if human_area > 0.0 else 1.0,
         mrsi=min(classifier_lead / classifier_area, 1.0) if classifier_area > 0.0 else 0.0,

@@ -22,13 +22,13 @@ from analysis.findings.model import (
     CorruptionError,
     FullSet,
     HmriAndMrsi,
+    Indices,
     Property,
     Reuse,
     Similarity,
 )
 from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
-from analysis.metrics import Comparison as CurveComparison
 from analysis.metrics import compare
 from analysis.similarity import CurveSimilarity, alike_classes, compare_all, reuse_saving
 
@@ -88,7 +88,7 @@ def _pairs(study: StudyCurves, borrow: Mapping[str, str]) -> Iterator[tuple[Curv
 class _Compared(NamedTuple):
     """Numbers of one comparison."""
 
-    whole: CurveComparison
+    whole: Indices
     common_range: CommonRange | None
     misses_dropped: HmriAndMrsi | None
     corruption_error: CorruptionError | None

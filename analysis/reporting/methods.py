@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from analysis.findings.model import HUMANS, Findings
-from analysis.reporting.asked import AskedStudy, Design, Protocol, Rules
 from analysis.reporting.plan import FrozenPlan, deviations
 from analysis.reporting.results_text import (
     agreement_sentences,
@@ -23,6 +22,9 @@ from analysis.reporting.results_text import (
     validation_sentences,
 )
 from analysis.reporting.wording import counted, joined, listed, quoted, range_of
+from analysis.spec.design import DesignConfig
+from analysis.spec.protocol import ProtocolConfig
+from analysis.spec.rules import RuleSet
 from analysis.spec.study import StudyConfiguration, earlier_defaults
 
 
@@ -64,11 +66,13 @@ def methods_paragraphs(
     list of Paragraph
         Plain English; paragraphs of which nothing is known are left out.
     """
-    study = AskedStudy.model_validate(snapshot or {}, extra="ignore")
+    stated, judged = ((snapshot or {}).get(name) for name in ("configuration", "rules"))
+    configuration = StudyConfiguration.from_dict(stated) if stated and isinstance(stated, dict) else None
+    rules = RuleSet.from_dict(judged) if judged and isinstance(judged, dict) else None
     parts = (
         ("Stimuli", _stimuli(findings)),
-        ("Procedure", _procedure(study.configuration.protocol, study.configuration.design)),
-        ("Participants", _participants(findings, study.rules, scripted=scripted)),
+        ("Procedure", () if configuration is None else _procedure(configuration.protocol, configuration.design)),
+        ("Participants", _participants(findings, rules, scripted=scripted)),
         ("Models", _models(findings, seen_whole)),
         ("Curves", curve_sentences(findings)),
         ("Comparisons", comparison_sentences(findings)),
@@ -102,14 +106,12 @@ def _stimuli(findings: Findings) -> Iterable[str]:
         yield "Areas are over the experiment's own condition, rescaled to [0, 1], not over visual change."
 
 
-def _procedure(protocol: Protocol | None, design: Design) -> Iterable[str]:
+def _procedure(protocol: ProtocolConfig, design: DesignConfig) -> Iterable[str]:
     if design.validation:
         yield (
             "Each screen showed one picture without a time limit, and asked two questions about a wanted category: "
             "does the picture show one, and could what it shows be used as one?"
         )
-        return
-    if protocol is None:
         return
     pairs = design.discrimination
     shown = f"the picture ({protocol.size_px} x {protocol.size_px} px) for {protocol.stimulus_ms} ms"
@@ -140,7 +142,7 @@ SCRIPTED = (
 )
 
 
-def _participants(findings: Findings, rules: Rules, *, scripted: bool) -> Iterable[str]:
+def _participants(findings: Findings, rules: RuleSet | None, *, scripted: bool) -> Iterable[str]:
     if scripted:
         yield SCRIPTED
     flow = findings.flow
@@ -158,8 +160,8 @@ def _participants(findings: Findings, rules: Rules, *, scripted: bool) -> Iterab
         by_hand = flow.accepted_by_hand + flow.excluded_by_hand
         if by_hand:
             yield f"In {counted(by_hand, 'session')} a person decided otherwise than the rules."
-    if rules.name:
-        gates = [rule.reason for rule in rules.rule if rule.severity == "gate"]
+    if rules:
+        gates = [rule.reason for rule in rules.rules if rule.severity == "gate"]
         yield (
             f"Sessions were judged by the rule set {rules.name}, version {rules.version}; it excludes for: "
             f"{listed(gates)}. No rule reads whether answers to corrupted pictures were right."

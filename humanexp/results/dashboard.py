@@ -33,25 +33,17 @@ class ModelRow:
     """A classifier beside people on one corruption."""
 
     swatch: Swatch
-    human_curve: str
-    borrowed: bool
-    #: the range that both measured, where too much of the whole axis is extrapolated
-    span: Interval | None
-    hmri: float
-    hmri_interval: Interval | None
-    mrsi: float
-    mrsi_interval: Interval | None
-    #: ranges of visual change in which it exceeds people beyond doubt
-    exceeds: tuple[Interval, ...]
+    entry: Comparison
 
     @property
     def bar(self) -> float:
         """Length of the bar in the table's drawing, of 100."""
-        return 100 * self.hmri
+        return 100 * self.entry.shown.hmri
 
     @property
     def whisker(self) -> Interval | None:
-        return None if self.hmri_interval is None else (100 * self.hmri_interval[0], 100 * self.hmri_interval[1])
+        ends = self.entry.shown.hmri_interval
+        return None if ends is None else (100 * ends[0], 100 * ends[1])
 
 
 @dataclass(frozen=True)
@@ -59,11 +51,7 @@ class CurveRow:
     """The area under one curve."""
 
     swatch: Swatch
-    area: float
-    interval: Interval | None
-    extrapolated: float
-    withheld: bool
-    answers: int
+    curve: Curve
 
 
 @dataclass(frozen=True)
@@ -147,42 +135,17 @@ def panel_of(findings: Findings, name: FigureName) -> Panel:
     curves = curves_of(findings, name)
     populations = [curve.population for curve in curves] if curves else list(swatches)
     models = [
-        _model_row(entry, swatches)
+        ModelRow(swatches[entry.classifier], entry)
         for entry in findings.comparisons
         if (entry.property, entry.corruption) == (name.measure, name.corruption)
     ]
     return Panel(
         name=name,
         swatches=tuple(swatches[population] for population in populations),
-        curves=tuple(_curve_row(curve, swatches) for curve in curves),
-        models=tuple(sorted(models, key=lambda row: -row.hmri)),
+        curves=tuple(CurveRow(swatches[curve.population], curve) for curve in curves),
+        models=tuple(sorted(models, key=lambda row: -row.entry.shown.hmri)),
         over_conditions=is_over_conditions(findings, name.corruption),
         people=next((curve for curve in curves if curve.population == HUMANS), None),
-    )
-
-
-def _model_row(entry: Comparison, swatches: Mapping[str, Swatch]) -> ModelRow:
-    return ModelRow(
-        swatch=swatches[entry.classifier],
-        human_curve=entry.human_curve,
-        borrowed=entry.borrowed,
-        span=entry.shown_range,
-        hmri=entry.shown.hmri,
-        hmri_interval=entry.shown.hmri_interval,
-        mrsi=entry.shown.mrsi,
-        mrsi_interval=entry.shown.mrsi_interval,
-        exceeds=entry.exceeds or (),
-    )
-
-
-def _curve_row(curve: Curve, swatches: Mapping[str, Swatch]) -> CurveRow:
-    return CurveRow(
-        swatch=swatches[curve.population],
-        area=curve.area,
-        interval=curve.interval,
-        extrapolated=curve.extrapolated,
-        withheld=curve.withheld,
-        answers=curve.n,
     )
 
 

@@ -6,7 +6,30 @@ from analysis.findings.model.entry import LEVEL, ComparisonName, Entry, Interval
 
 
 class Indices(Entry):
-    """HMRI, MRSI and the areas behind them; see `analysis.metrics.Comparison`."""
+    """A classifier's curve beside the human one.
+
+    Attributes
+    ----------
+    hmri : float
+        Human-Relative Model Robustness Index: the share of the human area that the classifier reaches too, in [0, 1].
+    mrsi : float
+        Model Robustness Superiority Index: the share of the classifier's area above the human curve, in [0, 1].
+    human_area, classifier_area : float
+        Areas under the curves.
+    human_lead, classifier_lead : float
+        Area by which the human curve lies above the classifier's, and the other way round.
+    level : float
+        Level of the intervals.
+    hmri_interval, mrsi_interval, human_lead_interval, classifier_lead_interval, area_difference_interval : tuple
+        Percentile intervals of the joint bootstrap (area difference: human minus classifier); None without refits.
+        Where neither observer is shown to exceed the other somewhere, the interval of that lead reaches down to 0
+        (and MRSI's with it, HMRI's up to 1).
+    exceeds : tuple of (float, float) or None
+        Ranges of visual change where the simultaneous band of classifier minus human lies above 0; None without
+        refits. MRSI is positive by noise alone: only these ranges show that a classifier exceeds people.
+    falls_short : tuple of (float, float) or None
+        Ranges where the band lies below 0: people exceed the classifier there.
+    """
 
     hmri: float
     mrsi: float

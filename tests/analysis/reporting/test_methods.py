@@ -41,7 +41,7 @@ def findings() -> Findings:
 
 
 SNAPSHOT = {
-    "configuration": {"protocol": load_protocol("vcr").to_dict()},
+    "configuration": {"title": "Blur", "stimuli": "pictures", "protocol": load_protocol("vcr").to_dict()},
     "rules": load_rule_set("vcr").to_dict(),
 }
 
