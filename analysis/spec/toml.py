@@ -100,7 +100,8 @@ def in_file(error: Exception, text: str, *, source: str = "") -> str:
 def _at(source: str, line: int | None, place: str, sentence: str) -> str:
     if source:
         return f"{source}, line {line}: {sentence}" if line else f"{source}: {sentence}"
-    return f"Line {line}, {place}: {sentence}" if line else sentence
+    where = f"Line {line}" if sentence.startswith(place) else f"Line {line}, {place}"
+    return f"{where}: {sentence}" if line else sentence
 
 
 def line_of(text: str, place: str) -> int | None:

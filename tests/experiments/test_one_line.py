@@ -46,7 +46,7 @@ def test_the_page_takes_it_writes_it_and_refuses_it(longer, client, stimulus_set
     page = client.post("/studies/new/draft/", {**given, "rest_s": "20"}).content.decode()
     assert 'data-draft="good"' in page and "rest_s = 20" in page
     page = client.post("/studies/new/draft/", {**given, "rest_s": "2"}).content.decode()
-    assert 'data-refusal="rest_s"' in page and "rest_s must be a whole number from 5 to 60, not 2." in page
+    assert 'data-refusal="rest_s"' in page and "rest_s</a> must be a whole number from 5 to 60, not 2." in page
     made = client.post("/studies/new/", {**given, "rest_s": "20"})
     assert made.status_code == 302 and Study.objects.get().configuration["rest_s"] == 20
 

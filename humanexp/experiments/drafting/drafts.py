@@ -45,6 +45,11 @@ class Refusal:
     #: the field of the form; `more` for settings without one, empty for the whole
     field: str = ""
 
+    @property
+    def rest(self) -> str:
+        """What follows the name of the setting, which pages show as a link."""
+        return self.message.removeprefix(self.place) if self.message.startswith(self.place) else f": {self.message}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS, WNID_TO_CATEGORY
@@ -66,6 +66,7 @@ def test_no_pictures_no_decisions() -> None:
     assert len(decide(np.zeros((0, 1000)), IMAGENET_WNIDS)) == 0
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["mean", "sum", "max"]))
 def test_scores_equal_a_plain_loop(seed: int, rule: str) -> None:
     probabilities = np.random.default_rng(seed).dirichlet(np.full(1000, 0.05), size=3)
