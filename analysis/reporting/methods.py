@@ -210,7 +210,7 @@ def _plan(
 def kept_defaults(plan: FrozenPlan, kind: type[StudyConfiguration] = StudyConfiguration) -> Iterable[str]:
     """What a plan of an earlier version of the specification means, where a new one would mean something else."""
     stored = plan.content.get("study", {}).get("configuration")
-    if not stored or stored.get("spec", 1) == kind.VERSION:
+    if not stored or not isinstance(stored, dict) or stored.get("spec", 1) == kind.VERSION:
         return
     study = kind.from_dict(stored)
     if kept := earlier_defaults(study):

@@ -6,11 +6,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TypeAlias, cast
+
+from pydantic import JsonValue
 
 from analysis.errors import InvalidInput
 from analysis.findings.model import Findings
 
+#: `study` (the snapshot) and `analysis` (its settings).
+Content: TypeAlias = dict[str, dict[str, JsonValue]]
 #: Settings whose value depends on the machine or on nothing that is reported.
 _SILENT = frozenset({"seed"})
 #: In words, for the list of deviations.
@@ -39,15 +43,15 @@ class FrozenPlan:
         sha256 of the canonical JSON of the content.
     """
 
-    content: dict[str, Any]
+    content: Content
     digest: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Content | str]:
         """Plain values from which `from_dict` makes an equal plan."""
         return {"content": self.content, "digest": self.digest}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> FrozenPlan:
+    def from_dict(cls, values: Mapping[str, Content | str]) -> FrozenPlan:
         """Undo `to_dict`.
 
         Raises
@@ -55,7 +59,7 @@ class FrozenPlan:
         InvalidInput
             If the digest is not that of the content: the plan was changed after it was frozen.
         """
-        plan = cls(dict(values["content"]), str(values["digest"]))
+        plan = cls(cast(Content, values["content"]), str(values["digest"]))
         if _digest(plan.content) != plan.digest:
             raise InvalidInput("The plan's digest does not fit its content: it was changed after it was frozen.")
         return plan
@@ -79,7 +83,7 @@ class Deviation:
         return asdict(self)
 
 
-def freeze_plan(snapshot: Mapping[str, Any], settings: Mapping[str, Any]) -> FrozenPlan:
+def freeze_plan(snapshot: Mapping[str, object], settings: Mapping[str, object]) -> FrozenPlan:
     """Freeze what is asked and how it will be analysed.
 
     Parameters
@@ -106,7 +110,9 @@ def freeze_plan(snapshot: Mapping[str, Any], settings: Mapping[str, Any]) -> Fro
     return FrozenPlan(content, _digest(content))
 
 
-def deviations(plan: FrozenPlan, findings: Findings, *, snapshot: Mapping[str, Any] | None = None) -> list[Deviation]:
+def deviations(
+    plan: FrozenPlan, findings: Findings, *, snapshot: Mapping[str, object] | None = None
+) -> list[Deviation]:
     """Compare what was done with the plan.
 
     Parameters
@@ -143,7 +149,7 @@ def deviations(plan: FrozenPlan, findings: Findings, *, snapshot: Mapping[str, A
     return found
 
 
-def _differing(planned: Any, done: Any, path: tuple[str, ...]) -> list[Deviation]:
+def _differing(planned: object, done: object, path: tuple[str, ...]) -> list[Deviation]:
     """Leaves that differ, named by their path."""
     if isinstance(planned, Mapping) and isinstance(done, Mapping):
         found = []
@@ -155,15 +161,15 @@ def _differing(planned: Any, done: Any, path: tuple[str, ...]) -> list[Deviation
     return [Deviation(" / ".join(path).replace("_", " "), _said(planned), _said(done))]
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if value is None or value == {} or value == []:
         return "none"
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _canonical(content: Mapping[str, Any]) -> str:
+def _canonical(content: Mapping[str, object]) -> str:
     return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _digest(content: Mapping[str, Any]) -> str:
+def _digest(content: Mapping[str, object]) -> str:
     return hashlib.sha256(_canonical(content).encode()).hexdigest()

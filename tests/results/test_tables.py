@@ -116,7 +116,9 @@ def test_answers_come_in_chunks_that_together_are_the_table(study: Study, monkey
 
 def test_what_the_study_decided_about_its_analysis_is_done_and_planned(study: Study) -> None:
     make_predictions(study)
-    study.configuration = {"analysis": {"margin": 0.06, "level": 0.9, "borrow": {"uniform_noise": "gaussian_blur"}}}
+    named = {"title": study.title, "stimuli": study.stimulus_set.name}
+    decided = {"margin": 0.06, "level": 0.9, "borrow": {"uniform_noise": "gaussian_blur"}}
+    study.configuration = named | {"analysis": decided}
     study.save(update_fields=["configuration"])
     plan = freeze_analysis_plan(study=study)
     found = selectors.findings(services.run_analysis(study=study, n_bootstrap=0))
