@@ -142,9 +142,10 @@ def condition_figure(
 def _details(curve: PlottedCurve, bin_width: float) -> tuple[str, ...]:
     """What is said at each point of a curve: its bands, and how many answers lie in the bin around it."""
     counts = {int(v / bin_width): n for v, n, _ in curve.bins}
+    bands = [(band.meaning, band.lower, band.upper) for band in curve.bands]
     told = []
     for place, v in enumerate(curve.v):
-        parts = [f"{band.meaning}: {band.lower[place]:.3f} to {band.upper[place]:.3f}" for band in curve.bands]
+        parts = [f"{meaning}: {low[place]:.3f} to {high[place]:.3f}" for meaning, low, high in bands]
         n = counts.get(min(int(v / bin_width + 1e-9), round(1 / bin_width) - 1), 0)
         told.append("<br>".join([*parts, f"{n} answers in this bin"]))
     return tuple(told)
