@@ -8,8 +8,6 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-import tomli_w
-
 from analysis.errors import InvalidInput
 
 #: Tables within tables; a study has four. Everything that reads what a file says goes down with it.
@@ -144,6 +142,8 @@ def _has(values: object, path: list[str]) -> bool:
 
 def to_toml(values: Mapping[str, object]) -> str:
     """The text of a file; None is left out, for TOML has no such value."""
+    import tomli_w  # needed for writing alone: an exported study is analysed without it
+
     return tomli_w.dumps(_without_none(values))
 
 
