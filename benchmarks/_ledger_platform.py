@@ -142,6 +142,7 @@ class PlatformSide:
             is_out = slot % 4 == 3
             Verdict.objects.create(
                 session=session,
+                study=study,
                 accepted=not is_out,
                 reasons=["gold trials failed"] if is_out else [],
                 rule_set="none",

@@ -78,7 +78,7 @@ def seen_by_analyses(study, session):
         "counts": answer_counts(study),
         "devices": figures_of(study).devices,
         "timing": figures_of(study).timing,
-        "certificate": certificate_of(study).to_dict(),
+        "certificate": certificate_of(study).model_dump(),
         "working time": active_minutes([session.pk]),
         "trials of analyses": tables.trials_of(study).to_csv(),
         "live": [
