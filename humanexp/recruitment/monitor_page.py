@@ -82,7 +82,6 @@ def figures(study: Study) -> dict[str, Any]:
         "rejected": selectors.rejections(study, SHOWN) if rejected else [],
         "rejected_beside": max(0, rejected - SHOWN),
         "recent": selectors.latest_payments(study, RECENT),
-        "chart": columns(selectors.sessions_over_time(study)),
         "refused_calls": experiment_selectors.refused_calls(study),
         "payable": payable,
         "payable_cents": payable_cents,
@@ -120,7 +119,14 @@ def _jobs(study: Study) -> QuerySet[Job]:
 def answers(study: Study) -> dict[str, Any]:
     tally, counts = kept_counts(study)
     bins = counts.bins if counts is not None else ()
-    return {"study": study, "tally": tally, "counts": counts, "bars": bars(bins), "thin": thinnest(bins)}
+    return {
+        "study": study,
+        "chart": columns(selectors.sessions_over_time(study)),
+        "tally": tally,
+        "counts": counts,
+        "bars": bars(bins),
+        "thin": thinnest(bins),
+    }
 
 
 def thinnest(bins: Sequence[BinCount], *, shown: int = 5) -> list[BinCount]:

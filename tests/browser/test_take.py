@@ -198,7 +198,7 @@ def test_recruiting_in_the_console(page: Any, platform: str, study: Study, marke
     page.set_viewport_size({"width": 390, "height": 844})
     fits(page, "recruitment-recruit-390")
     page.goto(f"{platform}/studies/{study.slug}/monitor/")
-    page.get_by_role("heading", name="Sessions over time").wait_for()
+    page.get_by_role("heading", name="Sessions over time", exact=True).wait_for()
     fits(page, "recruitment-monitor-390")
     page.set_viewport_size({"width": 1280, "height": 860})
     fits(page, "recruitment-monitor")

@@ -29,7 +29,7 @@ def monitor(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def answers(request: HttpRequest, slug: str) -> HttpResponse:
-    """Answers by visual change and by picture: it counts them all, so the monitor asks for it later."""
+    """Sessions over time and answers, counted over all of them: the monitor asks for it later."""
     study = study_of(request, slug)
     template = "recruitment/_answers.html" if getattr(request, "htmx", False) else "recruitment/answers.html"
     return render(request, template, monitor_page.answers(study))

@@ -55,7 +55,7 @@ def test_the_figures(launched: Campaign, submission: Callable[..., Assignment], 
     assert b"Apart from these, 1 submission without a finished session of ours." in page
     assert b"1 waits for your approval: $1.44 with fees." in page
     assert b"1 under way, 0 returned or given up" in page
-    assert b"Sessions over time" in page and b"Answers so far" in page
+    assert b"Sessions over time, and answers so far" in page
     assert b"HITs are being published" in page and b"0 of 1" in page
     assert b"<style" not in page
     assert b"style=" not in page
@@ -72,7 +72,7 @@ def test_answers_come_after_the_page(launched: Campaign, console: Client, finish
     assert b"No picture has an answer yet" in console.get(address).content
     finished()
     part = console.get(address, headers={"HX-Request": "true"}).content.decode()
-    assert "<html" not in part
+    assert "<html" not in part and 'aria-labelledby="sessions-title sessions-note"' in part
     assert "pictures with 2 answers" in part, "two main trials; the clean one enters no curve"
     assert "Thinnest: gaussian noise" in part
 
