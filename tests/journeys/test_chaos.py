@@ -1,6 +1,6 @@
 """Everything goes wrong at once, for many people: each answer is stored once, and the plan is filled to the letter.
 
-Every participant is a client with a bad line, several tabs and little patience (`humanexp.simulation.chaos`); some
+Every participant is a client with a bad line, several tabs and little patience (`tests.journeys.chaos`); some
 leave in the middle, and the web process is killed while they answer. Then those who left are given up, others take
 their places, and what lies in the database is held against what people remember and against the file of the plan.
 """
@@ -21,10 +21,10 @@ from typing import Any
 
 import pytest
 
-from humanexp.simulation.chaos import ChaoticParticipant, Story, Weather
 from humanexp.simulation.observers import random_stream
 from humanexp.simulation.participant import ScriptedParticipant
 from humanexp.simulation.personas import RandomClicker, TruePicture
+from tests.journeys.chaos import ChaoticParticipant, Story, Weather
 from tests.journeys.people import session_of
 from tests.journeys.site import Site, kill_all_of, wait_for
 from tests.postgres import postgres_cluster  # noqa: F401  (a fixture)
