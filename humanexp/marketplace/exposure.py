@@ -38,21 +38,18 @@ def problems(
     """What speaks against listening on `host`; nothing does when only this machine can reach it."""
     if is_loopback(host):
         return []
-    found = []
-    if test_controls:
-        found.append("MARKETPLACE_TEST_CONTROLS is set: strangers could move the clock and break calls.")
     weak = len(secret_key) < _LEAST_LENGTH or len(set(secret_key)) < _LEAST_VARIETY
-    if weak or secret_key.lower().startswith(_KNOWN_SECRETS):
-        found.append(
-            "MARKETPLACE_SECRET_KEY can be guessed: leave it unset (one is made), or set 32 random characters or more."
-        )
-    if key_file is not None and key_file.exists() and key_file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        found.append(f"{key_file} can be read by others on this machine: chmod 600.")
-    if "*" in allowed_hosts:
-        found.append("MARKETPLACE_ALLOWED_HOSTS holds *: name the hosts.")
+    is_open = key_file is not None and key_file.exists() and key_file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
     address = urlsplit(public_url)
-    if not address.hostname:
-        found.append("MARKETPLACE_URL is not set: say under which address people reach this site.")
-    elif address.scheme != "https" and not is_loopback(address.hostname):
-        found.append("MARKETPLACE_URL is not https: passwords and sessions would cross the network in the clear.")
-    return found
+    in_the_clear = bool(address.hostname) and address.scheme != "https" and not is_loopback(address.hostname or "")
+    against = {
+        "MARKETPLACE_TEST_CONTROLS is set: strangers could move the clock and break calls.": test_controls,
+        "MARKETPLACE_SECRET_KEY can be guessed: leave it unset (one is made), or set 32 random characters or more.": (
+            weak or secret_key.lower().startswith(_KNOWN_SECRETS)
+        ),
+        f"{key_file} can be read by others on this machine: chmod 600.": is_open,
+        "MARKETPLACE_ALLOWED_HOSTS holds *: name the hosts.": "*" in allowed_hosts,
+        "MARKETPLACE_URL is not set: say under which address people reach this site.": not address.hostname,
+        "MARKETPLACE_URL is not https: passwords and sessions would cross the network in the clear.": in_the_clear,
+    }
+    return [sentence for sentence, holds in against.items() if holds]

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.forms import AuthenticationForm, UsernameField
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy as _
 
@@ -64,10 +64,7 @@ class SignUpForm(forms.Form):
         return username
 
     def clean_country(self) -> str:
-        country: str = self.cleaned_data["country"].upper()
-        if country:
-            for validator in Worker._meta.get_field("country").validators:
-                validator(country)
+        country: str = Worker._meta.get_field("country").clean(self.cleaned_data["country"].upper(), None)
         return country
 
     def clean_password(self) -> str:
@@ -75,17 +72,11 @@ class SignUpForm(forms.Form):
         validate_password(password)
         return password
 
-    def cleaned(self) -> dict[str, Any]:
-        """What `services.accounts.sign_up` takes."""
-        return dict(self.cleaned_data)
-
 
 class LogInForm(AuthenticationForm):
     """Django's, with the words of the sign-up form."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["username"].label = _("User name")
+    username = UsernameField(label=_("User name"), widget=forms.TextInput(attrs={"autofocus": True}))
 
 
 class PayoutForm(forms.Form):

@@ -21,8 +21,7 @@ def dollars_to_cents(amount: str) -> int:
 
 def cents_to_dollars(cents: int) -> str:
     """Two decimals, always."""
-    sign, cents = ("-", -cents) if cents < 0 else ("", cents)
-    return f"{sign}{cents // 100}.{cents % 100:02d}"
+    return f"{Decimal(cents) / 100:.2f}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,6 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     from django.core.management import call_command
     from waitress.server import create_server
 
-    from humanexp.marketplace.notifier import Notifier
     from humanexp.marketplace.wsgi import application  # sets Django up, for the marketplace
 
     if settings.MARKETPLACE_SIGN_UP not in exposure.SIGN_UP_MODES:
@@ -62,7 +61,9 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     taken = server.effective_listen[0][1] if hasattr(server, "effective_listen") else server.effective_port
     sys.stdout.write(f"marketplace ready at http://{f'[{host}]' if ':' in host else host}:{taken}\n")
     sys.stdout.flush()
-    Notifier().start()
+    from humanexp.marketplace.notifier import tell_events  # Django is set up by now
+
+    threading.Thread(target=tell_events, name="notifier", daemon=True).start()
     server.run()
 
 

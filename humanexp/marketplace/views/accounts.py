@@ -36,7 +36,7 @@ def signup(request: HttpRequest) -> HttpResponse:
     form = SignUpForm(request.POST or None, initial={"invitation": request.GET.get("invitation", "")[:32]})
     if request.method == "POST" and form.is_valid():
         try:
-            worker = sign_up(**form.cleaned(), now=clock.now())
+            worker = sign_up(**form.cleaned_data, now=clock.now())
         except IntegrityError:  # the same name in the same moment
             form.add_error("username", "This user name is taken.")
         else:

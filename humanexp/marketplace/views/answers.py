@@ -23,7 +23,8 @@ def wants_json(request: HttpRequest) -> bool:
 
 def worker_of(request: HttpRequest) -> Worker | None:
     """Whoever is signed in, if it is a worker."""
-    return getattr(request.user, "worker", None) if request.user.is_authenticated else None
+    user = getattr(request, "user", None)  # a request that is refused early has none
+    return getattr(user, "worker", None)
 
 
 def worker_required(
