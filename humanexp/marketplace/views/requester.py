@@ -18,12 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from humanexp.marketplace import clock
-from humanexp.marketplace.errors import (
-    AuthenticationRefused,
-    MalformedRequest,
-    RequestError,
-    UnrecognizedClient,
-)
+from humanexp.marketplace.errors import ProtocolError, RequestError, UnrecognizedClient
 from humanexp.marketplace.faults import FAULTS, Fault, FaultKind
 from humanexp.marketplace.models import Requester
 from humanexp.marketplace.protocol import requests, responses, service
@@ -51,16 +46,14 @@ def requester_api(request: HttpRequest) -> HttpResponse:
             return early
         answer = _answer(operation, requester, request.body, own_url=site_url(request), lag=_lag(fault))
         response = _json(answer)
-    except AuthenticationRefused as err:
-        return _json({"__type": err.code, "message": err.message}, status=400)
-    except MalformedRequest as err:
+    except ProtocolError as err:
         return _json({"__type": err.code, "message": err.message}, status=400)
     except RequestError as err:
         return _refusal("RequestError", err.message, err.turk_error_code, status=400, at=real_now)
     except Exception:
         logger.exception("Operation failed")
         return _refusal("ServiceFault", "Service fault.", "AWS.ServiceFault", status=500, at=real_now)
-    return _fault_after(fault, response)
+    return fault_after(fault, response)
 
 
 def _authenticate(request: HttpRequest, real_now: datetime) -> Requester:
@@ -104,7 +97,7 @@ def _answer(
             listed_until=None if lag is None else now - lag,
             site_url=own_url,
         )
-        return responses.render(operation, registered.function(call))
+        return responses.render(operation, registered.function(call) or {})
 
 
 def _json(body: dict[str, Any], status: int = 200) -> HttpResponse:
@@ -142,7 +135,7 @@ def _fault_before(fault: Fault | None) -> HttpResponse | None:
     return None
 
 
-def _fault_after(fault: Fault | None, response: HttpResponse) -> HttpResponse:
+def fault_after(fault: Fault | None, response: HttpResponse) -> HttpResponse:
     if fault is not None and fault.kind is FaultKind.DROP_AFTER_COMMIT:
         return cut_connection(response)
     if fault is not None and fault.kind is FaultKind.DELAY:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from csp.constants import SELF
 from csp.decorators import csp_replace, csp_update
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +19,7 @@ from humanexp.marketplace.services.assignments import SentFile, submit
 from humanexp.marketplace.views.answers import html_or_json, wants_json
 from humanexp.marketplace.views.content import form_page
 from humanexp.marketplace.views.refusals import refusal
-from humanexp.marketplace.views.requester import cut_connection
+from humanexp.marketplace.views.requester import cut_connection, fault_after
 
 
 @csrf_exempt  # the form comes from the requester's page; the unguessable assignmentId says whose work it is
@@ -43,11 +41,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
         response = refusal(request, err, in_frame=True) if wants_json(request) else _form_again(request, err)
     except WorkRefused as err:
         response = refusal(request, err, in_frame=True)
-    if fault is not None and kind is FaultKind.DROP_AFTER_COMMIT:
-        return cut_connection(response)
-    if fault is not None and kind is FaultKind.DELAY:
-        time.sleep(fault.seconds)
-    return response
+    return fault_after(fault, response)
 
 
 def _stored(request: HttpRequest) -> HttpResponse:
