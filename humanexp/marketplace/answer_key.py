@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 
 from humanexp.marketplace.errors import InvalidParameterValue, XMLParseError
 from humanexp.marketplace.question_form import QuestionForm, Selection
-from humanexp.marketplace.xml_documents import SCHEMAS, Element, WrittenAnswer, read_document
+from humanexp.marketplace.xml_documents import SCHEMAS, Element, WrittenAnswer, read_document, read_number
 
 _NAMESPACE = f"{{{SCHEMAS}/2005-10-01/AnswerKey.xsd}}"
 _LARGEST = 2**31 - 1
@@ -22,42 +23,15 @@ class QuestionKey:
     default: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Percentage:
-    """The sum as a percentage of the largest sum."""
-
-    maximum: int
-
-    def value(self, total: int) -> int:
-        return _rounded(Decimal(100 * total) / self.maximum)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scale:
-    """The sum times a number."""
-
-    multiplier: Decimal
-
-    def value(self, total: int) -> int:
-        return _rounded(total * self.multiplier)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Range:
-    """A value for each range of sums, both ends belonging to it."""
-
-    ranges: tuple[tuple[int, int, int], ...]
-    out_of_range: int
-
-    def value(self, total: int) -> int:
-        return next((value for least, most, value in self.ranges if least <= total <= most), self.out_of_range)
+#: From the sum of the scores to the value of the qualification.
+Valuation = Callable[[int], int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerKey:
     questions: Mapping[str, QuestionKey]
     #: None: the sum is the value.
-    mapping: Percentage | Scale | Range | None = None
+    mapping: Valuation | None = None
 
     @classmethod
     def from_xml(cls, xml: str, test: QuestionForm) -> AnswerKey:
@@ -88,7 +62,7 @@ class AnswerKey:
             key.scores.get(chosen.get(identifier, frozenset()), key.default)
             for identifier, key in self.questions.items()
         )
-        value = total if self.mapping is None else self.mapping.value(total)
+        value = total if self.mapping is None else self.mapping(total)
         return max(-_LARGEST, min(_LARGEST, value))
 
 
@@ -103,7 +77,7 @@ def _question_key(element: Element) -> QuestionKey:
     return QuestionKey(scores=scores, default=default)
 
 
-def _mapping(element: Element | None) -> Percentage | Scale | Range | None:
+def _mapping(element: Element | None) -> Valuation | None:
     if element is None:
         return None
     if len(element) != 1:
@@ -114,9 +88,9 @@ def _mapping(element: Element | None) -> Percentage | Scale | Range | None:
         maximum = _whole(kind, "MaximumSummedScore")
         if maximum < 1:
             raise InvalidParameterValue("AnswerKey: MaximumSummedScore is at least 1.")
-        return Percentage(maximum=maximum)
+        return partial(_percentage, maximum)
     if name == "ScaleMapping":
-        return Scale(multiplier=_decimal(kind, "SummedScoreMultiplier"))
+        return partial(_scaled, _decimal(kind, "SummedScoreMultiplier"))
     if name == "RangeMapping":
         ranges = tuple(
             (_whole(one, "InclusiveLowerBound"), _whole(one, "InclusiveUpperBound"), _whole(one, "QualificationValue"))
@@ -124,8 +98,22 @@ def _mapping(element: Element | None) -> Percentage | Scale | Range | None:
         )
         if not ranges or any(least > most for least, most, _ in ranges):
             raise InvalidParameterValue("AnswerKey: a SummedScoreRange goes from a lower to an upper bound.")
-        return Range(ranges=ranges, out_of_range=_whole(kind, "OutOfRangeQualificationValue"))
+        return partial(_in_ranges, ranges, _whole(kind, "OutOfRangeQualificationValue"))
     raise XMLParseError(f"AnswerKey: {name} is no mapping.")
+
+
+def _percentage(maximum: int, total: int) -> int:
+    """The sum as a percentage of the largest sum."""
+    return _rounded(Decimal(100 * total) / maximum)
+
+
+def _scaled(multiplier: Decimal, total: int) -> int:
+    return _rounded(total * multiplier)
+
+
+def _in_ranges(ranges: Sequence[tuple[int, int, int]], out_of_range: int, total: int) -> int:
+    """A value for each range of sums, both ends belonging to it."""
+    return next((value for least, most, value in ranges if least <= total <= most), out_of_range)
 
 
 def _text(element: Element, name: str) -> str:
@@ -133,21 +121,18 @@ def _text(element: Element, name: str) -> str:
 
 
 def _decimal(element: Element, name: str) -> Decimal:
-    try:
-        number = Decimal(_text(element, name))
-    except InvalidOperation as err:
-        raise XMLParseError(f"AnswerKey: {name} is a number.") from err
-    if not number.is_finite() or abs(number) > _LARGEST:
+    read = read_number(_text(element, name), f"AnswerKey: {name}")
+    if not read.is_finite() or abs(read) > _LARGEST:
         raise XMLParseError(f"AnswerKey: {name} is too large.")
-    return number
+    return read
 
 
 def _whole(element: Element, name: str) -> int:
-    number = _decimal(element, name)
-    if number != number.to_integral_value():
+    read = _decimal(element, name)
+    if read != read.to_integral_value():
         raise XMLParseError(f"AnswerKey: {name} is a whole number.")
-    return int(number)
+    return int(read)
 
 
-def _rounded(number: Decimal) -> int:
-    return int(number.to_integral_value(ROUND_HALF_UP))
+def _rounded(exact: Decimal) -> int:
+    return int(exact.to_integral_value(ROUND_HALF_UP))

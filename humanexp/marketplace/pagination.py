@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -10,61 +10,53 @@ from django.core import signing
 from django.db.models import Model, Q, QuerySet
 
 from humanexp.marketplace.errors import InvalidParameterValue
+from humanexp.marketplace.registry import Answer, Call
 
 #: Entries on a page when the client does not say.
 DEFAULT_PAGE = 10
+#: In a token: all rows are behind, and so many of the entries that follow them.
+_REST = "rest"
 
 Row = TypeVar("Row", bound=Model)
-Rows = TypeVar("Rows", bound=QuerySet[Any])
+Structure = Mapping[str, Any]
 
 
-def page_of(
-    queryset: QuerySet[Row], parameters: Mapping[str, Any], *, order: tuple[str, ...], scope: str
-) -> tuple[list[Row], str | None]:
-    """One page, and the token of the next.
+def list_answer(
+    call: Call,
+    name: str,
+    rows: QuerySet[Row],
+    structure: Callable[[Row], Structure],
+    *,
+    order: tuple[str, ...] = ("pk",),
+    within: str = "",
+    made: str = "",
+    then: Sequence[Structure] = (),
+) -> Answer:
+    """One page of the list `name`, and the token of the next.
 
     As at the real service, a page with anything on it has a token: clients turn pages until one is empty.
     `order` names fields, "-" for descending, and ends with one that is unique.
-    `scope` binds a token to the list that it was made for.
+    `within` tells the lists of one operation apart: a token is bound to the list that it was made for.
+    `made` names the field that a list which lags behind looks at.
+    `then` are entries behind the last of the rows; they stand in no table.
     """
-    token = parameters.get("NextToken")
-    if token:
-        queryset = queryset.filter(_after(order, _read_token(token, scope)))
-    rows = list(queryset.order_by(*order)[: parameters.get("MaxResults", DEFAULT_PAGE)])
-    if not rows:
-        return rows, None
-    return rows, _make_token([getattr(rows[-1], name.lstrip("-")) for name in order], scope)
-
-
-def made_until(queryset: Rows, at: datetime | None, by: str) -> Rows:
-    """Without what was made after `at`: a list that lags behind."""
-    return queryset if at is None else queryset.filter(**{f"{by}__lte": at})
-
-
-def page_then(
-    queryset: QuerySet[Row], rest: Sequence[str], parameters: Mapping[str, Any], *, order: tuple[str, ...], scope: str
-) -> tuple[list[Row], Sequence[str], str | None]:
-    """One page of rows and, behind the last of them, of entries that stand in no table."""
-    token, size = parameters.get("NextToken"), parameters.get("MaxResults", DEFAULT_PAGE)
-    begin = 0
-    rows: list[Row] = []
-    following = None
-    if token and _is_token_of(token, f"{scope}:rest"):
-        begin = int(_read_token(token, f"{scope}:rest")[0])
-    else:
-        rows, following = page_of(queryset, parameters, order=order, scope=scope)
-    entries = rest[begin : begin + size - len(rows)]
-    if entries:
-        following = _make_token([begin + len(entries)], f"{scope}:rest")
-    return rows, entries, following
-
-
-def _is_token_of(token: str, scope: str) -> bool:
-    try:
-        _read_token(token, scope)
-    except InvalidParameterValue:
-        return False
-    return True
+    scope = f"page:{call.operation}:{call.requester.pk}:{within}"
+    last = _read_token(call.parameters.get("NextToken"), scope)
+    size: int = call.parameters.get("MaxResults", DEFAULT_PAGE)
+    passed = 0
+    if made and call.listed_until is not None:
+        rows = rows.filter(**{f"{made}__lte": call.listed_until})
+    if last[:1] == [_REST]:
+        rows, passed = rows.none(), int(last[1])
+    elif last:
+        rows = rows.filter(_after(order, last))
+    page = list(rows.order_by(*order)[:size])
+    more = then[passed : passed + size - len(page)]
+    following = [getattr(page[-1], field.lstrip("-")) for field in order] if page else []
+    if more:
+        following = [_REST, passed + len(more)]
+    structures = [*map(structure, page), *more]
+    return {"NextToken": _make_token(following, scope), "NumResults": len(structures), name: structures}
 
 
 def _after(order: tuple[str, ...], values: list[Any]) -> Q:
@@ -78,14 +70,14 @@ def _after(order: tuple[str, ...], values: list[Any]) -> Q:
     return condition
 
 
-def _make_token(values: list[Any], scope: str) -> str:
+def _make_token(values: list[Any], scope: str) -> str | None:
     plain = [value.isoformat() if isinstance(value, datetime) else value for value in values]
-    return signing.dumps(plain, salt=f"page:{scope}")
+    return signing.dumps(plain, salt=scope) if plain else None
 
 
-def _read_token(token: str, scope: str) -> list[Any]:
+def _read_token(token: str | None, scope: str) -> list[Any]:
     try:
-        values: list[Any] = signing.loads(token, salt=f"page:{scope}")
+        values: list[Any] = signing.loads(token, salt=scope) if token else []
     except signing.BadSignature as err:
         raise InvalidParameterValue("NextToken is not one that this list has given out.") from err
     return values

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from django.utils.html import strip_tags
 
-from humanexp.marketplace.errors import XMLParseError
-from humanexp.marketplace.xml_documents import SCHEMAS, Element, WrittenAnswer, read_document
+from humanexp.marketplace.errors import AnswersRefused, XMLParseError
+from humanexp.marketplace.xml_documents import SCHEMAS, Element, WrittenAnswer, read_document, read_number
 
 _NAMESPACE = re.compile(re.escape(SCHEMAS) + r"/\d{4}-\d{2}-\d{2}/QuestionForm\.xsd")
 _SEVERAL = ("checkbox", "multichooser")
@@ -201,6 +201,17 @@ class QuestionForm:
                 answers.append(answer)
         return ReadAnswers(tuple(answers), problems)
 
+    def accepted(
+        self, fields: Mapping[str, Sequence[str]], files: Mapping[str, int] | None = None
+    ) -> tuple[WrittenAnswer, ...]:
+        """The answers; AnswersRefused when one of them is missing or wrong."""
+        read = self.read(fields, files)
+        if read.problems:
+            raise AnswersRefused(
+                read.problems, {one.identifier: one.display_name or one.identifier for one in self.questions}
+            )
+        return read.answers
+
 
 def _answer(
     question: FormQuestion, values: Sequence[str], other: str, size: int | None
@@ -239,12 +250,8 @@ def _expect(element: Element, names: Sequence[str]) -> bool:
     return True
 
 
-def _child(element: Element, name: str) -> Element | None:
-    return next((child for child in element if _name(child) == name), None)
-
-
 def _value(element: Element, name: str, default: str = "") -> str:
-    child = _child(element, name)
+    child = element.find(f"{{*}}{name}")
     return default if child is None else "".join(child.itertext()).strip()
 
 
@@ -256,13 +263,9 @@ def _whole(text: str | None, what: str, default: int) -> int:
     return int(text)
 
 
-def _number(text: str | None, what: str) -> Decimal | None:
-    if text is None:
-        return None
-    try:
-        return Decimal(text)
-    except InvalidOperation as err:
-        raise XMLParseError(f"QuestionForm: {what} is a number.") from err
+def _bound(element: Element | None, name: str) -> Decimal | None:
+    text = None if element is None else element.get(name)
+    return None if text is None else read_number(text, f"QuestionForm: {name}")
 
 
 def _contents(element: Element) -> tuple[Content, ...]:
@@ -285,7 +288,7 @@ def _content(element: Element) -> Content | None:
         url = _value(element, "DataURL")
         if urlsplit(url).scheme not in ("https", "http"):
             raise XMLParseError("QuestionForm: DataURL is an http or https address.")
-        kind = _child(element, "MimeType")
+        kind = element.find("{*}MimeType")
         is_picture = kind is not None and (_value(kind, "Type") == "image" or "image" in (kind.text or ""))
         return Content("picture" if is_picture else "link", _value(element, "AltText"), url=url)
     raise XMLParseError(f"QuestionForm: {name} cannot be shown here.")
@@ -295,7 +298,7 @@ def _question(element: Element) -> FormQuestion:
     identifier = _value(element, "QuestionIdentifier")
     if not identifier or len(identifier) > 255:
         raise XMLParseError("QuestionForm: a Question needs a QuestionIdentifier of at most 255 characters.")
-    content, wanted = _child(element, "QuestionContent"), _child(element, "AnswerSpecification")
+    content, wanted = element.find("{*}QuestionContent"), element.find("{*}AnswerSpecification")
     if content is None or wanted is None or len(wanted) != 1:
         raise XMLParseError(f"QuestionForm: {identifier} needs QuestionContent and one AnswerSpecification.")
     return FormQuestion(
@@ -321,7 +324,7 @@ def _specification(element: Element) -> Specification:
 
 
 def _free_text(element: Element) -> FreeText:
-    constraints = _child(element, "Constraints")
+    constraints = element.find("{*}Constraints")
     found: dict[str, Element] = {} if constraints is None else {_name(child): child for child in constraints}
     numeric, length, form = found.get("IsNumeric"), found.get("Length"), found.get("AnswerFormatRegex")
     regex = "" if form is None else form.get("regex", "")
@@ -331,8 +334,8 @@ def _free_text(element: Element) -> FreeText:
         raise XMLParseError(f"QuestionForm: the regular expression {regex!r} cannot be read: {err}.") from err
     return FreeText(
         is_numeric=numeric is not None,
-        minimum=None if numeric is None else _number(numeric.get("minValue"), "minValue"),
-        maximum=None if numeric is None else _number(numeric.get("maxValue"), "maxValue"),
+        minimum=_bound(numeric, "minValue"),
+        maximum=_bound(numeric, "maxValue"),
         minimum_length=0 if length is None else _whole(length.get("minLength"), "minLength", 0),
         maximum_length=_MAXIMUM_TEXT if length is None else _whole(length.get("maxLength"), "maxLength", _MAXIMUM_TEXT),
         regex=regex,
@@ -344,7 +347,7 @@ def _free_text(element: Element) -> FreeText:
 
 
 def _selection(element: Element) -> Selection:
-    listed = _child(element, "Selections")
+    listed = element.find("{*}Selections")
     if listed is None:
         raise XMLParseError("QuestionForm: a SelectionAnswer needs Selections.")
     choices, other = [], None

@@ -26,7 +26,8 @@ class Call:
 
 
 Answer = Mapping[str, Any]
-OperationFunction = Callable[[Call], Answer]
+#: None: the operation has nothing to say.
+OperationFunction = Callable[[Call], Answer | None]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import Any
 
-from humanexp.marketplace.errors import InvalidParameterValue, QualificationTypeDoesNotExist
+from humanexp.marketplace.errors import InvalidParameterValue, NotFound, NotQualified, QualificationTypeDoesNotExist
 
 #: A QualificationRequirement as MTurk's model writes it.
 Requirement = Mapping[str, Any]
@@ -36,10 +36,6 @@ class Action(StrEnum):
     DISCOVER = "discover"
     PREVIEW = "preview"
     ACCEPT = "accept"
-
-
-class _Absent(Enum):
-    ABSENT = "absent"
 
 
 _GUARDED = {
@@ -88,8 +84,8 @@ class WorkerProfile:
         judged = self.approved + self.rejected
         return 100 if judged < RATE_COUNTS_FROM else 100 * self.approved // judged
 
-    def value(self, qualification_type_id: str) -> int | Locale | _Absent:
-        """Of the qualification; absent when the worker has none."""
+    def value(self, qualification_type_id: str) -> int | Locale | None:
+        """Of the qualification; None when the worker does not have it."""
         known: dict[str, int | Locale | None] = {
             PERCENT_APPROVED: self.percent_approved,
             HITS_APPROVED: self.approved,
@@ -97,8 +93,7 @@ class WorkerProfile:
             ADULT: int(self.is_adult),
             **dict.fromkeys(MASTERS, 1 if self.is_master else None),
         }
-        found = known.get(qualification_type_id, self.qualifications.get(qualification_type_id))
-        return _Absent.ABSENT if found is None else found
+        return known.get(qualification_type_id, self.qualifications.get(qualification_type_id))
 
 
 def guarded_actions(requirement: Requirement) -> frozenset[Action]:
@@ -113,8 +108,8 @@ def is_met(requirement: Requirement, profile: WorkerProfile) -> bool:
     comparator: str = requirement["Comparator"]
     value = profile.value(requirement["QualificationTypeId"])
     if comparator in _EXISTENCE_COMPARATORS:
-        return (value is _Absent.ABSENT) == (comparator == "DoesNotExist")
-    if isinstance(value, _Absent):
+        return (value is None) == (comparator == "DoesNotExist")
+    if value is None:
         return False
     if isinstance(value, Locale):
         places = [Locale(place["Country"], place.get("Subdivision", "")) for place in requirement["LocaleValues"]]
@@ -129,6 +124,14 @@ def is_met(requirement: Requirement, profile: WorkerProfile) -> bool:
 def unmet(requirements: Iterable[Requirement], profile: WorkerProfile, action: Action) -> list[Requirement]:
     """The requirements that keep this worker from this action."""
     return [one for one in requirements if action in guarded_actions(one) and not is_met(one, profile)]
+
+
+def require(requirements: Sequence[Requirement], profile: WorkerProfile, action: Action) -> None:
+    """Work that is hidden from this worker is nowhere; what else is guarded against them is refused."""
+    if unmet(requirements, profile, Action.DISCOVER):
+        raise NotFound
+    if unmet(requirements, profile, action):
+        raise NotQualified
 
 
 def matching_system_types(query: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -41,26 +40,6 @@ class HITState(StrEnum):
     DISPOSED = "Disposed"
 
 
-@dataclass(frozen=True, kw_only=True)
-class HITCounts:
-    """Assignments of one HIT by state."""
-
-    max_assignments: int
-    accepted: int = 0
-    submitted: int = 0
-    approved: int = 0
-    rejected: int = 0
-
-    @property
-    def completed(self) -> int:
-        return self.approved + self.rejected
-
-    @property
-    def available(self) -> int:
-        """Places nobody has; a rejected assignment keeps its place."""
-        return max(0, self.max_assignments - self.accepted - self.submitted - self.completed)
-
-
 def assignment_state(
     *,
     now: datetime,
@@ -91,18 +70,19 @@ def assignment_state(
 def hit_state(
     *,
     now: datetime,
-    counts: HITCounts,
+    accepted: int,
+    available: int,
     expires_at: datetime,
     disposed_at: datetime | None,
     is_reviewing: bool = False,
 ) -> HITState:
-    """Expiry stops nobody who has already accepted."""
+    """Expiry stops nobody of the `accepted` who are at work; `available` are places that nobody has."""
     if disposed_at is not None:
         return HITState.DISPOSED
     expired = expires_at <= now
-    if not expired and counts.available:
+    if not expired and available:
         return HITState.ASSIGNABLE
-    if counts.accepted:
+    if accepted:
         return HITState.UNASSIGNABLE
     if expired and expires_at + timedelta(days=DISPOSED_AFTER_DAYS) <= now:
         return HITState.DISPOSED

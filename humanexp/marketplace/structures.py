@@ -16,13 +16,12 @@ from humanexp.marketplace.models import (
 )
 from humanexp.marketplace.money import cents_to_dollars
 from humanexp.marketplace.requirements import SYSTEM_TYPES
-from humanexp.marketplace.selectors.work import state_of
 from humanexp.marketplace.states import AssignmentState
 
 
 def hit_structure(hit: HIT, now: datetime) -> dict[str, Any]:
     """Needs a HIT with its counts."""
-    hit_type, counts = hit.hit_type, hit.counts
+    hit_type = hit.hit_type
     return {
         "HITId": hit.hit_id,
         "HITTypeId": hit_type.hit_type_id,
@@ -32,7 +31,7 @@ def hit_structure(hit: HIT, now: datetime) -> dict[str, Any]:
         "Description": hit_type.description,
         "Question": hit.question,
         "Keywords": hit_type.keywords or None,
-        "HITStatus": str(state_of(hit, now)),
+        "HITStatus": str(hit.state(now)),
         "MaxAssignments": hit.max_assignments,
         "Reward": cents_to_dollars(hit_type.reward_cents),
         "AutoApprovalDelayInSeconds": hit_type.auto_approval_delay_seconds,
@@ -41,9 +40,9 @@ def hit_structure(hit: HIT, now: datetime) -> dict[str, Any]:
         "RequesterAnnotation": hit.annotation or None,
         "QualificationRequirements": hit_type.requirements,
         "HITReviewStatus": "NotReviewed",
-        "NumberOfAssignmentsPending": counts.accepted,
-        "NumberOfAssignmentsAvailable": counts.available,
-        "NumberOfAssignmentsCompleted": counts.completed,
+        "NumberOfAssignmentsPending": hit.n_accepted,
+        "NumberOfAssignmentsAvailable": hit.n_available,
+        "NumberOfAssignmentsCompleted": hit.n_approved + hit.n_rejected,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -29,6 +30,14 @@ def read_document(xml: str) -> Element:
         raise XMLParseError(
             f"There was an error parsing the XML question or answer data in your request. ({err})"
         ) from err
+
+
+def read_number(text: str, what: str) -> Decimal:
+    """A number in a document; `what` begins the sentence when it is none."""
+    try:
+        return Decimal(text)
+    except InvalidOperation as err:
+        raise XMLParseError(f"{what} is a number.") from err
 
 
 @dataclass(frozen=True, kw_only=True)

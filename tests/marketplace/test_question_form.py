@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from humanexp.marketplace.answer_key import AnswerKey, Percentage, Range, Scale
+from humanexp.marketplace.answer_key import AnswerKey
 from humanexp.marketplace.errors import InvalidParameterValue, XMLParseError
 from humanexp.marketplace.question_form import FreeText, QuestionForm
 from humanexp.marketplace.xml_documents import WrittenAnswer, answers_to_xml
@@ -135,7 +135,7 @@ def key_of(mapping: str = "", questions: int = 3) -> tuple[QuestionForm, AnswerK
     [
         ("", {15: 15, 7: 7, 0: 0}),
         ("<PercentageMapping><MaximumSummedScore>15</MaximumSummedScore></PercentageMapping>", {15: 100, 7: 47, 0: 0}),
-        ("<ScaleMapping><SummedScoreMultiplier>0.5</SummedScoreMultiplier></ScaleMapping>", {15: 8, 10: 5, 7: 4}),
+        ("<ScaleMapping><SummedScoreMultiplier>0.5</SummedScoreMultiplier></ScaleMapping>", {15: 8, 10: 5, 7: 4, 5: 3}),
         (
             "<RangeMapping><SummedScoreRange><InclusiveLowerBound>7</InclusiveLowerBound><InclusiveUpperBound>14"
             "</InclusiveUpperBound><QualificationValue>10</QualificationValue></SummedScoreRange>"
@@ -147,7 +147,7 @@ def key_of(mapping: str = "", questions: int = 3) -> tuple[QuestionForm, AnswerK
 def test_a_sum_becomes_a_value(mapping: str, values: dict[int, int]) -> None:
     _, key = key_of(mapping)
     for total, value in values.items():
-        assert (total if key.mapping is None else key.mapping.value(total)) == value
+        assert (total if key.mapping is None else key.mapping(total)) == value
 
 
 @given(st.lists(st.sampled_from(["yes", "maybe", "no", None]), min_size=3, max_size=3))
@@ -189,9 +189,3 @@ def test_refuses_keys_that_do_not_fit_the_test(xml: str) -> None:
     test = QuestionForm.from_xml(question_form(selection_question("a", "yes", "no"), free_text_question("words")))
     with pytest.raises((XMLParseError, InvalidParameterValue)):
         AnswerKey.from_xml(xml, test)
-
-
-def test_mappings_are_values() -> None:
-    assert Percentage(maximum=3).value(1) == 33
-    assert Scale(multiplier=Decimal("2.5")).value(1) == 3
-    assert Range(ranges=((0, 1, 5),), out_of_range=0).value(2) == 0

@@ -5,13 +5,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.marketplace.states import (
-    AssignmentState,
-    HITCounts,
-    HITState,
-    assignment_state,
-    hit_state,
-)
+from humanexp.marketplace.states import AssignmentState, HITState, assignment_state, hit_state
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 EARLIER, LATER = NOW - timedelta(hours=1), NOW + timedelta(hours=1)
@@ -40,34 +34,25 @@ def test_assignment_states(facts: dict[str, Any], state: AssignmentState) -> Non
 
 
 @pytest.mark.parametrize(
-    ("counts", "expires_at", "state"),
+    ("accepted", "available", "expires_at", "state"),
     [
-        ({}, LATER, HITState.ASSIGNABLE),
-        ({"accepted": 1}, LATER, HITState.ASSIGNABLE),
-        ({"accepted": 2}, LATER, HITState.UNASSIGNABLE),
-        ({"accepted": 1, "submitted": 1}, LATER, HITState.UNASSIGNABLE),
-        ({"submitted": 2}, LATER, HITState.REVIEWABLE),
-        ({"approved": 1, "rejected": 1}, LATER, HITState.REVIEWABLE),
-        ({"approved": 1}, LATER, HITState.ASSIGNABLE),
-        ({}, EARLIER, HITState.REVIEWABLE),
-        ({"accepted": 1}, EARLIER, HITState.UNASSIGNABLE),
-        ({}, NOW - timedelta(days=120), HITState.DISPOSED),
+        (0, 2, LATER, HITState.ASSIGNABLE),
+        (1, 1, LATER, HITState.ASSIGNABLE),
+        (2, 0, LATER, HITState.UNASSIGNABLE),
+        (1, 0, LATER, HITState.UNASSIGNABLE),
+        (0, 0, LATER, HITState.REVIEWABLE),
+        (0, 1, LATER, HITState.ASSIGNABLE),
+        (0, 2, EARLIER, HITState.REVIEWABLE),
+        (1, 1, EARLIER, HITState.UNASSIGNABLE),
+        (0, 2, NOW - timedelta(days=120), HITState.DISPOSED),
     ],
 )
-def test_hit_states_with_two_places(counts: dict[str, int], expires_at: datetime, state: HITState) -> None:
-    found = HITCounts(max_assignments=2, **counts)
-    assert hit_state(now=NOW, counts=found, expires_at=expires_at, disposed_at=None) is state
+def test_hit_states_with_two_places(accepted: int, available: int, expires_at: datetime, state: HITState) -> None:
+    found = hit_state(now=NOW, accepted=accepted, available=available, expires_at=expires_at, disposed_at=None)
+    assert found is state
 
 
 def test_deleted_and_marked_hits() -> None:
-    full = HITCounts(max_assignments=1, approved=1)
-    assert hit_state(now=NOW, counts=full, expires_at=LATER, disposed_at=EARLIER) is HITState.DISPOSED
-    marked = hit_state(now=NOW, counts=full, expires_at=LATER, disposed_at=None, is_reviewing=True)
-    assert marked is HITState.REVIEWING
-
-
-def test_every_place_is_in_one_state() -> None:
-    """psiTurk counts the submitted ones so: maximum - available - pending - completed."""
-    counts = HITCounts(max_assignments=9, accepted=2, submitted=3, approved=1, rejected=1)
-    assert counts.available == 2
-    assert counts.max_assignments - counts.available - counts.accepted - counts.completed == counts.submitted
+    full = {"now": NOW, "accepted": 0, "available": 0, "expires_at": LATER}
+    assert hit_state(**full, disposed_at=EARLIER) is HITState.DISPOSED
+    assert hit_state(**full, disposed_at=None, is_reviewing=True) is HITState.REVIEWING

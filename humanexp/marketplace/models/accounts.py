@@ -34,9 +34,6 @@ class Account(AbstractBaseUser):
 
     USERNAME_FIELD = "username"
 
-    class Meta:
-        app_label = "marketplace"
-
     def __str__(self) -> str:
         return self.username
 
@@ -55,9 +52,6 @@ class Worker(models.Model):
     is_adult = models.BooleanField(default=False)
     is_master = models.BooleanField(default=False)
 
-    class Meta:
-        app_label = "marketplace"
-
     def __str__(self) -> str:
         return self.worker_id
 
@@ -67,9 +61,6 @@ class Requester(models.Model):
 
     account = models.OneToOneField(Account, on_delete=models.PROTECT, related_name="requester")
     name = models.CharField(max_length=100, unique=True)
-
-    class Meta:
-        app_label = "marketplace"
 
     def __str__(self) -> str:
         return self.name
@@ -84,9 +75,6 @@ class RequesterKey(models.Model):
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField()
 
-    class Meta:
-        app_label = "marketplace"
-
     def __str__(self) -> str:
         return self.access_key_id
 
@@ -99,7 +87,6 @@ class Deposit(models.Model):
     made_at = models.DateTimeField()
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.CheckConstraint(condition=models.Q(amount_cents__gte=0), name="deposit_is_not_negative"),
         ]
@@ -118,7 +105,6 @@ class Invitation(models.Model):
     used_by = models.OneToOneField(Worker, on_delete=models.PROTECT, null=True, related_name="invitation")
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(used_at=None, used_by=None) | models.Q(used_at__isnull=False, used_by__isnull=False),
@@ -141,7 +127,6 @@ class Payout(models.Model):
     paid_at = models.DateTimeField()
 
     class Meta:
-        app_label = "marketplace"
         constraints = [models.CheckConstraint(condition=models.Q(amount_cents__gt=0), name="a_payout_is_money")]
 
     def __str__(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -42,24 +41,6 @@ def is_taking_a_place(now: datetime) -> Q:
     return Q(submitted_at__isnull=False) | is_accepted(now)
 
 
-class AssignmentQuerySet(models.QuerySet["Assignment"]):
-    def accepted(self, now: datetime) -> Self:
-        return self.filter(is_accepted(now))
-
-    def submitted(self, now: datetime) -> Self:
-        return self.filter(is_submitted(now))
-
-    def approved(self, now: datetime) -> Self:
-        return self.filter(is_approved(now))
-
-    def rejected(self) -> Self:
-        return self.filter(is_rejected())
-
-    def taking_a_place(self, now: datetime) -> Self:
-        """All but the returned and the abandoned."""
-        return self.filter(is_taking_a_place(now))
-
-
 class Assignment(models.Model):
     """One worker's go at one HIT."""
 
@@ -82,10 +63,7 @@ class Assignment(models.Model):
     answer = models.TextField(blank=True)
     requester_feedback = models.TextField(blank=True)
 
-    objects = AssignmentQuerySet.as_manager()
-
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.UniqueConstraint(
                 fields=["hit", "worker"],
@@ -137,7 +115,6 @@ class UploadedFile(models.Model):
     content = models.BinaryField()
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.UniqueConstraint(fields=["assignment", "question_identifier"], name="one_file_per_question")
         ]
@@ -158,7 +135,6 @@ class BonusPayment(models.Model):
     granted_at = models.DateTimeField()
 
     class Meta:
-        app_label = "marketplace"
         constraints = [models.CheckConstraint(condition=Q(amount_cents__gt=0), name="a_bonus_is_money")]
 
     def __str__(self) -> str:

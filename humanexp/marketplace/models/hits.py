@@ -12,7 +12,7 @@ from django.db.models.functions import Greatest
 from humanexp.marketplace import keys
 from humanexp.marketplace.models import assignments
 from humanexp.marketplace.models.accounts import Requester
-from humanexp.marketplace.states import DISPOSED_AFTER_DAYS, HITCounts
+from humanexp.marketplace.states import DISPOSED_AFTER_DAYS, HITState, hit_state
 
 
 class HITType(models.Model):
@@ -33,7 +33,6 @@ class HITType(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.UniqueConstraint(fields=["requester", "digest"], name="one_hit_type_per_values"),
             models.CheckConstraint(condition=Q(reward_cents__gte=0), name="reward_is_not_negative"),
@@ -93,7 +92,7 @@ class HIT(models.Model):
 
     objects = HITQuerySet.as_manager()
 
-    # Set by HITQuerySet.counted.
+    # Set by HITQuerySet.counted; a rejected assignment keeps its place.
     n_accepted: int
     n_submitted: int
     n_approved: int
@@ -101,7 +100,6 @@ class HIT(models.Model):
     n_available: int
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.CheckConstraint(condition=Q(max_assignments__gte=1), name="a_hit_has_a_place"),
         ]
@@ -110,17 +108,17 @@ class HIT(models.Model):
         return self.hit_id
 
     @property
-    def counts(self) -> HITCounts:
-        """Needs `counted`."""
-        return HITCounts(
-            max_assignments=self.max_assignments,
-            accepted=self.n_accepted,
-            submitted=self.n_submitted,
-            approved=self.n_approved,
-            rejected=self.n_rejected,
-        )
-
-    @property
     def cost_cents(self) -> int:
         """Of one approved assignment: reward and fee."""
         return self.hit_type.reward_cents + self.fee_cents
+
+    def state(self, now: datetime) -> HITState:
+        """Needs `counted`."""
+        return hit_state(
+            now=now,
+            accepted=self.n_accepted,
+            available=self.n_available,
+            expires_at=self.expires_at,
+            disposed_at=self.disposed_at,
+            is_reviewing=self.is_reviewing,
+        )

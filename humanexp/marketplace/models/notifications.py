@@ -25,9 +25,6 @@ class NotificationSpecification(models.Model):
     #: Events up to here have been looked for; nothing before the specification was made is told.
     watched_until = models.DateTimeField()
 
-    class Meta:
-        app_label = "marketplace"
-
     def __str__(self) -> str:
         return f"{self.transport} {self.destination}"
 
@@ -46,7 +43,6 @@ class Event(models.Model):
     sent_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.UniqueConstraint(
                 fields=["specification", "event_type", "hit_id", "assignment_id", "happened_at"],

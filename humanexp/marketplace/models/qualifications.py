@@ -36,7 +36,6 @@ class QualificationType(models.Model):
     disposed_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.UniqueConstraint(
                 fields=["requester", "name"], condition=Q(disposed_at=None), name="qualification_type_name_is_unique"
@@ -65,7 +64,6 @@ class Qualification(models.Model):
     granted_at = models.DateTimeField()
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.UniqueConstraint(fields=["qualification_type", "worker"], name="one_value_per_worker_and_type")
         ]
@@ -97,7 +95,6 @@ class QualificationRequest(models.Model):
     reason = models.TextField(blank=True)
 
     class Meta:
-        app_label = "marketplace"
         constraints = [
             models.UniqueConstraint(
                 fields=["qualification_type", "worker"],
@@ -123,7 +120,6 @@ class WorkerBlock(models.Model):
     blocked_at = models.DateTimeField()
 
     class Meta:
-        app_label = "marketplace"
         constraints = [models.UniqueConstraint(fields=["requester", "worker"], name="a_worker_is_blocked_once")]
 
     def __str__(self) -> str:

@@ -18,7 +18,6 @@ class RequestToken(models.Model):
     made = models.CharField(max_length=64, blank=True)
 
     class Meta:
-        app_label = "marketplace"
         constraints = [models.UniqueConstraint(fields=["requester", "operation", "token"], name="a_token_is_used_once")]
 
     def __str__(self) -> str:
@@ -33,9 +32,6 @@ class Message(models.Model):
     subject = models.CharField(max_length=250)
     text = models.TextField()
     sent_at = models.DateTimeField()
-
-    class Meta:
-        app_label = "marketplace"
 
     def __str__(self) -> str:
         return self.subject
@@ -53,7 +49,6 @@ class Inquiry(models.Model):
     answered_at = models.DateTimeField(null=True)
 
     class Meta:
-        app_label = "marketplace"
         verbose_name_plural = "inquiries"
 
     def __str__(self) -> str:
@@ -64,9 +59,6 @@ class ClockOffset(models.Model):
     """One row: how far the clock is ahead of the machine's. Stored, so that a restart does not turn it back."""
 
     advance_seconds = models.FloatField(default=0)
-
-    class Meta:
-        app_label = "marketplace"
 
     def __str__(self) -> str:
         return f"{self.advance_seconds} s ahead"

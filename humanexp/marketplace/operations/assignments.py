@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from functools import partial
+
 from humanexp.marketplace.errors import HITDoesNotExist, InvalidAssignmentState, InvalidParameterValue
 from humanexp.marketplace.money import dollars_to_cents
-from humanexp.marketplace.pagination import made_until, page_of
+from humanexp.marketplace.pagination import list_answer
 from humanexp.marketplace.registry import Answer, Call, operation
 from humanexp.marketplace.selectors.uploads import upload_link
-from humanexp.marketplace.selectors.work import assignment_of, bonus_payments_of, hit_of, listed_assignments, state_of
+from humanexp.marketplace.selectors.work import assignment_of, bonus_payments_of, hit_of, listed_assignments
 from humanexp.marketplace.services.assignments import approve, reject
 from humanexp.marketplace.services.payments import send_bonus
 from humanexp.marketplace.states import HITState
@@ -17,12 +19,9 @@ def list_assignments_for_hit(call: Call) -> Answer:
     """In the order of submission, so that what comes in while a client turns pages is on a later page."""
     hit = hit_of(call.requester, call.parameters["HITId"], call.now)
     assignments = listed_assignments(hit, call.parameters.get("AssignmentStatuses", []), call.now)
-    assignments = made_until(assignments, call.listed_until, "submitted_at")
-    rows, token = page_of(
-        assignments, call.parameters, order=("submitted_at", "pk"), scope=f"{call.operation}:{hit.hit_id}"
-    )
-    structures = [assignment_structure(assignment, call.now) for assignment in rows]
-    return {"NextToken": token, "NumResults": len(rows), "Assignments": structures}
+    structure = partial(assignment_structure, now=call.now)
+    order = ("submitted_at", "pk")
+    return list_answer(call, "Assignments", assignments, structure, order=order, within=hit.hit_id, made="submitted_at")
 
 
 @operation("GetAssignment")
@@ -38,28 +37,26 @@ def get_assignment(call: Call) -> Answer:
 
 
 @operation("ApproveAssignment", writes=True)
-def approve_assignment(call: Call) -> Answer:
+def approve_assignment(call: Call) -> None:
     approve(
         assignment=assignment_of(call.requester, call.parameters["AssignmentId"]),
         feedback=call.parameters.get("RequesterFeedback"),
         override_rejection=call.parameters.get("OverrideRejection", False),
         now=call.now,
     )
-    return {}
 
 
 @operation("RejectAssignment", writes=True)
-def reject_assignment(call: Call) -> Answer:
+def reject_assignment(call: Call) -> None:
     reject(
         assignment=assignment_of(call.requester, call.parameters["AssignmentId"]),
         feedback=call.parameters["RequesterFeedback"],
         now=call.now,
     )
-    return {}
 
 
 @operation("SendBonus", writes=True)
-def send_bonus_payment(call: Call) -> Answer:
+def send_bonus_payment(call: Call) -> None:
     send_bonus(
         assignment=assignment_of(call.requester, call.parameters["AssignmentId"]),
         worker_id=call.parameters["WorkerId"],
@@ -68,23 +65,20 @@ def send_bonus_payment(call: Call) -> Answer:
         token=call.parameters.get("UniqueRequestToken"),
         now=call.now,
     )
-    return {}
 
 
 @operation("ListBonusPayments")
 def list_bonus_payments(call: Call) -> Answer:
     payments = bonus_payments_of(call.requester)
     if "AssignmentId" in call.parameters:
-        scope = assignment_of(call.requester, call.parameters["AssignmentId"]).assignment_id
-        payments = payments.filter(assignment__assignment_id=scope)
+        within = assignment_of(call.requester, call.parameters["AssignmentId"]).assignment_id
+        payments = payments.filter(assignment__assignment_id=within)
     elif "HITId" in call.parameters:
-        scope = hit_of(call.requester, call.parameters["HITId"], call.now).hit_id
-        payments = payments.filter(assignment__hit__hit_id=scope)
+        within = hit_of(call.requester, call.parameters["HITId"], call.now).hit_id
+        payments = payments.filter(assignment__hit__hit_id=within)
     else:
         raise InvalidParameterValue("HITId or AssignmentId: one of them is needed.")
-    payments = made_until(payments, call.listed_until, "granted_at")
-    rows, token = page_of(payments, call.parameters, order=("pk",), scope=f"{call.operation}:{scope}")
-    return {"NumResults": len(rows), "NextToken": token, "BonusPayments": [bonus_structure(bonus) for bonus in rows]}
+    return list_answer(call, "BonusPayments", payments, bonus_structure, within=within, made="granted_at")
 
 
 @operation("GetFileUploadURL")
@@ -92,7 +86,7 @@ def get_file_upload_url(call: Call) -> Answer:
     """An address for the file, good for a minute and without a signature of its own."""
     assignment = assignment_of(call.requester, call.parameters["AssignmentId"])
     hit = hit_of(call.requester, assignment.hit.hit_id, call.now)
-    if state_of(hit, call.now) is HITState.DISPOSED:
+    if hit.state(call.now) is HITState.DISPOSED:
         raise HITDoesNotExist(f"Hit {hit.hit_id} has been deleted, and the files of its workers with it.")
     identifier = call.parameters["QuestionIdentifier"]
     uploaded = assignment.files.filter(question_identifier=identifier).first()

@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from humanexp.marketplace.errors import InvalidParameterValue
-from humanexp.marketplace.models import HITType
+from humanexp.marketplace.models import HIT, HITType
 from humanexp.marketplace.models.hits import HITQuerySet
 from humanexp.marketplace.money import dollars_to_cents
-from humanexp.marketplace.pagination import made_until, page_of
+from humanexp.marketplace.pagination import list_answer
 from humanexp.marketplace.registry import Answer, Call, operation
 from humanexp.marketplace.selectors.qualifications import owned_type
 from humanexp.marketplace.selectors.work import hit_of, hit_type_of, hit_types_asking_for, hits_of
 from humanexp.marketplace.services.hits import (
     HITTypeValues,
-    HITValues,
     add_assignments,
     change_type,
     dispose,
@@ -24,8 +24,14 @@ from humanexp.marketplace.services.hits import (
 )
 from humanexp.marketplace.structures import hit_structure
 
-_POLICIES = ("AssignmentReviewPolicy", "HITReviewPolicy")
-_LAYOUTS = ("HITLayoutId", "HITLayoutParameters")
+_NO_POLICY = "no review policy is carried out here; judge each assignment."
+_NO_LAYOUT = "there is no such layout; send the Question itself."
+_NOT_DONE_HERE = {
+    "AssignmentReviewPolicy": _NO_POLICY,
+    "HITReviewPolicy": _NO_POLICY,
+    "HITLayoutId": _NO_LAYOUT,
+    "HITLayoutParameters": _NO_LAYOUT,
+}
 _NEWEST_FIRST = ("-created_at", "-pk")
 
 
@@ -61,36 +67,36 @@ def list_reviewable_hits(call: Call) -> Answer:
     hits = hits_of(call.requester, call.now).reviewable(call.now, reviewing=reviewing)
     if "HITTypeId" in call.parameters:
         hits = hits.filter(hit_type=hit_type_of(call.requester, call.parameters["HITTypeId"]))
-    page = _page(call, hits)
-    # The real service names the HITs and says no more of them in this list.
-    return {**page, "HITs": [{"HITId": hit["HITId"]} for hit in page["HITs"]]}
+    return list_answer(call, "HITs", hits, _name_structure, order=_NEWEST_FIRST, made="created_at")
+
+
+def _name_structure(hit: HIT) -> Mapping[str, Any]:
+    """The real service names the HITs and says no more of them in this list."""
+    return {"HITId": hit.hit_id}
 
 
 @operation("CreateAdditionalAssignmentsForHIT", writes=True)
-def create_additional_assignments(call: Call) -> Answer:
+def create_additional_assignments(call: Call) -> None:
     add_assignments(
         hit=hit_of(call.requester, call.parameters["HITId"], call.now),
         number=call.parameters["NumberOfAdditionalAssignments"],
         token=call.parameters.get("UniqueRequestToken"),
         now=call.now,
     )
-    return {}
 
 
 @operation("UpdateExpirationForHIT", writes=True)
-def update_expiration(call: Call) -> Answer:
+def update_expiration(call: Call) -> None:
     set_expiration(
         hit=hit_of(call.requester, call.parameters["HITId"], call.now),
         expire_at=call.parameters["ExpireAt"],
         now=call.now,
     )
-    return {}
 
 
 @operation("DeleteHIT", writes=True)
-def delete_hit(call: Call) -> Answer:
+def delete_hit(call: Call) -> None:
     dispose(hit=hit_of(call.requester, call.parameters["HITId"], call.now), now=call.now)
-    return {}
 
 
 @operation("ListHITsForQualificationType")
@@ -102,23 +108,21 @@ def list_hits_for_qualification_type(call: Call) -> Answer:
 
 
 @operation("UpdateHITReviewStatus", writes=True)
-def update_review_status(call: Call) -> Answer:
+def update_review_status(call: Call) -> None:
     mark_reviewing(
         hit=hit_of(call.requester, call.parameters["HITId"], call.now),
         revert=call.parameters.get("Revert", False),
         now=call.now,
     )
-    return {}
 
 
 @operation("UpdateHITTypeOfHIT", writes=True)
-def update_hit_type(call: Call) -> Answer:
+def update_hit_type(call: Call) -> None:
     change_type(
         hit=hit_of(call.requester, call.parameters["HITId"], call.now),
         hit_type=hit_type_of(call.requester, call.parameters["HITTypeId"]),
         now=call.now,
     )
-    return {}
 
 
 @operation("ListReviewPolicyResultsForHIT")
@@ -149,35 +153,25 @@ def _hit_type(call: Call) -> HITType:
 
 
 def _create_hit(call: Call, hit_type: HITType) -> Answer:
+    wanted = call.parameters
+    for name, reason in _NOT_DONE_HERE.items():
+        if name in wanted:
+            raise InvalidParameterValue(f"{name}: {reason}")
+    if "Question" not in wanted:
+        raise InvalidParameterValue("Question: a HIT needs one.")
     hit = make_hit(
         hit_type=hit_type,
-        values=_hit_values(call.parameters),
+        question=wanted["Question"],
+        lifetime_seconds=wanted["LifetimeInSeconds"],
+        max_assignments=wanted.get("MaxAssignments", 1),
+        annotation=wanted.get("RequesterAnnotation", ""),
         operation=call.operation,
-        token=call.parameters.get("UniqueRequestToken"),
+        token=wanted.get("UniqueRequestToken"),
         now=call.now,
     )
     return {"HIT": hit_structure(hit_of(call.requester, hit.hit_id, call.now), call.now)}
 
 
-def _hit_values(wanted: Mapping[str, Any]) -> HITValues:
-    for name in _POLICIES:
-        if name in wanted:
-            raise InvalidParameterValue(f"{name}: no review policy is carried out here; judge each assignment.")
-    for name in _LAYOUTS:
-        if name in wanted:
-            raise InvalidParameterValue(f"{name}: there is no such layout; send the Question itself.")
-    if "Question" not in wanted:
-        raise InvalidParameterValue("Question: a HIT needs one.")
-    return HITValues(
-        question=wanted["Question"],
-        lifetime_seconds=wanted["LifetimeInSeconds"],
-        max_assignments=wanted.get("MaxAssignments", 1),
-        annotation=wanted.get("RequesterAnnotation", ""),
-    )
-
-
 def _page(call: Call, hits: HITQuerySet, within: str = "") -> Answer:
-    scope = f"{call.operation}:{call.requester.pk}:{within}"
-    hits = made_until(hits, call.listed_until, "created_at")
-    rows, token = page_of(hits, call.parameters, order=_NEWEST_FIRST, scope=scope)
-    return {"NextToken": token, "NumResults": len(rows), "HITs": [hit_structure(hit, call.now) for hit in rows]}
+    structure = partial(hit_structure, now=call.now)
+    return list_answer(call, "HITs", hits, structure, order=_NEWEST_FIRST, within=within, made="created_at")

@@ -5,7 +5,7 @@ from typing import Any
 
 from humanexp.marketplace.errors import InvalidQualificationState, QualificationDoesNotExist
 from humanexp.marketplace.models import Qualification, QualificationType
-from humanexp.marketplace.pagination import made_until, page_of, page_then
+from humanexp.marketplace.pagination import list_answer
 from humanexp.marketplace.registry import Answer, Call, operation
 from humanexp.marketplace.requirements import SYSTEM_TYPES, matching_system_types
 from humanexp.marketplace.selectors.accounts import worker_by_id
@@ -51,18 +51,12 @@ def list_qualification_types(call: Call) -> Answer:
     query, owned = call.parameters.get("Query", ""), call.parameters.get("MustBeOwnedByCaller", False)
     requestable = call.parameters["MustBeRequestable"]
     types = matching_types(call.requester, query=query, must_be_requestable=requestable, must_be_owned=owned)
-    types = made_until(types, call.listed_until, "created_at")
-    scope = f"{call.operation}:{call.requester.pk}"
-    # The system's types stand behind the last of the requesters'.
-    system = [] if requestable or owned else matching_system_types(query)
-    rows, system_ids, token = page_then(types, system, call.parameters, order=("pk",), scope=scope)
-    structures = [qualification_type_structure(row) for row in rows]
-    structures += [system_type_structure(one) for one in system_ids]
-    return {"NumResults": len(structures), "NextToken": token, "QualificationTypes": structures}
+    system = [] if requestable or owned else [system_type_structure(one) for one in matching_system_types(query)]
+    return list_answer(call, "QualificationTypes", types, qualification_type_structure, made="created_at", then=system)
 
 
 @operation("AssociateQualificationWithWorker", writes=True)
-def associate_qualification(call: Call) -> Answer:
+def associate_qualification(call: Call) -> None:
     qualifications.grant(
         owned=_owned(call),
         worker_id=call.parameters["WorkerId"],
@@ -70,18 +64,16 @@ def associate_qualification(call: Call) -> Answer:
         notify=call.parameters.get("SendNotification", True),
         now=call.now,
     )
-    return {}
 
 
 @operation("DisassociateQualificationFromWorker", writes=True)
-def disassociate_qualification(call: Call) -> Answer:
+def disassociate_qualification(call: Call) -> None:
     qualifications.revoke(
         owned=_owned(call),
         worker_id=call.parameters["WorkerId"],
         reason=call.parameters.get("Reason", ""),
         now=call.now,
     )
-    return {}
 
 
 @operation("GetQualificationScore")
@@ -103,14 +95,9 @@ def get_qualification_score(call: Call) -> Answer:
 def list_workers_with_qualification_type(call: Call) -> Answer:
     owned = _owned(call)
     status = call.parameters.get("Status", Qualification.Status.GRANTED)
-    rows, token = page_of(
-        qualifications_of_type(owned, status),
-        call.parameters,
-        order=("pk",),
-        scope=f"{call.operation}:{owned.qualification_type_id}:{status}",
-    )
-    structures = [qualification_structure(row) for row in rows]
-    return {"NextToken": token, "NumResults": len(rows), "Qualifications": structures}
+    rows = qualifications_of_type(owned, status)
+    within = f"{owned.qualification_type_id}:{status}"
+    return list_answer(call, "Qualifications", rows, qualification_structure, within=within)
 
 
 @operation("UpdateQualificationType", writes=True)
@@ -120,45 +107,42 @@ def update_qualification_type(call: Call) -> Answer:
 
 
 @operation("DeleteQualificationType", writes=True)
-def delete_qualification_type(call: Call) -> Answer:
+def delete_qualification_type(call: Call) -> None:
     qualifications.dispose_type(owned=_owned(call), now=call.now)
-    return {}
 
 
 @operation("ListQualificationRequests")
 def list_qualification_requests(call: Call) -> Answer:
     """In the order they came; of one type, or of all that the caller owns."""
     owned = _owned(call) if "QualificationTypeId" in call.parameters else None
-    rows, token = page_of(
+    return list_answer(
+        call,
+        "QualificationRequests",
         pending_requests(call.requester, owned),
-        call.parameters,
+        qualification_request_structure,
         order=("submitted_at", "pk"),
-        scope=f"{call.operation}:{call.requester.pk}:{owned.pk if owned else ''}",
+        within=str(owned.pk if owned else ""),
     )
-    structures = [qualification_request_structure(row) for row in rows]
-    return {"NumResults": len(rows), "NextToken": token, "QualificationRequests": structures}
 
 
 @operation("AcceptQualificationRequest", writes=True)
-def accept_qualification_request(call: Call) -> Answer:
+def accept_qualification_request(call: Call) -> None:
     qualification_requests.accept(
         requester=call.requester,
         request_id=call.parameters["QualificationRequestId"],
         value=call.parameters.get("IntegerValue", 1),
         now=call.now,
     )
-    return {}
 
 
 @operation("RejectQualificationRequest", writes=True)
-def reject_qualification_request(call: Call) -> Answer:
+def reject_qualification_request(call: Call) -> None:
     qualification_requests.reject(
         requester=call.requester,
         request_id=call.parameters["QualificationRequestId"],
         reason=call.parameters.get("Reason", ""),
         now=call.now,
     )
-    return {}
 
 
 def _owned(call: Call) -> QualificationType:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from humanexp.marketplace.pagination import page_of
+from humanexp.marketplace.pagination import list_answer
 from humanexp.marketplace.registry import Answer, Call, operation
 from humanexp.marketplace.services.blocks import block, unblock
 from humanexp.marketplace.services.qualifications import notify_workers
@@ -20,38 +20,30 @@ def notify(call: Call) -> Answer:
     failures = [
         {
             "NotifyWorkersFailureCode": "HardFailure",
-            "NotifyWorkersFailureMessage": failure.reason,
-            "WorkerId": failure.worker_id,
+            "NotifyWorkersFailureMessage": reason,
+            "WorkerId": worker_id,
         }
-        for failure in undelivered
+        for worker_id, reason in undelivered.items()
     ]
     return {"NotifyWorkersFailureStatuses": failures}
 
 
 @operation("CreateWorkerBlock", writes=True)
-def create_worker_block(call: Call) -> Answer:
+def create_worker_block(call: Call) -> None:
     block(
         requester=call.requester,
         worker_id=call.parameters["WorkerId"],
         reason=call.parameters["Reason"],
         now=call.now,
     )
-    return {}
 
 
 @operation("DeleteWorkerBlock", writes=True)
-def delete_worker_block(call: Call) -> Answer:
+def delete_worker_block(call: Call) -> None:
     unblock(requester=call.requester, worker_id=call.parameters["WorkerId"])
-    return {}
 
 
 @operation("ListWorkerBlocks")
 def list_worker_blocks(call: Call) -> Answer:
-    rows, token = page_of(
-        call.requester.worker_blocks.select_related("worker"),
-        call.parameters,
-        order=("pk",),
-        scope=f"{call.operation}:{call.requester.pk}",
-    )
-    structures = [worker_block_structure(row) for row in rows]
-    return {"NextToken": token, "NumResults": len(rows), "WorkerBlocks": structures}
+    blocks = call.requester.worker_blocks.select_related("worker")
+    return list_answer(call, "WorkerBlocks", blocks, worker_block_structure)

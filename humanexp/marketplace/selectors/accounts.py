@@ -9,7 +9,14 @@ from django.db.models import BigIntegerField, F, Q, Sum
 
 from humanexp.marketplace.errors import UnrecognizedClient, WorkerDoesNotExist
 from humanexp.marketplace.models import HIT, Assignment, Requester, RequesterKey, Worker, WorkerBlock
-from humanexp.marketplace.models.assignments import is_accepted, is_approved, is_submitted, is_taking_a_place
+from humanexp.marketplace.models.assignments import (
+    is_accepted,
+    is_approved,
+    is_rejected,
+    is_submitted,
+    is_taking_a_place,
+)
+from humanexp.marketplace.rows import first_or
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +48,10 @@ _COST_OF_HIT = F("hit__hit_type__reward_cents") + F("hit__fee_cents")
 
 
 def active_key(access_key_id: str) -> RequesterKey:
-    key = RequesterKey.objects.select_related("requester").filter(access_key_id=access_key_id, is_active=True).first()
-    if key is None:
-        raise UnrecognizedClient
-    return key
+    return first_or(
+        RequesterKey.objects.select_related("requester").filter(access_key_id=access_key_id, is_active=True),
+        UnrecognizedClient(),
+    )
 
 
 def balance_of(requester: Requester, now: datetime) -> Balance:
@@ -67,16 +74,15 @@ def balance_of(requester: Requester, now: datetime) -> Balance:
 
 
 def worker_by_id(worker_id: str) -> Worker:
-    worker = Worker.objects.filter(worker_id=worker_id).first()
-    if worker is None:
-        raise WorkerDoesNotExist(f"Worker {worker_id} does not exist.")
-    return worker
+    return first_or(
+        Worker.objects.filter(worker_id=worker_id), WorkerDoesNotExist(f"Worker {worker_id} does not exist.")
+    )
 
 
 def is_known_to(requester: Requester, worker: Worker, now: datetime) -> bool:
     """Whether the requester has approved or rejected work of this worker."""
     theirs = worker.assignments.filter(hit__requester=requester)
-    return theirs.rejected().exists() or theirs.approved(now).exists()
+    return theirs.filter(is_rejected() | is_approved(now)).exists()
 
 
 def is_blocked_by(requester: Requester, worker: Worker) -> bool:

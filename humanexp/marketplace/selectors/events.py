@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 
 from django.db.models import Q, QuerySet
 
 from humanexp.marketplace.models import HIT, Assignment, HITType
-from humanexp.marketplace.states import DISPOSED_AFTER_DAYS, HITState, hit_state
+from humanexp.marketplace.states import DISPOSED_AFTER_DAYS, HITState
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,12 @@ def happenings(hit_type: HITType, *, after: datetime, until: datetime) -> Iterat
     touched: set[int] = set()
     for assignment in _assignments(hit_type, after, until):
         touched.add(assignment.hit_id)
-        for event_type, happened_at in _of_assignment(assignment, until):
-            if after < happened_at <= until:
+        for event_type, happened_at in _of_assignment(assignment, until).items():
+            if happened_at and after < happened_at <= until:
                 yield Happening(event_type, assignment.hit.hit_id, happened_at, assignment.assignment_id)
     for hit in HIT.objects.filter(_hits_within(after, until) | Q(pk__in=touched), hit_type=hit_type).counted(until):
-        for event_type, happened_at in _of_hit(hit, until):
-            if after < happened_at <= until:
+        for event_type, happened_at in _of_hit(hit, until).items():
+            if happened_at and after < happened_at <= until:
                 yield Happening(event_type, hit.hit_id, happened_at)
         if hit.pk in touched or after < hit.expires_at <= until:
             became_at = _reviewable_since(hit, until)
@@ -40,14 +42,19 @@ def happenings(hit_type: HITType, *, after: datetime, until: datetime) -> Iterat
 
 def _hits_within(after: datetime, until: datetime) -> Q:
     age = timedelta(days=DISPOSED_AFTER_DAYS)
-    within = Q(expires_at__gt=after - age, expires_at__lte=until - age)
-    for name in ("created_at", "extended_at", "expires_at", "disposed_at"):
-        within |= Q(**{f"{name}__gt": after, f"{name}__lte": until})
-    return within
+    touched = _between(after, until, "created_at", "extended_at", "expires_at", "disposed_at")
+    return touched | _between(after - age, until - age, "expires_at")
+
+
+def _between(after: datetime, until: datetime, *fields: str) -> Q:
+    """One of these times lies there."""
+    return reduce(or_, (Q(**{f"{field}__gt": after, f"{field}__lte": until}) for field in fields))
 
 
 def _assignments(hit_type: HITType, after: datetime, until: datetime) -> QuerySet[Assignment]:
-    names = (
+    within = _between(
+        after,
+        until,
         "accepted_at",
         "returned_at",
         "deadline_at",
@@ -56,50 +63,38 @@ def _assignments(hit_type: HITType, after: datetime, until: datetime) -> QuerySe
         "approved_at",
         "rejected_at",
     )
-    within = Q()
-    for name in names:
-        within |= Q(**{f"{name}__gt": after, f"{name}__lte": until})
     return Assignment.objects.filter(within, hit__hit_type=hit_type).select_related("hit").defer("answer")
 
 
-def _of_assignment(assignment: Assignment, now: datetime) -> Iterator[tuple[str, datetime]]:
-    yield "AssignmentAccepted", assignment.accepted_at
-    if assignment.returned_at:
-        yield "AssignmentReturned", assignment.returned_at
-    if assignment.submitted_at:
-        yield "AssignmentSubmitted", assignment.submitted_at
-    elif not assignment.returned_at:
-        yield "AssignmentAbandoned", assignment.deadline_at
-    if assignment.rejected_at:
-        yield "AssignmentRejected", assignment.rejected_at
-    approved_at = assignment.approval_time(now)
-    if approved_at:
-        yield "AssignmentApproved", approved_at
+def _of_assignment(assignment: Assignment, now: datetime) -> Mapping[str, datetime | None]:
+    was_ended = assignment.submitted_at or assignment.returned_at
+    return {
+        "AssignmentAccepted": assignment.accepted_at,
+        "AssignmentReturned": assignment.returned_at,
+        "AssignmentSubmitted": assignment.submitted_at,
+        "AssignmentAbandoned": None if was_ended else assignment.deadline_at,
+        "AssignmentRejected": assignment.rejected_at,
+        "AssignmentApproved": assignment.approval_time(now),
+    }
 
 
-def _of_hit(hit: HIT, now: datetime) -> Iterator[tuple[str, datetime]]:
-    yield "HITCreated", hit.created_at
-    if hit.extended_at:
-        yield "HITExtended", hit.extended_at
-    if hit.disposed_at is None or hit.expires_at < hit.disposed_at:
-        yield "HITExpired", hit.expires_at
-    if hit.disposed_at:
-        yield "HITDisposed", hit.disposed_at
-    elif _state(hit, now) is HITState.DISPOSED:
-        yield "HITDisposed", hit.expires_at + timedelta(days=DISPOSED_AFTER_DAYS)
-
-
-def _state(hit: HIT, now: datetime) -> HITState:
-    return hit_state(now=now, counts=hit.counts, expires_at=hit.expires_at, disposed_at=hit.disposed_at)
+def _of_hit(hit: HIT, now: datetime) -> Mapping[str, datetime | None]:
+    of_age = hit.expires_at + timedelta(days=DISPOSED_AFTER_DAYS) if hit.state(now) is HITState.DISPOSED else None
+    return {
+        "HITCreated": hit.created_at,
+        "HITExtended": hit.extended_at,
+        "HITExpired": None if hit.disposed_at and hit.disposed_at <= hit.expires_at else hit.expires_at,
+        "HITDisposed": hit.disposed_at or of_age,
+    }
 
 
 def _reviewable_since(hit: HIT, now: datetime) -> datetime | None:
     """When the last place was filled, or the time ran out, and nobody was at work any more."""
-    if _state(hit, now) is not HITState.REVIEWABLE:
+    if hit.state(now) not in (HITState.REVIEWABLE, HITState.REVIEWING):
         return None
     ends = [
         assignment.submitted_at or assignment.returned_at or assignment.deadline_at
         for assignment in hit.assignments.only("submitted_at", "returned_at", "deadline_at")
     ]
     last = max(ends, default=hit.created_at)
-    return last if hit.counts.available == 0 else max(last, hit.expires_at)
+    return last if hit.n_available == 0 else max(last, hit.expires_at)

@@ -13,8 +13,10 @@ from django.db.models import Q
 
 from humanexp.marketplace.errors import NotFound
 from humanexp.marketplace.models import HIT, Assignment, HITType, Worker
+from humanexp.marketplace.models.assignments import is_taking_a_place
 from humanexp.marketplace.models.hits import HITQuerySet
 from humanexp.marketplace.requirements import Action, unmet
+from humanexp.marketplace.rows import first_or
 from humanexp.marketplace.selectors.qualifications import profile_of
 
 #: Submissions from which a median is shown.
@@ -60,7 +62,7 @@ def takeable_hits(worker: Worker | None, now: datetime) -> HITQuerySet:
     if worker is None:
         return hits
     hits = hits.exclude(requester__in=worker.blocks.values("requester"))
-    return hits.exclude(pk__in=Assignment.objects.filter(worker=worker).taking_a_place(now).values("hit"))
+    return hits.exclude(pk__in=Assignment.objects.filter(is_taking_a_place(now), worker=worker).values("hit"))
 
 
 def median_times(hit_types: Iterable[int]) -> dict[int, int]:
@@ -105,23 +107,15 @@ def groups_for(worker: Worker | None, now: datetime, order: str = "") -> list[Gr
 
 
 def hit_type_by_id(hit_type_id: str) -> HITType:
-    hit_type = HITType.objects.select_related("requester").filter(hit_type_id=hit_type_id).first()
-    if hit_type is None:
-        raise NotFound
-    return hit_type
+    return first_or(HITType.objects.select_related("requester").filter(hit_type_id=hit_type_id), NotFound())
 
 
 def hit_type_by_group(group_id: str) -> HITType:
     """By the id of the group or of the type: both stand in links that clients make."""
     named = Q(group_id=group_id) | Q(hit_type_id=group_id)
-    hit_type = HITType.objects.filter(named).first() if group_id.isalnum() else None
-    if hit_type is None:
-        raise NotFound
-    return hit_type
+    types = HITType.objects.filter(named) if group_id.isalnum() else HITType.objects.none()
+    return first_or(types, NotFound())
 
 
 def hit_by_id(hit_id: str, now: datetime) -> HIT:
-    hit = HIT.objects.counted(now).filter(hit_id=hit_id).first()
-    if hit is None:
-        raise NotFound
-    return hit
+    return first_or(HIT.objects.counted(now).filter(hit_id=hit_id), NotFound())

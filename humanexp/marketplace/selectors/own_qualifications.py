@@ -15,7 +15,6 @@ class OwnQualification:
     """A qualification type as one worker sees it."""
 
     qualification_type: QualificationType
-    value: int | None = None
     pending: bool = False
     #: Why it cannot be asked for now; None: it can.
     obstacle: str | None = None

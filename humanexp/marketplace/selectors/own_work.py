@@ -10,6 +10,8 @@ from django.db.models import Prefetch, QuerySet, Sum
 
 from humanexp.marketplace.errors import NotFound
 from humanexp.marketplace.models import HIT, Assignment, BonusPayment, Message, Payout, Worker
+from humanexp.marketplace.models.assignments import is_accepted, is_approved
+from humanexp.marketplace.rows import first_or
 from humanexp.marketplace.states import AssignmentState
 
 
@@ -47,28 +49,23 @@ class Earnings:
 
 
 def own_assignment(worker: Worker, assignment_id: str) -> Assignment:
-    assignment = (
-        Assignment.objects.select_related("hit__hit_type", "hit__requester", "worker")
-        .filter(worker=worker, assignment_id=assignment_id)
-        .first()
+    return first_or(
+        Assignment.objects.select_related("hit__hit_type", "hit__requester", "worker").filter(
+            worker=worker, assignment_id=assignment_id
+        ),
+        NotFound(),
     )
-    if assignment is None:
-        raise NotFound
-    return assignment
 
 
 def hit_of_assignment(assignment_id: str) -> HIT:
-    assignment = Assignment.objects.select_related("hit__hit_type").filter(assignment_id=assignment_id).first()
-    if assignment is None:
-        raise NotFound
-    return assignment.hit
+    named = Assignment.objects.select_related("hit__hit_type").filter(assignment_id=assignment_id)
+    return first_or(named, NotFound()).hit
 
 
 def work_in_hand(worker: Worker, now: datetime) -> QuerySet[Assignment]:
     """Accepted and not yet submitted, most urgent first."""
     return (
-        Assignment.objects.accepted(now)
-        .filter(worker=worker)
+        Assignment.objects.filter(is_accepted(now), worker=worker)
         .select_related("hit__hit_type", "hit__requester", "worker")
         .order_by("deadline_at")
     )
@@ -94,7 +91,7 @@ def earnings_of(worker: Worker, now: datetime) -> Earnings:
 
 def owed_cents(worker: Worker, now: datetime) -> int:
     """Approved rewards and bonuses, less what was paid out."""
-    rewards = _sum(Assignment.objects.approved(now).filter(worker=worker), "reward_cents")
+    rewards = _sum(Assignment.objects.filter(is_approved(now), worker=worker), "reward_cents")
     bonuses = _sum(worker.bonus_payments.all(), "amount_cents")
     return rewards + bonuses - _sum(worker.payouts.all(), "amount_cents")
 
@@ -110,7 +107,7 @@ class DeskSums:
 
 
 def desk_sums(now: datetime) -> DeskSums:
-    approved, bonuses = Assignment.objects.approved(now), BonusPayment.objects.all()
+    approved, bonuses = Assignment.objects.filter(is_approved(now)), BonusPayment.objects.all()
     paid_out = _sum(Payout.objects.all(), "amount_cents")
     return DeskSums(
         owed_cents=_sum(approved, "reward_cents") + _sum(bonuses, "amount_cents") - paid_out,
@@ -128,7 +125,7 @@ def everybody_owed(now: datetime) -> list[tuple[Worker, int]]:
     rewards, bonuses, payouts = (
         dict(rows.values_list("worker").annotate(cents=Sum(field)))
         for rows, field in (
-            (Assignment.objects.approved(now).order_by(), "reward_cents"),
+            (Assignment.objects.filter(is_approved(now)).order_by(), "reward_cents"),
             (BonusPayment.objects.order_by(), "amount_cents"),
             (Payout.objects.order_by(), "amount_cents"),
         )

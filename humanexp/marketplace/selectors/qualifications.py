@@ -17,7 +17,9 @@ from humanexp.marketplace.models import (
     Requester,
     Worker,
 )
+from humanexp.marketplace.models.assignments import is_approved, is_rejected
 from humanexp.marketplace.requirements import Locale, WorkerProfile
+from humanexp.marketplace.rows import first_or
 
 
 def existing_type_ids(qualification_type_ids: Iterable[str]) -> set[str]:
@@ -30,10 +32,10 @@ def existing_type_ids(qualification_type_ids: Iterable[str]) -> set[str]:
 
 
 def qualification_type(qualification_type_id: str) -> QualificationType:
-    found = QualificationType.objects.filter(qualification_type_id=qualification_type_id, disposed_at=None).first()
-    if found is None:
-        raise QualificationTypeDoesNotExist(f"QualificationType {qualification_type_id} does not exist.")
-    return found
+    return first_or(
+        QualificationType.objects.filter(qualification_type_id=qualification_type_id, disposed_at=None),
+        QualificationTypeDoesNotExist(f"QualificationType {qualification_type_id} does not exist."),
+    )
 
 
 def owned_type(requester: Requester, qualification_type_id: str) -> QualificationType:
@@ -76,21 +78,16 @@ def requestable_types() -> QuerySet[QualificationType]:
 
 
 def requestable_type(qualification_type_id: str) -> QualificationType:
-    found = requestable_types().filter(qualification_type_id=qualification_type_id).first()
-    if found is None:
-        raise NotFound
-    return found
+    return first_or(requestable_types().filter(qualification_type_id=qualification_type_id), NotFound())
 
 
 def own_request(worker: Worker, request_id: str) -> QualificationRequest:
-    found = (
-        QualificationRequest.objects.select_related("qualification_type__requester", "worker")
-        .filter(worker=worker, request_id=request_id)
-        .first()
+    return first_or(
+        QualificationRequest.objects.select_related("qualification_type__requester", "worker").filter(
+            worker=worker, request_id=request_id
+        ),
+        NotFound(),
     )
-    if found is None:
-        raise NotFound
-    return found
 
 
 def obstacle_of(wanted: QualificationType, last: QualificationRequest | None, now: datetime) -> str | None:
@@ -118,8 +115,8 @@ def profile_of(worker: Worker | None, now: datetime) -> WorkerProfile:
     theirs = Assignment.objects.filter(worker=worker)
     return WorkerProfile(
         qualifications=dict(granted.values_list("qualification_type__qualification_type_id", "value")),
-        approved=theirs.approved(now).count(),
-        rejected=theirs.rejected().count(),
+        approved=theirs.filter(is_approved(now)).count(),
+        rejected=theirs.filter(is_rejected()).count(),
         locale=Locale(worker.country, worker.subdivision) if worker.country else None,
         is_adult=worker.is_adult,
         is_master=worker.is_master,

@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from humanexp.marketplace.errors import NotFound
 from humanexp.marketplace.models import UploadedFile
+from humanexp.marketplace.rows import first_or
 
 #: As long as the real service's addresses work.
 _SECONDS = 60
@@ -22,7 +23,4 @@ def upload_behind(token: str) -> UploadedFile:
         key = signing.loads(token, salt=_SALT, max_age=_SECONDS)
     except signing.BadSignature as err:
         raise NotFound("This address has expired, or was never given out.") from err
-    uploaded = UploadedFile.objects.filter(key=key).first()
-    if uploaded is None:
-        raise NotFound
-    return uploaded
+    return first_or(UploadedFile.objects.filter(key=key), NotFound())

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import reduce
+from operator import or_
 
 from django.db.models import QuerySet
 
 from humanexp.marketplace.errors import AssignmentDoesNotExist, HITDoesNotExist, HITTypeDoesNotExist
 from humanexp.marketplace.models import HIT, Assignment, BonusPayment, HITType, Requester
-from humanexp.marketplace.models.assignments import AssignmentQuerySet, is_approved, is_rejected, is_submitted
+from humanexp.marketplace.models.assignments import is_approved, is_rejected, is_submitted
 from humanexp.marketplace.models.hits import HITQuerySet
-from humanexp.marketplace.states import AssignmentState, HITState, hit_state
+from humanexp.marketplace.rows import first_or
+from humanexp.marketplace.states import AssignmentState
 
 
 def hit_type_of(requester: Requester, hit_type_id: str) -> HITType:
-    hit_type = HITType.objects.filter(requester=requester, hit_type_id=hit_type_id).first()
-    if hit_type is None:
-        raise HITTypeDoesNotExist(f"Hit type {hit_type_id} does not exist.")
-    return hit_type
+    return first_or(
+        HITType.objects.filter(requester=requester, hit_type_id=hit_type_id),
+        HITTypeDoesNotExist(f"Hit type {hit_type_id} does not exist."),
+    )
 
 
 def hit_types_asking_for(requester: Requester, qualification_type_id: str) -> list[int]:
@@ -35,35 +38,19 @@ def hits_of(requester: Requester, now: datetime) -> HITQuerySet:
 
 
 def hit_of(requester: Requester, hit_id: str, now: datetime) -> HIT:
-    hit = hits_of(requester, now).filter(hit_id=hit_id).first()
-    if hit is None:
-        raise HITDoesNotExist(f"Hit {hit_id} does not exist.")
-    return hit
-
-
-def state_of(hit: HIT, now: datetime) -> HITState:
-    """Needs a HIT from `hits_of`."""
-    return hit_state(
-        now=now,
-        counts=hit.counts,
-        expires_at=hit.expires_at,
-        disposed_at=hit.disposed_at,
-        is_reviewing=hit.is_reviewing,
-    )
+    return first_or(hits_of(requester, now).filter(hit_id=hit_id), HITDoesNotExist(f"Hit {hit_id} does not exist."))
 
 
 def assignment_of(requester: Requester, assignment_id: str) -> Assignment:
-    assignment = (
-        Assignment.objects.select_related("worker", "hit__hit_type", "hit__requester")
-        .filter(hit__requester=requester, assignment_id=assignment_id)
-        .first()
+    return first_or(
+        Assignment.objects.select_related("worker", "hit__hit_type", "hit__requester").filter(
+            hit__requester=requester, assignment_id=assignment_id
+        ),
+        AssignmentDoesNotExist(f"Assignment {assignment_id} does not exist."),
     )
-    if assignment is None:
-        raise AssignmentDoesNotExist(f"Assignment {assignment_id} does not exist.")
-    return assignment
 
 
-def listed_assignments(hit: HIT, states: list[str], now: datetime) -> AssignmentQuerySet:
+def listed_assignments(hit: HIT, states: list[str], now: datetime) -> QuerySet[Assignment]:
     """Submitted, approved and rejected ones, in these states."""
     conditions = {
         AssignmentState.SUBMITTED: is_submitted(now),
@@ -73,11 +60,7 @@ def listed_assignments(hit: HIT, states: list[str], now: datetime) -> Assignment
     assignments = Assignment.objects.select_related("worker", "hit").filter(hit=hit, submitted_at__isnull=False)
     if not states:
         return assignments
-    wanted = [condition for state, condition in conditions.items() if state in states]
-    combined = wanted[0]
-    for condition in wanted[1:]:
-        combined |= condition
-    return assignments.filter(combined)
+    return assignments.filter(reduce(or_, (condition for state, condition in conditions.items() if state in states)))
 
 
 def bonus_payments_of(requester: Requester) -> QuerySet[BonusPayment]:

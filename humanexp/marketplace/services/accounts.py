@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
@@ -12,15 +11,8 @@ from django.db import transaction
 from humanexp.marketplace.errors import BadPayout, NameTaken, NotFound, SignUpRefused
 from humanexp.marketplace.models import Account, Deposit, Invitation, Payout, Requester, RequesterKey, Worker
 from humanexp.marketplace.money import cents_to_dollars
+from humanexp.marketplace.rows import change, first_or
 from humanexp.marketplace.selectors.own_work import owed_cents
-
-
-@dataclass(frozen=True, kw_only=True)
-class RequesterAccount:
-    requester: Requester
-    key: RequesterKey
-    #: False when the name was there already; nothing was changed then.
-    is_new: bool
 
 
 @transaction.atomic
@@ -70,9 +62,7 @@ def record_payout(*, worker: Worker, amount_cents: int, way: str, note: str, now
 @transaction.atomic
 def mark_as_master(*, worker: Worker, is_master: bool) -> Worker:
     """Work that asks for masters is shown to those alone whom the desk has marked."""
-    worker.is_master = is_master
-    worker.save(update_fields=["is_master"])
-    return worker
+    return change(worker, is_master=is_master)
 
 
 @transaction.atomic
@@ -81,9 +71,13 @@ def make_clerk(*, username: str, now: datetime) -> str:
     account, _ = Account.objects.get_or_create(username=username, defaults={"joined_at": now, "is_clerk": True})
     if not account.is_clerk:
         raise NameTaken(f"{username!r} is somebody else's name already.")
+    return _new_password(account)
+
+
+def _new_password(account: Account) -> str:
     password = secrets.token_urlsafe(12)
     account.set_password(password)
-    account.save()
+    account.save(update_fields=["password"])
     return password
 
 
@@ -94,40 +88,31 @@ def deposit(*, requester: Requester, amount_cents: int, now: datetime) -> Deposi
 
 
 @transaction.atomic
-def create_requester(*, name: str, balance_cents: int, now: datetime) -> RequesterAccount:
-    """A requester with a key and a first deposit; the same name again gives the same key and no money."""
+def create_requester(*, name: str, balance_cents: int, now: datetime) -> tuple[RequesterKey, bool]:
+    """The key of a new requester with a first deposit, and True; the same name again: the same key, and no money."""
     existing = Requester.objects.filter(name=name).first()
     if existing is not None:
         key = existing.keys.filter(is_active=True).order_by("pk").first()
-        if key is None:
-            key = RequesterKey.objects.create(requester=existing, created_at=now)
-        return RequesterAccount(requester=existing, key=key, is_new=False)
+        return key or RequesterKey.objects.create(requester=existing, created_at=now), False
     account = Account(username=f"requester/{name}", joined_at=now)  # the slash: no worker can sign up as this
     account.set_unusable_password()
     account.save()
     requester = Requester.objects.create(account=account, name=name)
     deposit(requester=requester, amount_cents=balance_cents, now=now)
-    key = RequesterKey.objects.create(requester=requester, created_at=now)
-    return RequesterAccount(requester=requester, key=key, is_new=True)
+    return RequesterKey.objects.create(requester=requester, created_at=now), True
 
 
 @transaction.atomic
 def reset_password(*, username: str) -> str:
     """A new password for somebody who has forgotten theirs; it is shown once."""
-    account = Account.objects.filter(username=username, worker__isnull=False).first()
-    if account is None:
-        raise NotFound(f"There is no worker named {username!r}.")
-    password = secrets.token_urlsafe(12)
-    account.set_password(password)
-    account.save(update_fields=["password"])
-    return password
+    accounts = Account.objects.filter(username=username, worker__isnull=False)
+    return _new_password(first_or(accounts, NotFound(f"There is no worker named {username!r}.")))
 
 
 @transaction.atomic
 def replace_keys(*, name: str, now: datetime) -> RequesterKey:
     """A new key; every older one of this requester stops working."""
-    requester = Requester.objects.filter(name=name).first()
-    if requester is None:
-        raise NotFound(f"There is no requester named {name!r}.")
+    named = Requester.objects.filter(name=name)
+    requester = first_or(named, NotFound(f"There is no requester named {name!r}."))
     requester.keys.update(is_active=False)
     return RequesterKey.objects.create(requester=requester, created_at=now)

@@ -10,24 +10,22 @@ from django.db import transaction
 
 from humanexp.marketplace.errors import (
     AlreadyTaken,
-    AnswersRefused,
     AssignmentClosed,
     Blocked,
     EmptySubmission,
     InvalidAssignmentState,
     NotFound,
     NothingAvailable,
-    NotQualified,
 )
 from humanexp.marketplace.models import HIT, Assignment, HITType, UploadedFile, Worker
 from humanexp.marketplace.question import RESERVED_FIELDS, read_question
 from humanexp.marketplace.question_form import QuestionForm
-from humanexp.marketplace.requirements import Action, unmet
+from humanexp.marketplace.requirements import Action, require
+from humanexp.marketplace.rows import change, first_or
 from humanexp.marketplace.selectors.accounts import is_blocked_by
 from humanexp.marketplace.selectors.groups import takeable_hits
 from humanexp.marketplace.selectors.own_work import work_in_hand
 from humanexp.marketplace.selectors.qualifications import profile_of
-from humanexp.marketplace.selectors.work import state_of
 from humanexp.marketplace.services import payments
 from humanexp.marketplace.states import OVERRIDE_DAYS, AssignmentState, HITState
 from humanexp.marketplace.xml_documents import answers_to_xml, fields_to_xml
@@ -67,8 +65,7 @@ def accept(*, worker: Worker, hit: HIT, now: datetime) -> Assignment:
             return earlier
         if state is not AssignmentState.ABANDONED:
             raise AlreadyTaken
-        earlier.abandoned_at = earlier.deadline_at
-        earlier.save(update_fields=["abandoned_at"])
+        change(earlier, abandoned_at=earlier.deadline_at)
     _require_qualified(worker, hit.hit_type, now)
     if not HIT.objects.counted(now).open(now).filter(pk=hit.pk).exists():
         raise NothingAvailable
@@ -85,12 +82,7 @@ def accept(*, worker: Worker, hit: HIT, now: datetime) -> Assignment:
 def _require_qualified(worker: Worker, hit_type: HITType, now: datetime) -> None:
     if is_blocked_by(hit_type.requester, worker):
         raise Blocked
-    profile = profile_of(worker, now)
-    if unmet(hit_type.requirements, profile, Action.DISCOVER):
-        raise NotFound  # hidden from this worker, so nothing is there
-    # Accept is guarded by every requirement.
-    if unmet(hit_type.requirements, profile, Action.ACCEPT):
-        raise NotQualified
+    require(hit_type.requirements, profile_of(worker, now), Action.ACCEPT)
 
 
 @transaction.atomic
@@ -102,9 +94,7 @@ def give_back(*, assignment: Assignment, now: datetime) -> Assignment:
         return assignment
     if state is not AssignmentState.ACCEPTED:
         raise AssignmentClosed("This work has been submitted; it cannot be returned.")
-    assignment.returned_at = now
-    assignment.save(update_fields=["returned_at"])
-    return assignment
+    return change(assignment, returned_at=now)
 
 
 @transaction.atomic
@@ -116,16 +106,11 @@ def submit(
     now: datetime,
 ) -> Assignment:
     """Store a worker's answer, once. The same assignment again changes nothing: the first answer stands."""
-    assignment = (
-        Assignment.objects.select_for_update(of=("self",))
-        .select_related("hit__hit_type")
-        .filter(assignment_id=assignment_id)
-        .first()
-        if assignment_id.isalnum()
-        else None
+    locked = Assignment.objects.select_for_update(of=("self",)).select_related("hit__hit_type")
+    assignment = first_or(
+        locked.filter(assignment_id=assignment_id) if assignment_id.isalnum() else locked.none(),
+        NotFound("No work with this assignmentId was accepted here. A preview cannot be submitted: accept first."),
     )
-    if assignment is None:
-        raise NotFound("No work with this assignmentId was accepted here. A preview cannot be submitted: accept first.")
     if assignment.submitted_at is not None:
         return assignment
     if assignment.state(now) is not AssignmentState.ACCEPTED:
@@ -133,11 +118,12 @@ def submit(
     named = {name: values for name, values in fields.items() if name not in RESERVED_FIELDS}
     if not named and not files:
         raise EmptySubmission
-    assignment.answer = _answer(assignment, named, files or {})
-    assignment.submitted_at = now
-    assignment.auto_approves_at = now + timedelta(seconds=assignment.hit.hit_type.auto_approval_delay_seconds)
-    assignment.save(update_fields=["answer", "submitted_at", "auto_approves_at"])
-    return assignment
+    return change(
+        assignment,
+        answer=_answer(assignment, named, files or {}),
+        submitted_at=now,
+        auto_approves_at=now + timedelta(seconds=assignment.hit.hit_type.auto_approval_delay_seconds),
+    )
 
 
 def _answer(assignment: Assignment, fields: Mapping[str, Sequence[str]], files: Mapping[str, SentFile]) -> str:
@@ -146,11 +132,7 @@ def _answer(assignment: Assignment, fields: Mapping[str, Sequence[str]], files: 
     if not isinstance(question, QuestionForm):
         # A name sent more than once (check boxes) is one answer, its values joined as on MTurk.
         return fields_to_xml((name, "|".join(values)) for name, values in fields.items())
-    read = question.read(fields, {name: len(sent.content) for name, sent in files.items()})
-    if read.problems:
-        names = {one.identifier: one.display_name or one.identifier for one in question.questions}
-        raise AnswersRefused(read.problems, names)
-    answers = list(read.answers)
+    answers = list(question.accepted(fields, {name: len(sent.content) for name, sent in files.items()}))
     for number, one in enumerate(answers):
         if one.identifier in files and one.free_text is None and not one.selections:
             sent = files[one.identifier]
@@ -171,17 +153,14 @@ def approve(*, assignment: Assignment, feedback: str | None, override_rejection:
         raise _wrong_state(assignment, state, allowed)
     if overriding:
         hit = HIT.objects.counted(now).get(pk=assignment.hit_id)
-        if state_of(hit, now) is HITState.DISPOSED:
+        if hit.state(now) is HITState.DISPOSED:
             raise InvalidAssignmentState("The HIT has been deleted; its rejections cannot be overridden any more.")
         if assignment.submitted_at is None or assignment.submitted_at < now - timedelta(days=OVERRIDE_DAYS):
             raise InvalidAssignmentState("A rejection can be overridden for 30 days after the submission.")
         # A submitted assignment's money is on hold; a rejected one's was set free.
         payments.require_funds(requester=hit.requester, cost_cents=assignment.cost_cents, now=now)
-    assignment.approved_at = now
-    if feedback is not None:
-        assignment.requester_feedback = feedback
-    assignment.save(update_fields=["approved_at", "requester_feedback"])
-    return assignment
+    said = {} if feedback is None else {"requester_feedback": feedback}
+    return change(assignment, approved_at=now, **said)
 
 
 @transaction.atomic
@@ -190,10 +169,7 @@ def reject(*, assignment: Assignment, feedback: str, now: datetime) -> Assignmen
     state = assignment.state(now)
     if state is not AssignmentState.SUBMITTED:
         raise _wrong_state(assignment, state, "Submitted")
-    assignment.rejected_at = now
-    assignment.requester_feedback = feedback
-    assignment.save(update_fields=["rejected_at", "requester_feedback"])
-    return assignment
+    return change(assignment, rejected_at=now, requester_feedback=feedback)
 
 
 def _wrong_state(assignment: Assignment, state: AssignmentState, allowed: str) -> InvalidAssignmentState:

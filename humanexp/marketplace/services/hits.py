@@ -17,20 +17,21 @@ from humanexp.marketplace.errors import (
     InvalidHITState,
     InvalidMaximumAssignmentsIncrease,
     InvalidParameterValue,
-    TokenAlreadyUsed,
 )
 from humanexp.marketplace.models import HIT, HITType, Requester, UploadedFile
 from humanexp.marketplace.money import LARGE_HIT
 from humanexp.marketplace.question import ExternalQuestion, read_question
 from humanexp.marketplace.requirements import asks_for_masters, check_requirements, custom_type_ids
+from humanexp.marketplace.rows import change
 from humanexp.marketplace.selectors.qualifications import existing_type_ids
-from humanexp.marketplace.selectors.work import state_of
 from humanexp.marketplace.services import payments, tokens
 from humanexp.marketplace.states import HITState
 
 #: HITs made longer ago cannot be extended, and none can be open longer than this from now.
 YEAR = timedelta(days=365)
 _MAXIMUM_ASSIGNMENTS = 1_000_000_000
+#: All states but the last.
+_LIVING = (HITState.ASSIGNABLE, HITState.UNASSIGNABLE, HITState.REVIEWABLE, HITState.REVIEWING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,16 +51,6 @@ class HITTypeValues:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 
-@dataclass(frozen=True, kw_only=True)
-class HITValues:
-    """What a HIT has of its own."""
-
-    question: str
-    lifetime_seconds: int
-    max_assignments: int = 1
-    annotation: str = ""
-
-
 @transaction.atomic
 def make_hit_type(*, requester: Requester, values: HITTypeValues, now: datetime) -> HITType:
     """The same values give the same type."""
@@ -71,7 +62,17 @@ def make_hit_type(*, requester: Requester, values: HITTypeValues, now: datetime)
 
 
 @transaction.atomic
-def make_hit(*, hit_type: HITType, values: HITValues, operation: str, token: str | None, now: datetime) -> HIT:
+def make_hit(
+    *,
+    hit_type: HITType,
+    question: str,
+    lifetime_seconds: int,
+    max_assignments: int,
+    annotation: str,
+    operation: str,
+    token: str | None,
+    now: datetime,
+) -> HIT:
     """Open to workers from now on. The repeat of a token names the HIT that the first call made."""
     requester = hit_type.requester
     earlier = tokens.earlier_use(requester=requester, operation=operation, token=token, now=now)
@@ -80,22 +81,22 @@ def make_hit(*, hit_type: HITType, values: HITValues, operation: str, token: str
             f"The HIT with ID {earlier.made} already exists. {tokens.already_processed(earlier.token)}"
         )
     require_usable(hit_type)
-    question = read_question(values.question)
-    fee_cents = _fee_cents(hit_type, values.max_assignments)
+    shown = read_question(question)
+    fee_cents = _fee_cents(hit_type, max_assignments)
     payments.require_funds(
-        requester=requester, cost_cents=values.max_assignments * (hit_type.reward_cents + fee_cents), now=now
+        requester=requester, cost_cents=max_assignments * (hit_type.reward_cents + fee_cents), now=now
     )
     hit = HIT.objects.create(
         hit_type=hit_type,
         requester=requester,
-        question=values.question,
-        external_url=question.url if isinstance(question, ExternalQuestion) else "",
-        frame_height_px=question.frame_height_px,
-        max_assignments=values.max_assignments,
-        annotation=values.annotation,
+        question=question,
+        external_url=shown.url if isinstance(shown, ExternalQuestion) else "",
+        frame_height_px=shown.frame_height_px,
+        max_assignments=max_assignments,
+        annotation=annotation,
         fee_cents=fee_cents,
         created_at=now,
-        expires_at=now + timedelta(seconds=values.lifetime_seconds),
+        expires_at=now + timedelta(seconds=lifetime_seconds),
     )
     tokens.record_use(requester=requester, operation=operation, token=token, made=hit.hit_id, now=now)
     return hit
@@ -122,8 +123,7 @@ def _fee_cents(hit_type: HITType, max_assignments: int) -> int:
 def add_assignments(*, hit: HIT, number: int, token: str | None, now: datetime) -> HIT:
     """More places on a HIT, at the fee it was made with: nothing under ten grows to ten."""
     operation = "CreateAdditionalAssignmentsForHIT"
-    if tokens.earlier_use(requester=hit.requester, operation=operation, token=token, now=now):
-        raise TokenAlreadyUsed(tokens.already_processed(token or ""))
+    tokens.use_once(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
     _require_extensible(hit, now)
     total = hit.max_assignments + number
     if total > _MAXIMUM_ASSIGNMENTS:
@@ -132,10 +132,7 @@ def add_assignments(*, hit: HIT, number: int, token: str | None, now: datetime) 
         raise InvalidMaximumAssignmentsIncrease
     if hit.expires_at > now:  # places of an expired HIT cost nothing until it is opened again
         payments.require_funds(requester=hit.requester, cost_cents=number * hit.cost_cents, now=now)
-    hit.max_assignments, hit.extended_at, hit.is_reviewing = total, now, False
-    hit.save(update_fields=["max_assignments", "extended_at", "is_reviewing"])
-    tokens.record_use(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
-    return hit
+    return change(hit, max_assignments=total, extended_at=now, is_reviewing=False)
 
 
 @transaction.atomic
@@ -146,37 +143,32 @@ def set_expiration(*, hit: HIT, expire_at: datetime, now: datetime) -> HIT:
     """
     token = f"{hit.hit_id}-{expire_at.timestamp():.3f}"
     operation = "UpdateExpirationForHIT"
-    if tokens.earlier_use(requester=hit.requester, operation=operation, token=token, now=now):
-        raise TokenAlreadyUsed(tokens.already_processed(token))
+    tokens.use_once(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
     if expire_at > now:
         _require_extensible(hit, now)
         if expire_at > now + YEAR:
             raise InvalidParameterValue("ExpireAt: a HIT can stay open for one year at most.")
         if hit.expires_at <= now:
-            payments.require_funds(requester=hit.requester, cost_cents=hit.counts.available * hit.cost_cents, now=now)
+            payments.require_funds(requester=hit.requester, cost_cents=hit.n_available * hit.cost_cents, now=now)
         if expire_at > hit.expires_at:
             hit.extended_at = now
         hit.expires_at, hit.is_reviewing = expire_at, False
-    elif state_of(hit, now) is HITState.DISPOSED:
-        raise InvalidHITState(_state_sentence(hit, now, "Assignable, Unassignable, Reviewable, Reviewing"))
     else:
+        _require_state(hit, now, *_LIVING)
         hit.expires_at = min(hit.expires_at, now)
     hit.save(update_fields=["expires_at", "extended_at", "is_reviewing"])
-    tokens.record_use(requester=hit.requester, operation=operation, token=token, made=hit.hit_id, now=now)
     return hit
 
 
 @transaction.atomic
 def dispose(*, hit: HIT, now: datetime) -> HIT:
     """Only what is reviewable, and judged to the last assignment."""
-    if state_of(hit, now) not in (HITState.REVIEWABLE, HITState.REVIEWING):
-        raise InvalidHITState(_state_sentence(hit, now, "Reviewing, Reviewable"))
-    if hit.counts.submitted:
+    _require_state(hit, now, HITState.REVIEWING, HITState.REVIEWABLE)
+    if hit.n_submitted:
         raise InvalidHITState(
-            f"This HIT has {hit.counts.submitted} submitted assignments that are neither approved nor rejected."
+            f"This HIT has {hit.n_submitted} submitted assignments that are neither approved nor rejected."
         )
-    hit.disposed_at = now
-    hit.save(update_fields=["disposed_at"])
+    change(hit, disposed_at=now)
     UploadedFile.objects.filter(assignment__hit=hit).delete()
     return hit
 
@@ -184,38 +176,32 @@ def dispose(*, hit: HIT, now: datetime) -> HIT:
 @transaction.atomic
 def mark_reviewing(*, hit: HIT, revert: bool, now: datetime) -> HIT:
     """A note of the requester's on a reviewable HIT; it changes nothing for workers."""
-    wanted = HITState.REVIEWING if revert else HITState.REVIEWABLE
-    if state_of(hit, now) is not wanted:
-        raise InvalidHITState(_state_sentence(hit, now, wanted))
-    hit.is_reviewing = not revert
-    hit.save(update_fields=["is_reviewing"])
-    return hit
+    _require_state(hit, now, HITState.REVIEWING if revert else HITState.REVIEWABLE)
+    return change(hit, is_reviewing=not revert)
 
 
 @transaction.atomic
 def change_type(*, hit: HIT, hit_type: HITType, now: datetime) -> HIT:
     """Places still free take the new type's terms; who has accepted is paid what was promised."""
-    if state_of(hit, now) is HITState.DISPOSED:
-        raise InvalidHITState(_state_sentence(hit, now, "Assignable, Unassignable, Reviewable, Reviewing"))
+    _require_state(hit, now, *_LIVING)
     require_usable(hit_type)
     fee_cents = _fee_cents(hit_type, hit.max_assignments)
     if hit.expires_at > now:
         more = hit_type.reward_cents + fee_cents - hit.cost_cents
-        payments.require_funds(requester=hit.requester, cost_cents=hit.counts.available * more, now=now)
-    hit.hit_type, hit.fee_cents = hit_type, fee_cents
-    hit.save(update_fields=["hit_type", "fee_cents"])
-    return hit
+        payments.require_funds(requester=hit.requester, cost_cents=hit.n_available * more, now=now)
+    return change(hit, hit_type=hit_type, fee_cents=fee_cents)
 
 
 def _require_extensible(hit: HIT, now: datetime) -> None:
-    if state_of(hit, now) is HITState.DISPOSED:
-        raise InvalidHITState(_state_sentence(hit, now, "Assignable, Unassignable, Reviewable, Reviewing"))
+    _require_state(hit, now, *_LIVING)
     if hit.created_at < now - YEAR:
         raise HITTooOldForExtension
 
 
-def _state_sentence(hit: HIT, now: datetime, allowed: str) -> str:
-    return (
-        f"This HIT is currently in the state '{state_of(hit, now)}'. "
-        f"This operation can be called with a status of: {allowed}"
-    )
+def _require_state(hit: HIT, now: datetime, *allowed: HITState) -> None:
+    state = hit.state(now)
+    if state not in allowed:
+        raise InvalidHITState(
+            f"This HIT is currently in the state '{state}'. "
+            f"This operation can be called with a status of: {', '.join(allowed)}"
+        )

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from humanexp.marketplace.errors import TooManyInquiries
 from humanexp.marketplace.models import HITType, Inquiry, Message, Worker
+from humanexp.marketplace.rows import change
 from humanexp.marketplace.services.qualifications import send_message
 
 #: Of one worker, in a day.
@@ -26,7 +27,6 @@ def ask_requester(*, worker: Worker, hit_type: HITType, subject: str, text: str,
 @transaction.atomic
 def answer(*, inquiry: Inquiry, text: str, now: datetime) -> Message:
     """Lands on the worker's messages page."""
-    inquiry.answered_at = now
-    inquiry.save(update_fields=["answered_at"])
+    change(inquiry, answered_at=now)
     subject = f"Re: {inquiry.subject}"[:250]
     return send_message(sender=inquiry.requester, worker=inquiry.worker, subject=subject, text=text, now=now)

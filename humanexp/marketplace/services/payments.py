@@ -7,7 +7,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from humanexp.marketplace.errors import InsufficientFunds, InvalidParameterValue, TokenAlreadyUsed
+from humanexp.marketplace.errors import InsufficientFunds, InvalidParameterValue
 from humanexp.marketplace.models import Assignment, BonusPayment, Requester
 from humanexp.marketplace.money import FeeSchedule, cents_to_dollars
 from humanexp.marketplace.selectors.accounts import balance_of
@@ -37,8 +37,7 @@ def send_bonus(
 ) -> BonusPayment:
     """Pay once; the repeat of a token is refused."""
     requester = assignment.hit.requester
-    if tokens.earlier_use(requester=requester, operation="SendBonus", token=token, now=now):
-        raise TokenAlreadyUsed(tokens.already_processed(token or ""))
+    tokens.use_once(requester=requester, operation="SendBonus", token=token, now=now)
     if assignment.worker.worker_id != worker_id:
         raise InvalidParameterValue(f"Worker {worker_id} did not do assignment {assignment.assignment_id}.")
     if assignment.submitted_at is None:
@@ -47,7 +46,7 @@ def send_bonus(
         raise InvalidParameterValue("BonusAmount: the least is 0.01.")
     fee_cents = fees().bonus_fee_cents(amount_cents)
     require_funds(requester=requester, cost_cents=amount_cents + fee_cents, now=now)
-    bonus = BonusPayment.objects.create(
+    return BonusPayment.objects.create(
         requester=requester,
         worker=assignment.worker,
         assignment=assignment,
@@ -56,5 +55,3 @@ def send_bonus(
         reason=reason,
         granted_at=now,
     )
-    tokens.record_use(requester=requester, operation="SendBonus", token=token, now=now)
-    return bonus

@@ -9,13 +9,13 @@ from django.db import transaction
 
 from humanexp.marketplace.answer_key import AnswerKey
 from humanexp.marketplace.errors import (
-    AnswersRefused,
     CannotRequest,
     PermissionDenied,
     QualificationRequestDoesNotExist,
 )
 from humanexp.marketplace.models import Qualification, QualificationRequest, QualificationType, Requester, Worker
 from humanexp.marketplace.question_form import QuestionForm
+from humanexp.marketplace.rows import change, first_or
 from humanexp.marketplace.selectors.qualifications import obstacle_of
 from humanexp.marketplace.services.qualifications import grant, send_message
 from humanexp.marketplace.xml_documents import answers_to_xml
@@ -62,29 +62,23 @@ def submit_test(
     if not request.is_open(now):
         raise CannotRequest("The time for this test is over.")
     form = QuestionForm.from_xml(request.test)
-    read = form.read(fields)
-    if read.problems:
-        names = {one.identifier: one.display_name or one.identifier for one in form.questions}
-        raise AnswersRefused(read.problems, names)
-    request.answer, request.submitted_at = answers_to_xml(read.answers), now
-    request.save(update_fields=["answer", "submitted_at"])
+    answers = form.accepted(fields)
+    change(request, answer=answers_to_xml(answers), submitted_at=now)
     key = request.qualification_type.answer_key
     # A key that came with another test than the worker has seen scores nothing.
     if key and request.test == request.qualification_type.test:
-        _grant(request, AnswerKey.from_xml(key, form).score(read.answers), now, notify=False)
+        _grant(request, AnswerKey.from_xml(key, form).score(answers), now, notify=False)
     return request
 
 
 def pending_request(requester: Requester, request_id: str) -> QualificationRequest:
     """Of this requester's own type, sent and not decided."""
-    request = (
+    request = first_or(
         QualificationRequest.objects.select_for_update(of=("self",))
         .select_related("qualification_type__requester", "worker")
-        .filter(request_id=request_id, submitted_at__isnull=False, decided_at=None)
-        .first()
+        .filter(request_id=request_id, submitted_at__isnull=False, decided_at=None),
+        QualificationRequestDoesNotExist(f"QualificationRequest {request_id} does not exist."),
     )
-    if request is None:
-        raise QualificationRequestDoesNotExist(f"QualificationRequest {request_id} does not exist.")
     if request.qualification_type.requester_id != requester.pk:
         raise PermissionDenied("You do not own the QualificationType of this request.")
     return request
@@ -101,8 +95,7 @@ def accept(*, requester: Requester, request_id: str, value: int, now: datetime) 
 def reject(*, requester: Requester, request_id: str, reason: str, now: datetime) -> QualificationRequest:
     """The worker reads the reason."""
     request = pending_request(requester, request_id)
-    request.decided_at, request.outcome, request.reason = now, Outcome.REJECTED, reason
-    request.save(update_fields=["decided_at", "outcome", "reason"])
+    change(request, decided_at=now, outcome=Outcome.REJECTED, reason=reason)
     text = f"Your request for the qualification “{request.qualification_type.name}” was not granted. {reason}".strip()
     send_message(
         sender=request.qualification_type.requester,
@@ -117,5 +110,4 @@ def reject(*, requester: Requester, request_id: str, reason: str, now: datetime)
 def _grant(request: QualificationRequest, value: int, now: datetime, *, notify: bool) -> None:
     owned = request.qualification_type
     grant(owned=owned, worker_id=request.worker.worker_id, value=value, notify=notify, now=now)
-    request.decided_at, request.outcome = now, Outcome.GRANTED
-    request.save(update_fields=["decided_at", "outcome"])
+    change(request, decided_at=now, outcome=Outcome.GRANTED)

@@ -26,14 +26,9 @@ from humanexp.marketplace.models import (
     Worker,
 )
 from humanexp.marketplace.question_form import FileUpload, QuestionForm
+from humanexp.marketplace.rows import change, first_or
 from humanexp.marketplace.selectors.accounts import is_known_to, worker_by_id
 from humanexp.marketplace.selectors.work import hit_types_asking_for
-
-
-@dataclass(frozen=True, kw_only=True)
-class UndeliveredMessage:
-    worker_id: str
-    reason: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +126,7 @@ def update_type(*, owned: QualificationType, values: TypeValues, now: datetime) 
 @transaction.atomic
 def dispose_type(*, owned: QualificationType, now: datetime) -> QualificationType:
     """Pending requests are rejected; grants stay, for the HITs that are open."""
-    owned.disposed_at = now
-    owned.save(update_fields=["disposed_at"])
+    change(owned, disposed_at=now)
     owned.requests.filter(decided_at=None).update(
         decided_at=now, outcome=QualificationRequest.Outcome.REJECTED, reason="The qualification has been deleted."
     )
@@ -152,9 +146,8 @@ def grant(*, owned: QualificationType, worker_id: str, value: int, notify: bool,
     )
     was_granted = not is_new and qualification.status == Qualification.Status.GRANTED
     if not is_new and (not was_granted or qualification.value != value):
-        qualification.granted_at = qualification.granted_at if was_granted else now
-        qualification.value, qualification.status = value, Qualification.Status.GRANTED
-        qualification.save(update_fields=["value", "status", "granted_at"])
+        granted_at = qualification.granted_at if was_granted else now
+        change(qualification, value=value, status=Qualification.Status.GRANTED, granted_at=granted_at)
     if notify and not was_granted and is_known_to(owned.requester, worker, now):
         text = f"You now have the qualification “{owned.name}”. {owned.description}"
         send_message(sender=owned.requester, worker=worker, subject="A new qualification", text=text, now=now)
@@ -165,11 +158,11 @@ def grant(*, owned: QualificationType, worker_id: str, value: int, notify: bool,
 def revoke(*, owned: QualificationType, worker_id: str, reason: str, now: datetime) -> Qualification:
     """The row stays, as revoked; a worker who has worked for this requester reads the reason."""
     worker = worker_by_id(worker_id)
-    qualification = owned.qualifications.filter(worker=worker, status=Qualification.Status.GRANTED).first()
-    if qualification is None:
-        raise InvalidQualificationState("This worker does not have this qualification, so it cannot be taken away.")
-    qualification.status = Qualification.Status.REVOKED
-    qualification.save(update_fields=["status"])
+    qualification = first_or(
+        owned.qualifications.filter(worker=worker, status=Qualification.Status.GRANTED),
+        InvalidQualificationState("This worker does not have this qualification, so it cannot be taken away."),
+    )
+    change(qualification, status=Qualification.Status.REVOKED)
     if is_known_to(owned.requester, worker, now):
         text = f"You no longer have the qualification “{owned.name}”. {reason}".strip()
         send_message(sender=owned.requester, worker=worker, subject="A qualification has ended", text=text, now=now)
@@ -179,18 +172,17 @@ def revoke(*, owned: QualificationType, worker_id: str, reason: str, now: dateti
 @transaction.atomic
 def notify_workers(
     *, requester: Requester, subject: str, text: str, worker_ids: Sequence[str], now: datetime
-) -> list[UndeliveredMessage]:
-    """Only workers whose work this requester has judged get it; the others are named in the answer."""
-    undelivered = []
+) -> dict[str, str]:
+    """Only workers whose work this requester has judged get it; why the others do not, by worker id."""
+    undelivered = {}
     for worker_id in dict.fromkeys(worker_ids):
         try:
             worker = worker_by_id(worker_id)
         except WorkerDoesNotExist as err:
-            undelivered.append(UndeliveredMessage(worker_id=worker_id, reason=err.message))
+            undelivered[worker_id] = err.message
             continue
         if not is_known_to(requester, worker, now):
-            reason = "You have not approved or rejected work of this worker."
-            undelivered.append(UndeliveredMessage(worker_id=worker_id, reason=reason))
+            undelivered[worker_id] = "You have not approved or rejected work of this worker."
             continue
         send_message(sender=requester, worker=worker, subject=subject, text=text, now=now)
     return undelivered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from humanexp.marketplace.errors import TokenAlreadyUsed
 from humanexp.marketplace.models import Requester, RequestToken
 
 #: After this a token is forgotten: the same request would be done again.
@@ -25,6 +26,14 @@ def record_use(*, requester: Requester, operation: str, token: str | None, made:
         RequestToken.objects.update_or_create(
             requester=requester, operation=operation, token=token, defaults={"used_at": now, "made": made}
         )
+
+
+def use_once(*, requester: Requester, operation: str, token: str | None, made: str = "", now: datetime) -> None:
+    """Use a token, and refuse its repeat; in the transaction of what it stands for."""
+    earlier = earlier_use(requester=requester, operation=operation, token=token, now=now)
+    if earlier is not None:
+        raise TokenAlreadyUsed(already_processed(earlier.token))
+    record_use(requester=requester, operation=operation, token=token, made=made, now=now)
 
 
 def already_processed(token: str) -> str:

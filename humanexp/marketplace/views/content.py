@@ -13,11 +13,11 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_safe
 
 from humanexp.marketplace import clock
-from humanexp.marketplace.errors import AnswersRefused, NotFound, NotQualified
+from humanexp.marketplace.errors import AnswersRefused, NotFound
 from humanexp.marketplace.models import HIT
 from humanexp.marketplace.question import NO_ASSIGNMENT, HTMLQuestion, read_question
 from humanexp.marketplace.question_form import QuestionForm
-from humanexp.marketplace.requirements import Action, unmet
+from humanexp.marketplace.requirements import Action, require
 from humanexp.marketplace.selectors.groups import hit_by_id
 from humanexp.marketplace.selectors.own_work import own_assignment
 from humanexp.marketplace.selectors.qualifications import profile_of
@@ -48,11 +48,7 @@ def _require_shown(request: HttpRequest, hit: HIT) -> None:
         if own_assignment(worker, assignment_id).hit_id != hit.pk:
             raise NotFound
         return
-    profile = profile_of(worker, clock.now())
-    if unmet(hit.hit_type.requirements, profile, Action.DISCOVER):
-        raise NotFound
-    if unmet(hit.hit_type.requirements, profile, Action.PREVIEW):
-        raise NotQualified
+    require(hit.hit_type.requirements, profile_of(worker, clock.now()), Action.PREVIEW)
 
 
 @csp_replace(

@@ -10,10 +10,10 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
 from humanexp.marketplace import clock
-from humanexp.marketplace.errors import NotFound, NothingAvailable, NotQualified
+from humanexp.marketplace.errors import NothingAvailable
 from humanexp.marketplace.models import HIT, Worker
 from humanexp.marketplace.question import frame_url
-from humanexp.marketplace.requirements import Action, unmet
+from humanexp.marketplace.requirements import Action, require, unmet
 from humanexp.marketplace.selectors.groups import (
     Group,
     groups_for,
@@ -63,9 +63,7 @@ def group(request: HttpRequest, hit_type_id: str) -> HttpResponse:
     """Preview of the group's next HIT."""
     worker, now = worker_of(request), clock.now()
     hit_type = hit_type_by_id(hit_type_id)
-    profile = profile_of(worker, now)
-    if unmet(hit_type.requirements, profile, Action.DISCOVER):
-        raise NotFound
+    require(hit_type.requirements, profile_of(worker, now), Action.DISCOVER)
     if worker is not None:
         in_hand = work_in_hand(worker, now).filter(hit__hit_type=hit_type).first()
         if in_hand is not None and not wants_json(request):
@@ -82,8 +80,7 @@ def hit(request: HttpRequest, hit_id: str) -> HttpResponse:
     """Preview of one HIT."""
     worker, now = worker_of(request), clock.now()
     found = hit_by_id(hit_id, now)
-    if unmet(found.hit_type.requirements, profile_of(worker, now), Action.DISCOVER):
-        raise NotFound
+    require(found.hit_type.requirements, profile_of(worker, now), Action.DISCOVER)
     if not takeable_hits(worker, now).filter(pk=found.pk).exists():
         raise NothingAvailable
     return _preview(request, worker, found, accept_url=f"/hits/{hit_id}/accept/")
@@ -91,8 +88,7 @@ def hit(request: HttpRequest, hit_id: str) -> HttpResponse:
 
 def _preview(request: HttpRequest, worker: Worker | None, shown: HIT, *, accept_url: str) -> HttpResponse:
     profile = profile_of(worker, clock.now())
-    if unmet(shown.hit_type.requirements, profile, Action.PREVIEW):
-        raise NotQualified
+    require(shown.hit_type.requirements, profile, Action.PREVIEW)
     address = frame_url(work_url(request, shown), hit_id=shown.hit_id, submit_to=site_url(request))
     can_accept = not unmet(shown.hit_type.requirements, profile, Action.ACCEPT)
     body = {
@@ -104,26 +100,15 @@ def _preview(request: HttpRequest, worker: Worker | None, shown: HIT, *, accept_
         "accept_url": accept_url,
         "can_accept": can_accept,
     }
-    page = {
-        "hit": shown,
-        "reward_cents": shown.hit_type.reward_cents,
-        "frame_url": address,
-        "accept_url": accept_url,
-        "can_accept": can_accept,
-    }
+    page = {**body, "hit": shown}
     return html_or_json(request, lambda: render(request, "marketplace/preview.html", page), body)
 
 
 @require_safe
-def mturk_preview(request: HttpRequest) -> HttpResponse:
-    """The real site's address of a group, so that a link written for it works here."""
-    return redirect("group", hit_type_id=hit_type_by_group(request.GET.get("groupId", "")).hit_type_id)
-
-
-@require_safe
-def mturk_project(request: HttpRequest, group_id: str) -> HttpResponse:
-    """The same, in the real site's newer manner."""
-    return redirect("group", hit_type_id=hit_type_by_group(group_id).hit_type_id)
+def mturk_group(request: HttpRequest, group_id: str = "") -> HttpResponse:
+    """The real site's older and newer address of a group, so that a link written for it works here."""
+    named = hit_type_by_group(group_id or request.GET.get("groupId", ""))
+    return redirect("group", hit_type_id=named.hit_type_id)
 
 
 @require_POST

@@ -1,0 +1,25 @@
+"""What the marketplace's own commands share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+
+import django
+from django.core.management import call_command
+
+
+def prepare() -> None:
+    """Set Django up for the marketplace, whatever the platform has set before, and bring the database up to date."""
+    os.umask(0o077)  # the database holds requesters' secret keys
+    os.environ["DJANGO_SETTINGS_MODULE"] = "humanexp.marketplace.settings"
+    django.setup()
+    call_command("migrate", interactive=False, verbosity=0)
+
+
+def amount(text: str, *, example: str) -> str:
+    """An amount in dollars on the command line."""
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,2})?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount such as {example}")
+    return text
