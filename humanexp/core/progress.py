@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TextIO
+from typing import Self, TextIO
 
 SILENT_S = 2.0
 
@@ -34,7 +34,10 @@ class ProgressLine:
         self._width = max(self._width, len(text))
         self._stream.flush()
 
-    def end(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Leave the changing line."""
         if self._width and self._is_terminal:
             self._stream.write("\n")

@@ -16,9 +16,9 @@ from django.db import connection, connections
 from django.db.utils import Error as AnyDatabaseError
 
 from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError, JobCancelled, JobHandedBack
+from humanexp.core.errors import ApplicationError, JobCancelled, JobError, JobHandedBack
 from humanexp.jobs import services
-from humanexp.jobs.models import Job
+from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.outages import Backoff, is_outage
 from humanexp.jobs.pace import RecentRate
 from humanexp.jobs.registry import registered
@@ -157,6 +157,13 @@ def run_to_the_end(job: Job, *, tell: Callable[[str], object]) -> Job:
             is_told = True
         time.sleep(0.5)
         watch.sweep()
+
+
+def finish(job: Job, *, what: str, tell: Callable[[str], object]) -> None:
+    """Run a job to the end; raises JobError, which says what did not finish and why."""
+    job = run_to_the_end(job, tell=tell)
+    if job.state != JobState.DONE:
+        raise JobError(f"{what} did not finish: {(job.error or job.state).strip().splitlines()[-1]}")
 
 
 def _beat(job: Job, runner: str, stop: threading.Event, alive: Callable[[], object]) -> None:

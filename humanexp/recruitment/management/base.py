@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
+from django.core.management.base import CommandError
 
-from django.core.management.base import BaseCommand, CommandError
-
-from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError, NotFound
+from humanexp.core.commands import RefusableCommand
+from humanexp.core.errors import NotFound
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study, StudyFamily
 from humanexp.recruitment import money
@@ -20,14 +18,8 @@ def spent_words(sums: Money) -> str:
     return ", ".join(told) or "nothing approved yet"
 
 
-class RecruitmentCommand(BaseCommand):
-    """A refusal becomes a sentence and a non-zero exit status."""
-
-    def execute(self, *args: Any, **options: Any) -> str | None:
-        try:
-            return super().execute(*args, **options)
-        except (ApplicationError, AnalysisError) as error:
-            raise CommandError(str(error)) from error
+class RecruitmentCommand(RefusableCommand):
+    """What commands about recruiting ask and say alike."""
 
     def study(self, slug: str) -> Study:
         return experiments.study_by_slug(slug)

@@ -6,17 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from analysis.errors import AnalysisError
 from humanexp.console.summary import print_summary
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.recruitment import selectors as recruitment
 from humanexp.results import selectors, services
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Judge the sessions, fit the curves, compare models with people; print a summary and write every number."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -27,13 +24,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         target: Path | None = options["json"]
-        if target is not None and str(target) != "-" and not target.resolve().parent.is_dir():
-            raise CommandError(f"{target.parent} is no folder: make it first, or name another file with --json.")
-        try:
-            study = study_by_slug(options["study"])
-            run = services.run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
-        except (AnalysisError, ApplicationError) as error:
-            raise CommandError(str(error)) from error
+        check_folder(target)
+        study = study_by_slug(options["study"])
+        run = services.run_analysis(study=study, seed=options["seed"], n_bootstrap=options["bootstrap"])
         payments = recruitment.payment_summary(study)
         numbers = {**selectors.findings_json(run), "payments": dict(payments)}
         if str(target) == "-":

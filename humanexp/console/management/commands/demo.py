@@ -12,21 +12,21 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from analysis.errors import AnalysisError
 from humanexp.console import supervisor
 from humanexp.console.arguments import whole_number
 from humanexp.console.demo import ground, report
 from humanexp.console.demo.steps import STEPS, Demo
 from humanexp.console.supervisor import Addresses
-from humanexp.core.errors import ApplicationError, InputRefused
+from humanexp.core.commands import RefusableCommand
+from humanexp.core.errors import InputRefused
 from humanexp.simulation.connection import ParticipationFailed
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "The whole loop on fresh data: pictures, stimuli, people, networks, dashboard; then keep serving it."
     requires_migrations_checks = False
 
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         signal.signal(signal.SIGTERM, _interrupt)
         try:
             self._run(chosen, options)
-        except (ApplicationError, AnalysisError, ParticipationFailed) as error:
+        except ParticipationFailed as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
             if not ground.is_finished():

@@ -4,19 +4,19 @@ import json
 from dataclasses import asdict
 from typing import IO, Any, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from humanexp.console.examination import Finding, examine
 from humanexp.core import fingerprints
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 
 MARKS = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "fault": "[red]fault[/]", "missing": "[red]missing[/]"}
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Say what runs, what is missing or wrong, and whether real money can move."
     requires_system_checks: list[str] = []
 
@@ -33,10 +33,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["record_keys"] or options["key_is_lost"]:
-            try:
-                fingerprints.record_keys(key_is_lost=options["key_is_lost"])
-            except ApplicationError as error:
-                raise CommandError(error.message) from error
+            fingerprints.record_keys(key_is_lost=options["key_is_lost"])
         findings = examine()
         if options["json"]:
             self.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=1))

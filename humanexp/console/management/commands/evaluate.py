@@ -3,19 +3,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from analysis.errors import AnalysisError
 from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.evaluations import services
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.jobs import runner
-from humanexp.jobs.models import JobState
 from humanexp.stimuli.models import StimulusSet
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Let a classifier predict every stimulus of a set, or of a study's set."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -43,24 +41,19 @@ class Command(BaseCommand):
         parser.add_argument("--owner", metavar="USERNAME", default="", help="whose predictions they are in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            run, job = services.evaluate(
-                stimulus_set=_stimulus_set(options),
-                spec=options["classifier"],
-                name=options["name"],
-                device=options["device"],
-                rule=options["rule"],
-                own_labels=options["own_labels"],
-                labels=options["labels"],
-                allow_download=options["allow_download"],
-                owner=owner_called(options["owner"]),
-            )
-        except (ApplicationError, AnalysisError) as error:
-            raise CommandError(str(error)) from error
-        job = runner.run_to_the_end(job, tell=self.stderr.write)
+        run, job = services.evaluate(
+            stimulus_set=_stimulus_set(options),
+            spec=options["classifier"],
+            name=options["name"],
+            device=options["device"],
+            rule=options["rule"],
+            own_labels=options["own_labels"],
+            labels=options["labels"],
+            allow_download=options["allow_download"],
+            owner=owner_called(options["owner"]),
+        )
+        runner.finish(job, what="The evaluation", tell=self.stderr.write)
         run.refresh_from_db()
-        if job.state != JobState.DONE:
-            raise CommandError(f"The evaluation did not finish: {(job.error or job.state).strip().splitlines()[-1]}")
         self.stdout.write(f"{run.name}: {run.count} predictions, {run.accuracy_clean or 0:.3f} right on clean pictures")
 
 

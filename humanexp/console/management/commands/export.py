@@ -4,17 +4,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
-from analysis.errors import AnalysisError
 from humanexp.core.audit import record
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.recruitment import selectors as recruitment
 from humanexp.results.exports import export_study
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = (
         "Write a study's tables (CSV and Parquet), trial files, findings, settings and the meaning of every column, "
         "without worker ids: everything that python -m analysis.findings needs to compute every number again."
@@ -25,12 +24,12 @@ class Command(BaseCommand):
         parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="a new or an empty folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        study = study_by_slug(options["study"])
+        payments = dict(recruitment.payment_summary(study))
         try:
-            study = study_by_slug(options["study"])
-            payments = dict(recruitment.payment_summary(study))
             written = export_study(study, options["to"], beside={"payments": payments})
-            record(action="export", subject="folder", study=study.slug, files=len(written))
-        except (AnalysisError, ApplicationError, OSError) as error:
+        except OSError as error:
             raise CommandError(str(error)) from error
+        record(action="export", subject="folder", study=study.slug, files=len(written))
         for path in written:
             self.stdout.write(f"{path.stat().st_size:>12,}  {path}")

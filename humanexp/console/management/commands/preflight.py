@@ -3,11 +3,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from humanexp.console.models import Tone
 from humanexp.console.preflight.running import run_preflight
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.core.progress import ProgressLine
 from humanexp.experiments import selectors as experiments
 from humanexp.recruitment.models import Environment
@@ -15,7 +15,7 @@ from humanexp.recruitment.models import Environment
 _MARKS = {Tone.GOOD: "passed", Tone.WARN: "note", Tone.BAD: "FAILED"}
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Try out everything that a launch depends on; publish asks for a green result. The console does the same."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,14 +23,9 @@ class Command(BaseCommand):
         parser.add_argument("--to", required=True, choices=Environment.values, help="where people are to be found")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        line = ProgressLine(sys.stderr)
-        try:
-            study = experiments.study_by_slug(options["study"])
+        study = experiments.study_by_slug(options["study"])
+        with ProgressLine(sys.stderr) as line:
             made = run_preflight(study=study, to=options["to"], report=line)
-        except ApplicationError as error:
-            raise CommandError(error.message) from error
-        finally:
-            line.end()
         for entry in made.lines:
             self.stdout.write(f"{_MARKS[Tone(entry['tone'])]:7} {entry['title']}: {entry['detail']}")
             if entry["remedy"]:

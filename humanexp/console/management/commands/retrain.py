@@ -3,22 +3,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO, Any, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from analysis.errors import AnalysisError
 from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
 from humanexp.console import retraining
 from humanexp.console.arguments import whole_number
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.jobs import runner
-from humanexp.jobs.models import JobState
 from humanexp.stimuli.selectors import stimulus_set_by_name
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Train a network further on the stimuli of a set, and compare before with after on other originals."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -48,27 +46,22 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            row, job = retraining.retrain(
-                stimulus_set=stimulus_set_by_name(options["stimuli"]),
-                evaluation_set=stimulus_set_by_name(options["evaluate_on"]) if options["evaluate_on"] else None,
-                study=study_by_slug(options["study"]) if options["study"] else None,
-                spec=options["classifier"],
-                out=options["out"],
-                corruptions=[name.strip() for name in options["corruption"].split(",") if name.strip()],
-                share=options["share"],
-                recipe=_recipe(options),
-                device=options["device"],
-                labels=options["labels"],
-                power=_power(options),
-                allow_download=options["allow_download"],
-            )
-        except (ApplicationError, AnalysisError) as error:
-            raise CommandError(str(error)) from error
-        job = runner.run_to_the_end(job, tell=self.stderr.write)
+        row, job = retraining.retrain(
+            stimulus_set=stimulus_set_by_name(options["stimuli"]),
+            evaluation_set=stimulus_set_by_name(options["evaluate_on"]) if options["evaluate_on"] else None,
+            study=study_by_slug(options["study"]) if options["study"] else None,
+            spec=options["classifier"],
+            out=options["out"],
+            corruptions=[name.strip() for name in options["corruption"].split(",") if name.strip()],
+            share=options["share"],
+            recipe=_recipe(options),
+            device=options["device"],
+            labels=options["labels"],
+            power=_power(options),
+            allow_download=options["allow_download"],
+        )
+        runner.finish(job, what="The retraining", tell=self.stderr.write)
         row.refresh_from_db()
-        if job.state != JobState.DONE:
-            raise CommandError(f"The retraining did not finish: {(job.error or job.state).strip().splitlines()[-1]}")
         console = Console(file=cast(IO[str], self.stdout), width=110)
         console.print(_table(row.report))
         clean, energy = row.report["clean"], row.report["energy"]

@@ -5,13 +5,13 @@ from typing import Any
 
 import requests
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 from rich.progress import Progress
 
 from humanexp.console import scripted
 from humanexp.console.arguments import persona_mix, whole_number
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.recruitment.models import Campaign
 from humanexp.simulation.connection import ParticipationFailed, PatientConnection
@@ -19,7 +19,7 @@ from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Let scripted participants take part in a published study, over HTTP, from its entry to the submitted form."
     #: what every participant and every worker's account speaks HTTP with
     connect: scripted.Connect = PatientConnection
@@ -40,10 +40,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         participants, seed = options["participants"], options["seed"]
+        study = study_by_slug(options["study"])
+        campaign = scripted.open_campaign(study, participants)
+        self._check_reachable(campaign)
         try:
-            study = study_by_slug(options["study"])
-            campaign = scripted.open_campaign(study, participants)
-            self._check_reachable(campaign)
             with Progress(console=Console(stderr=True), transient=True) as progress:
                 task = progress.add_task("Scripted participants", total=participants)
                 run = scripted.run_in_browser
@@ -58,8 +58,6 @@ class Command(BaseCommand):
                     observers=ObserverModel(curves=DEMO_CURVES, seed=seed),
                     progress=lambda done, _: progress.update(task, completed=done),
                 )
-        except ApplicationError as error:
-            raise CommandError(error.message) from error
         except ParticipationFailed as error:
             raise CommandError(f"A scripted participant could not go on: {error}") from error
         kinds = ", ".join(f"{kind} {count}" for kind, count in cast.counts().items())

@@ -3,16 +3,16 @@ from __future__ import annotations
 import getpass
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from humanexp.core import fingerprints
 from humanexp.core.accounts import selectors, services
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.core.models import User
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Make, close, open and list researchers' accounts, and let somebody choose a new password."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -31,22 +31,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self._warn_of_keys()
-        try:
-            match options["act"]:
-                case "add":
-                    self._add(options)
-                case "reset-password":
-                    self._reset(selectors.account(options["username"]), prompts=options["prompt"])
-                case "disable":
-                    user = services.set_active(user=selectors.account(options["username"]), is_active=False)
-                    self.stdout.write(f"{user} cannot sign in any more.")
-                case "enable":
-                    user = services.set_active(user=selectors.account(options["username"]), is_active=True)
-                    self.stdout.write(f"{user} can sign in again, with the password of before.")
-                case _:
-                    self._list()
-        except ApplicationError as error:
-            raise CommandError(error.message) from error
+        match options["act"]:
+            case "add":
+                self._add(options)
+            case "reset-password":
+                self._reset(selectors.account(options["username"]), prompts=options["prompt"])
+            case "disable":
+                user = services.set_active(user=selectors.account(options["username"]), is_active=False)
+                self.stdout.write(f"{user} cannot sign in any more.")
+            case "enable":
+                user = services.set_active(user=selectors.account(options["username"]), is_active=True)
+                self.stdout.write(f"{user} can sign in again, with the password of before.")
+            case _:
+                self._list()
 
     def _add(self, options: dict[str, Any]) -> None:
         chosen = {"username": options["username"], "email": options["email"], "is_staff": options["staff"]}

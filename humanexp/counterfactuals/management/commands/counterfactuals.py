@@ -4,19 +4,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.experiments.models import Population
 from humanexp.jobs import runner
-from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceSet
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Search for counterfactuals: pictures perturbed against a model while an oracle still sees the same object."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -44,20 +43,15 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["name"] or f"{options['images']}-{services.default_model_name(options['classifier'])}"
-        try:
-            run = SearchRun.objects.filter(name=name).first()
-            if run is None:
-                run, job = services.create_search(order=_order(options, name))
-            elif run.is_crowd and run.completed_at is None and run.rounds.exists():
-                job = _next_round(run)
-            else:
-                job = services.start(run=run)
-        except (ApplicationError, AnalysisError) as error:
-            raise CommandError(str(error)) from error
-        job = runner.run_to_the_end(job, tell=self.stderr.write)
+        run = SearchRun.objects.filter(name=name).first()
+        if run is None:
+            run, job = services.create_search(order=_order(options, name))
+        elif run.is_crowd and run.completed_at is None and run.rounds.exists():
+            job = _next_round(run)
+        else:
+            job = services.start(run=run)
+        runner.finish(job, what="The search", tell=self.stderr.write)
         run.refresh_from_db()
-        if job.state != JobState.DONE:
-            raise CommandError(f"The search did not finish: {(job.error or job.state).strip().splitlines()[-1]}")
         if run.is_crowd and run.completed_at is None:
             latest = run.rounds.latest("step")
             self.stdout.write(

@@ -3,17 +3,16 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from analysis.categories import CATEGORIES
-from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.core.progress import ProgressLine
 from humanexp.evaluations.specs import checked_specs
 from humanexp.stimuli.selectors import source_set_by_name
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = (
         "Let classifiers look at the clean originals of a set of pictures, and store how many name each one right. "
         "Studies then draw their gold pictures from those that all of them name right."
@@ -33,15 +32,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from humanexp.evaluations.gold import rate_originals
 
-        line = ProgressLine(sys.stderr)
-        try:
-            source_set = source_set_by_name(options["images"])
-            specs = checked_specs(options["classifier"], allow_code=True)
+        source_set = source_set_by_name(options["images"])
+        specs = checked_specs(options["classifier"], allow_code=True)
+        with ProgressLine(sys.stderr) as line:
             report = rate_originals(source_set, specs, line, allow_code=True, device=options["device"])
-        except (ApplicationError, AnalysisError) as error:
-            raise CommandError(str(error)) from error
-        finally:
-            line.end()
         for spec, accuracy in report.accuracies.items():
             self.stdout.write(f"{spec}: {accuracy:.3f} of the clean pictures named right")
         by_category = ", ".join(f"{name} {report.n_agreed_by_category.get(name, 0)}" for name in CATEGORIES)

@@ -3,17 +3,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from analysis.acceptance import RULE_SETS, RuleSet, read_rule_set
-from analysis.errors import AnalysisError
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.experiments import services
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Plan a study from a study file (TOML) and store it as a draft."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -24,18 +23,13 @@ class Command(BaseCommand):
         path = Path(options["file"])
         try:
             configuration = StudyConfiguration.from_toml(path.read_text(encoding="utf-8"), source=path.name)
-            owner = owner_called(options["owner"])
-            study = services.create_study(
-                configuration=configuration, by=owner, rules=_rules_beside(configuration, path)
-            )
+            rules = _rules_beside(configuration, path)
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{path} is not UTF-8: save it as UTF-8.") from error
-        except ApplicationError as error:
-            raise CommandError(error.message) from error
-        except AnalysisError as error:
-            raise CommandError(str(error)) from error
+        owner = owner_called(options["owner"])
+        study = services.create_study(configuration=configuration, by=owner, rules=rules)
         for note in study.plan_notes:
             self.stdout.write(f"- {note}")
         self.stdout.write(

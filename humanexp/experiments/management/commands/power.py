@@ -5,21 +5,19 @@ from dataclasses import fields
 from pathlib import Path
 from typing import IO, Any, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.experiments import services
 from humanexp.experiments.power.page import PowerPage, power_page
 from humanexp.experiments.power.question import USUAL_DIFFERENCE, PowerQuestion, planned_answers
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.jobs import runner
-from humanexp.jobs.models import JobState
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Simulate a planned study: would it find the difference that matters, and how many people would?"
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -37,20 +35,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         target: Path | None = options["json"]
-        if target is not None and not target.resolve().parent.is_dir():
-            raise CommandError(f"{target.parent} is no folder: make it first, or name another file with --json.")
-        try:
-            study = study_by_slug(options["study"])
-            if options["people"] is None:
-                planned = planned_answers(study)
-                options["people"] = planned.people if planned else 2
-            question = PowerQuestion(**{one.name: options[one.name] for one in fields(PowerQuestion)})
-            estimate, job = services.request_power(study=study, question=question)
-        except (ApplicationError, AnalysisError) as error:
-            raise CommandError(str(error)) from error
-        job = runner.run_to_the_end(job, tell=self.stderr.write)
-        if job.state != JobState.DONE:
-            raise CommandError(f"The simulation did not finish: {(job.error or job.state).strip().splitlines()[-1]}")
+        check_folder(target)
+        study = study_by_slug(options["study"])
+        if options["people"] is None:
+            planned = planned_answers(study)
+            options["people"] = planned.people if planned else 2
+        question = PowerQuestion(**{one.name: options[one.name] for one in fields(PowerQuestion)})
+        estimate, job = services.request_power(study=study, question=question)
+        runner.finish(job, what="The simulation", tell=self.stderr.write)
         estimate.refresh_from_db()
         page = cast(PowerPage, power_page(estimate))
         Console(file=cast(IO[str], self.stdout), width=110).print(_table(page))

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
 from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Framing, Sampling, StimulusSet
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = (
         "Make a stimulus set: by default one that covers the reachable range of visual change. The same command again "
         "goes on with a set that was interrupted."
@@ -56,11 +56,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            stimulus_set = self._find_or_create(options)
-            job = services.start_generation(stimulus_set=stimulus_set)
-        except ApplicationError as error:
-            raise CommandError(error.message) from error
+        stimulus_set = self._find_or_create(options)
+        job = services.start_generation(stimulus_set=stimulus_set)
         job = runner.run_to_the_end(job, tell=self._tell)
         stimulus_set.refresh_from_db()
         if job.state != JobState.DONE:

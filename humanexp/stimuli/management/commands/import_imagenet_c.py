@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
@@ -14,7 +14,7 @@ from humanexp.stimuli.models import Framing, Sampling, StimulusSet
 from humanexp.stimuli.selectors import comparison
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = (
         "Import pictures in the layout of ImageNet-C (FUNCTION/LEVEL/CLASS/FILE, perhaps in group folders) and measure "
         "their visual change against the originals. The same command again goes on with an import that stopped."
@@ -36,26 +36,23 @@ class Command(BaseCommand):
         parser.add_argument("--owner", metavar="USERNAME", default="", help="whose set it is in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            source_set = selectors.source_set_by_name(options["images"])
-            existing = selectors.find_stimulus_set(options["name"])
-            if existing is None:
-                functions = [name.strip() for name in options["corruption"].split(",") if name.strip()]
-                found = services.import_imagenet_c(
-                    folder=options["folder"],
-                    source_set=source_set,
-                    name=options["name"],
-                    functions=list(dict.fromkeys(functions)),
-                    framing=options["framing"],
-                    size_px=options["size"],
-                    by=owner_called(options["owner"]),
-                )
-                self._tell(found)
-                stimulus_set, job = found.stimulus_set, found.job
-            else:
-                stimulus_set, job = existing, self._go_on(existing, options)
-        except ApplicationError as error:
-            raise CommandError(error.message) from error
+        source_set = selectors.source_set_by_name(options["images"])
+        existing = selectors.find_stimulus_set(options["name"])
+        if existing is None:
+            functions = [name.strip() for name in options["corruption"].split(",") if name.strip()]
+            found = services.import_imagenet_c(
+                folder=options["folder"],
+                source_set=source_set,
+                name=options["name"],
+                functions=list(dict.fromkeys(functions)),
+                framing=options["framing"],
+                size_px=options["size"],
+                by=owner_called(options["owner"]),
+            )
+            self._tell(found)
+            stimulus_set, job = found.stimulus_set, found.job
+        else:
+            stimulus_set, job = existing, self._go_on(existing, options)
         runner.run_to_the_end(job, tell=self.stdout.write)
         if job.state != JobState.DONE:
             raise CommandError(f"The import of {stimulus_set} is not complete:\n{_reason(job)}")

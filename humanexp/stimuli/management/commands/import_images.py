@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.core.progress import ProgressLine
 from humanexp.stimuli import services
 from humanexp.stimuli.services import ImportReport
@@ -17,7 +17,7 @@ from humanexp.stimuli.sufficiency import answers_for
 _TOLD = 20
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = (
         "Import labelled pictures: folders named by category or WordNet id, ImageNet's validation pictures with their "
         "list of labels, a CSV file with path,category, a zip archive, or a prefix of the storage in PICTURES_STORAGE."
@@ -38,8 +38,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        line = ProgressLine(sys.stderr)
-        try:
+        with ProgressLine(sys.stderr) as line:
             report = services.import_images(
                 source=_source(options),
                 name=options["name"],
@@ -51,10 +50,6 @@ class Command(BaseCommand):
                 by=owner_called(options["owner"]),
                 progress=line,
             )
-        except ApplicationError as error:
-            raise CommandError(error.message) from error
-        finally:
-            line.end()
         self._tell(report)
 
     def _tell(self, report: ImportReport) -> None:

@@ -3,15 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from analysis.errors import AnalysisError
 from analysis.masks import MASKS
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.stimuli.mask_files import write_masks
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Write masks as PNG files with a manifest of their digests, for use elsewhere."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,15 +22,12 @@ class Command(BaseCommand):
         parser.add_argument("--to", metavar="DIR", type=Path, required=True, help="a new or empty folder")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            rows = write_masks(
-                kind=options["kind"],
-                size_px=options["size"],
-                count=options["count"],
-                seed=options["seed"],
-                folder=options["to"],
-                pictures=options["pictures"],
-            )
-        except (ApplicationError, AnalysisError) as error:
-            raise CommandError(str(error)) from error
+        rows = write_masks(
+            kind=options["kind"],
+            size_px=options["size"],
+            count=options["count"],
+            seed=options["seed"],
+            folder=options["to"],
+            pictures=options["pictures"],
+        )
         self.stdout.write(f"{len(rows)} masks of the kind {options['kind']} in {options['to']}")

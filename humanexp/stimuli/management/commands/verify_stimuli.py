@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError
+from humanexp.core.commands import RefusableCommand
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Sampling
 from humanexp.stimuli.verification import verify_stimuli
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 _NAMES_TOLD = 5
 
 
-class Command(BaseCommand):
+class Command(RefusableCommand):
     help = "Make stimuli again and compare bytes and visual change with what is stored."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,11 +26,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["sample"] is not None and options["sample"] < 1:
             raise CommandError("--sample must be 1 or more.")
-        try:
-            stimulus_set = selectors.stimulus_set_by_name(options["name"])
-            found = verify_stimuli(stimulus_set, sample=options["sample"], seed=options["seed"])
-        except (ApplicationError, AnalysisError) as error:
-            raise CommandError(str(error)) from error
+        stimulus_set = selectors.stimulus_set_by_name(options["name"])
+        found = verify_stimuli(stimulus_set, sample=options["sample"], seed=options["seed"])
         stimuli = found.stimuli
         if not stimuli.checked:
             raise CommandError(f"The stimulus set {stimulus_set} holds no stimulus yet.")
