@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from analysis.spec.protocol import ProtocolConfig
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.experiments.audited import AuditedView
-from humanexp.experiments.authentication import HoldsSession, SessionTokenAuthentication
+from humanexp.experiments.authentication import HoldsToken, SessionTokenAuthentication
 from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import RefusalReason, Session
@@ -91,7 +91,7 @@ class RunView(AuditedView):
     """A call with a session's token; its replies are kept by no cache."""
 
     authentication_classes = [SessionTokenAuthentication]
-    permission_classes = [HoldsSession]
+    permission_classes = [HoldsToken]
     content_negotiation_class = AlwaysJson
     #: whose calls these are: participants', or those of a preview
     sittings: Sittings = STORED
@@ -122,7 +122,7 @@ class HandoffView(RunView):
     @extend_schema(request=HandoffIn, responses={200: TokenOut, **_CODE_REFUSALS}, auth=[])
     def post(self, request: Request) -> Response:
         """Exchange a one-time code (60 s) for a bearer token, and for what gets one again when this window is gone."""
-        given = _valid(HandoffIn, request)
+        given = valid(HandoffIn, request)
         exchanged = self.sittings.exchange_handoff(code=given["code"])
         kept = {"name": exchanged.keep_as, "secret": exchanged.resume_secret} if exchanged.keep_as else None
         return Response({"token": exchanged.token, "resume": kept})
@@ -135,7 +135,7 @@ class LookView(RunView):
     @extend_schema(request=HandoffIn, responses={200: LookOut, **_CODE_REFUSALS}, auth=[])
     def post(self, request: Request) -> Response:
         """What a one-time code opens, without using it up: a phone asks before it is refused."""
-        given = _valid(HandoffIn, request)
+        given = valid(HandoffIn, request)
         return Response({"tasks": self.sittings.look_behind(code=given["code"])})
 
 
@@ -153,7 +153,7 @@ class LeaseView(RunView):
     @extend_schema(request=LeaseIn, responses={200: LeaseOut, **_REFUSALS})
     def post(self, request: Request) -> Response:
         """Make this tab the owner of the session."""
-        given = _valid(LeaseIn, request)
+        given = valid(LeaseIn, request)
         return Response({"lease": self.sittings.take_lease(claim=self.claim, lease=given["lease"])})
 
 
@@ -181,7 +181,7 @@ class StimulusView(RunView):
     @extend_schema(parameters=[_LEASE], responses=_PICTURE)
     def get(self, request: Request, position: int, showing: int) -> HttpResponse:
         """A picture of an unanswered trial of the present block; `showing` 1 is the second one of a pair."""
-        _, trial = self.sittings.picture_trial(claim=self.claim, lease=self.lease, position=position)
+        _, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
         if showing >= len(trial.pictures):
             raise NotFound
         (stimuli,) = self.sittings.show(claim=self.claim, trials=[trial])
@@ -194,7 +194,7 @@ class MaskView(RunView):
     @extend_schema(parameters=[_LEASE], responses=_PICTURE)
     def get(self, request: Request, position: int) -> HttpResponse:
         """The noise that follows the pictures of an unanswered trial of the present block."""
-        course, trial = self.sittings.picture_trial(claim=self.claim, lease=self.lease, position=position)
+        course, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
         if course.protocol is None or not trial.task.is_timed:
             raise NotFound
         return HttpResponse(mask_png(seed=trial.mask_seed, protocol=course.protocol), content_type="image/png")
@@ -213,7 +213,7 @@ class QuestionView(RunView):
     )
     def get(self, request: Request, position: int) -> Response:
         """What is asked of an unanswered trial of the present block, in tasks that ask of every picture anew."""
-        course, trial = self.sittings.picture_trial(claim=self.claim, lease=self.lease, position=position)
+        course, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
         if trial.task.ask is None:
             raise NotFound
         return Response(trial.task.ask(trial.wanted, course.wording))
@@ -246,7 +246,7 @@ class CompleteView(RunView):
     @extend_schema(request=CompleteIn, parameters=[_LEASE], responses={200: CompletionOut, **_REFUSALS})
     def post(self, request: Request) -> Response:
         """Close the session once every trial is answered; repeated, the answer is the same."""
-        given = _valid(CompleteIn, request)
+        given = valid(CompleteIn, request)
         session = self.sittings.complete(claim=self.claim, lease=self.lease, environment=given["environment"])
         return Response(
             {
@@ -286,7 +286,7 @@ def _parts(course: Course, trial: PlannedTrial, stimuli: Sequence[bytes]) -> Ite
         yield mask_png(seed=trial.mask_seed, protocol=course.protocol)
 
 
-def _valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:
+def valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:
     serializer = serializer_class(data=request.data)
     serializer.is_valid(raise_exception=True)
     validated: dict[str, Any] = serializer.validated_data

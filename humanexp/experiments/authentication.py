@@ -13,25 +13,34 @@ from rest_framework.views import APIView
 
 from humanexp.core.errors import TokenRefused
 from humanexp.experiments import credentials
-from humanexp.experiments.credentials import SessionClaim
+from humanexp.experiments.credentials import Seal
 
 
 class SessionTokenAuthentication(BaseAuthentication):
     """Reads the claim of `Authorization: Bearer <token>`; the row's nonce is compared by the query that reads it."""
 
-    def authenticate(self, request: Request) -> tuple[AnonymousUser, SessionClaim]:
+    #: what tokens are sealed with
+    seal: Seal[Any] = credentials.TOKEN
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, Any]:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise TokenRefused
-        return AnonymousUser(), credentials.read_token(token.strip())
+        return AnonymousUser(), self.seal.read(token.strip())
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
-class HoldsSession(BasePermission):
+class PreviewTokenAuthentication(SessionTokenAuthentication):
+    """A session's token is none here, and the other way round: the two are signed differently."""
+
+    seal = credentials.PREVIEW_TOKEN
+
+
+class HoldsToken(BasePermission):
     def has_permission(self, request: Request, view: APIView) -> bool:
-        return isinstance(request.auth, SessionClaim)
+        return request.auth is not None
 
 
 class SessionTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
+from functools import lru_cache
 from typing import Any
 
 from analysis.spec.protocol import ProtocolConfig
-from humanexp.core.errors import NotFound, TokenRefused
+from humanexp.core.errors import NotFound
 from humanexp.experiments import pace, selectors
 from humanexp.experiments.credentials import SessionClaim
-from humanexp.experiments.models import Session, Trial
+from humanexp.experiments.models import Trial
 from humanexp.experiments.pictures import Picture
 from humanexp.experiments.tasks import TASKS, Task
 
@@ -60,38 +59,24 @@ class Course:
             raise NotFound
         return self.trials[position]
 
+    def fetchable(self, positions: Sequence[int], cursor: int) -> list[PlannedTrial]:
+        """The trials at these positions, if the pictures of all may be fetched: unanswered, in the cursor's block."""
+        trials = [self.trial(position) for position in positions]
+        if any(trial.position < cursor or self.blocks[trial.block]["first"] > cursor for trial in trials):
+            raise NotFound
+        return trials
+
     def begins_block(self, position: int) -> bool:
         return position < len(self.trials) and self.blocks[self.trials[position].block]["first"] == position
 
 
-_kept: OrderedDict[SessionClaim, Course] = OrderedDict()
-_lock = Lock()
-
-
-def course_of(claim: SessionClaim, *, total: int | None = None) -> Course:
-    """The course of the token's session; read anew where it has not the number of trials that the session has now.
+@lru_cache(maxsize=KEPT)
+def course_of(claim: SessionClaim) -> Course:
+    """The course of the token's session.
 
     Whether the token is still good is not looked at when the course is in memory: every call asks the session's row.
     """
-    with _lock:
-        course = _kept.get(claim)
-        if course is not None:
-            _kept.move_to_end(claim)
-    if course is None or (total is not None and total != len(course.trials)):
-        course = _read(claim)
-        with _lock:
-            _kept[claim] = course
-            while len(_kept) > KEPT:
-                _kept.popitem(last=False)
-    return course
-
-
-def _read(claim: SessionClaim) -> Course:
-    session = (
-        Session.objects.select_related("study__protocol").filter(pk=claim.session_id, token_nonce=claim.nonce).first()
-    )
-    if session is None:
-        raise TokenRefused(reason="revoked")
+    session = selectors.session_of(claim)
     study = session.study
     protocol = ProtocolConfig.from_dict(study.protocol.configuration) if study.protocol else None
     rows = Trial.objects.filter(session=session).order_by("position")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.core import signing
@@ -21,8 +21,7 @@ HANDOFF_MAX_AGE_S = 60
 PREVIEW_MAX_AGE_S = 12 * 3600
 #: Rows' keys are below this; a database refuses to look for a larger one.
 _KEYS = 2**63
-_TOKEN, _HANDOFF, _RESUME = "humanexp.session-token", "humanexp.hand-off", "humanexp.resume-secret"
-_PREVIEW_TOKEN, _PREVIEW_HANDOFF = "humanexp.preview-token", "humanexp.preview-hand-off"
+Claim = TypeVar("Claim")
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,11 @@ class HandoffClaim:
     #: under which name the browser keeps the resume secret; empty: not beyond its window
     keep_as: str
 
+    @classmethod
+    def read(cls, session_id: int, said: str) -> HandoffClaim:
+        nonce, _, keep_as = said.partition(" ")
+        return cls(session_id, nonce, keep_as)
+
 
 @dataclass(frozen=True)
 class PreviewClaim:
@@ -51,60 +55,37 @@ class PreviewClaim:
     nonce: str
 
 
-def sign_token(*, session_id: int, nonce: str) -> str:
-    return signing.dumps([session_id, nonce], salt=_TOKEN, compress=False)
+@dataclass(frozen=True)
+class Seal(Generic[Claim]):
+    """One kind of credential: signed under a name of its own, so that none passes for another."""
+
+    salt: str
+    claim: Callable[[int, str], Claim]
+    max_age_s: int | None
+
+    def sign(self, key: int, said: str) -> str:
+        return signing.dumps([key, said], salt=self.salt, compress=False)
+
+    def read(self, text: str) -> Claim:
+        try:
+            content: Any = signing.loads(text, salt=self.salt, max_age=self.max_age_s)
+        except signing.SignatureExpired as error:
+            raise TokenRefused(reason="expired") from error
+        except (signing.BadSignature, ValueError) as error:
+            raise TokenRefused from error
+        match content:
+            case [int(key), str(said)] if 0 < key < _KEYS and "\x00" not in said:
+                return self.claim(key, said)
+        raise TokenRefused
 
 
-def read_token(token: str) -> SessionClaim:
-    return SessionClaim(*_read(token, _TOKEN, TOKEN_MAX_AGE_S))
-
-
-def sign_resume_secret(*, session_id: int, nonce: str) -> str:
-    """What a browser keeps to get a token anew; good until the nonce of the session's row is changed."""
-    return signing.dumps([session_id, nonce], salt=_RESUME, compress=False)
-
-
-def read_resume_secret(secret: str) -> SessionClaim:
-    return SessionClaim(*_read(secret, _RESUME, None))
-
-
-def sign_handoff(*, session_id: int, nonce: str, keep_as: str = "") -> str:
-    return signing.dumps([session_id, f"{nonce} {keep_as}"], salt=_HANDOFF, compress=False)
-
-
-def read_handoff(code: str) -> HandoffClaim:
-    session_id, said = _read(code, _HANDOFF, HANDOFF_MAX_AGE_S)
-    nonce, _, keep_as = said.partition(" ")
-    return HandoffClaim(session_id, nonce, keep_as)
-
-
-def sign_preview_token(*, preview_id: int, nonce: str) -> str:
-    return signing.dumps([preview_id, nonce], salt=_PREVIEW_TOKEN, compress=False)
-
-
-def read_preview_token(token: str) -> PreviewClaim:
-    return PreviewClaim(*_read(token, _PREVIEW_TOKEN, PREVIEW_MAX_AGE_S))
-
-
-def sign_preview_handoff(*, preview_id: int, nonce: str) -> str:
-    return signing.dumps([preview_id, nonce], salt=_PREVIEW_HANDOFF, compress=False)
-
-
-def read_preview_handoff(code: str) -> PreviewClaim:
-    return PreviewClaim(*_read(code, _PREVIEW_HANDOFF, HANDOFF_MAX_AGE_S))
-
-
-def _read(text: str, salt: str, max_age_s: int | None) -> tuple[int, str]:
-    try:
-        content: Any = signing.loads(text, salt=salt, max_age=max_age_s)
-    except signing.SignatureExpired as error:
-        raise TokenRefused(reason="expired") from error
-    except (signing.BadSignature, ValueError) as error:
-        raise TokenRefused from error
-    match content:
-        case [int(key), str(nonce)] if 0 < key < _KEYS and "\x00" not in nonce:
-            return key, nonce
-    raise TokenRefused
+TOKEN = Seal("humanexp.session-token", SessionClaim, TOKEN_MAX_AGE_S)
+#: The nonce, a space, and under which name the resume secret is kept.
+HANDOFF = Seal("humanexp.hand-off", HandoffClaim.read, HANDOFF_MAX_AGE_S)
+#: What a browser keeps to get a token anew; good until the nonce of the session's row is changed.
+RESUME_SECRET = Seal("humanexp.resume-secret", SessionClaim, None)
+PREVIEW_TOKEN = Seal("humanexp.preview-token", PreviewClaim, PREVIEW_MAX_AGE_S)
+PREVIEW_HANDOFF = Seal("humanexp.preview-hand-off", PreviewClaim, HANDOFF_MAX_AGE_S)
 
 
 def receipt(session_code: str) -> str:

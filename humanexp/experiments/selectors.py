@@ -40,40 +40,33 @@ def visible_to(user: User | AnonymousUser) -> QuerySet[Study]:
     return studies if user.is_staff or user.is_superuser else studies.filter(memberships__user=user)
 
 
+def study_for(user: User | AnonymousUser, slug: str) -> Study:
+    """The study with this name, for a page of this researcher."""
+    study = visible_to(user).filter(slug=slug).first()
+    if study is None:
+        raise NotFound(f"There is no study {slug!r}, or it belongs to somebody else.")
+    return study
+
+
 def session_for_token(token: str) -> Session:
     """The session that a bearer token stands for; refuses forged, expired and revoked ones."""
-    return session_of(credentials.read_token(token))
+    return session_of(credentials.TOKEN.read(token))
 
 
 def session_of(claim: SessionClaim) -> Session:
-    found = Session.objects.select_related("study__protocol").filter(pk=claim.session_id, token_nonce=claim.nonce)
-    session = found.first()
+    return _claimed(Session.objects.select_related("study__protocol"), claim)
+
+
+def standing_of(claim: SessionClaim) -> Session:
+    """What changes about a session, of one row by its key: the call that everybody makes all the time."""
+    return _claimed(Session.objects.only("state", "cursor", "lease", "block_began_at"), claim)
+
+
+def _claimed(sessions: QuerySet[Session], claim: SessionClaim) -> Session:
+    session = sessions.filter(pk=claim.session_id, token_nonce=claim.nonce).first()
     if session is None:
         raise TokenRefused(reason="revoked")
     return session
-
-
-@dataclass(frozen=True)
-class Standing:
-    """What changes about a session."""
-
-    state: str
-    cursor: int
-    total: int
-    lease: str
-    block_began_at: datetime | None
-
-
-def standing_of(claim: SessionClaim) -> Standing:
-    """One row by its key: the call that everybody makes all the time."""
-    row = (
-        Session.objects.filter(pk=claim.session_id, token_nonce=claim.nonce)
-        .order_by()
-        .values_list("state", "cursor", "total", "lease", "block_began_at")
-    )
-    for values in row:
-        return Standing(*values)
-    raise TokenRefused(reason="revoked")
 
 
 #: Without an answer that counts, who was not heard of for longer gives their slot up to somebody who needs it.

@@ -10,8 +10,8 @@ from humanexp.experiments import credentials, selectors, services
 from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.models import Session, SessionState
 from humanexp.experiments.services import previewing, showing
-from humanexp.experiments.services.answering import StoredAnswer, picture_trial, picture_trials
-from humanexp.experiments.services.fetching import note_fetched
+from humanexp.experiments.services.answering import StoredAnswer, picture_trials
+from humanexp.experiments.services.showing import note_fetched
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,6 @@ class Sittings:
     look_behind: Callable[..., list[str]]
     session_of: Callable[[Any], Session]
     take_lease: Callable[..., str]
-    picture_trial: Callable[..., tuple[Course, PlannedTrial]]
     picture_trials: Callable[..., tuple[Course, list[PlannedTrial]]]
     #: pictures of trials, checked against what was made
     show: Callable[..., list[list[bytes]]]
@@ -50,7 +49,6 @@ STORED = Sittings(
     look_behind=services.look_behind,
     session_of=selectors.session_of,
     take_lease=services.take_lease,
-    picture_trial=picture_trial,
     picture_trials=picture_trials,
     show=showing.show,
     note_fetched=note_fetched,
@@ -66,7 +64,6 @@ PREVIEWED = Sittings(
     look_behind=previewing.look_behind,
     session_of=previewing.session_of,
     take_lease=previewing.take_lease,
-    picture_trial=previewing.picture_trial,
     picture_trials=previewing.picture_trials,
     show=previewing.show,
     note_fetched=lambda **_: None,

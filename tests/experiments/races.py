@@ -89,7 +89,7 @@ def answer_once(study):
     from tests.experiments.conftest import new_session
 
     session = new_session(study, "P-1")
-    claim = credentials.read_token(services.issue_token(session=session))
+    claim = credentials.TOKEN.read(services.issue_token(session=session))
     services.take_lease(claim=claim, lease="tab-00000001")
     names = ["dog", "cat", "bear", "bird", "car", "boat", "oven", "clock"]
     new, agreed = Counter(), 0
@@ -172,7 +172,7 @@ def killed_before_the_reply(study):
 
     session = new_session(study, "P-1")
     token = services.issue_token(session=session)
-    services.take_lease(claim=credentials.read_token(token), lease="tab-00000001")
+    services.take_lease(claim=credentials.TOKEN.read(token), lease="tab-00000001")
 
     def send(port, **headers):
         body = json.dumps({"position": 0, "response": "dog"}).encode()

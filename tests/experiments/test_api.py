@@ -213,7 +213,7 @@ def test_forged_tokens_get_a_plain_refusal(client, session, header):
 
 def test_a_token_with_another_sessions_number_is_forged(client, study):
     first, second = new_session(study, "P-1"), new_session(study, "P-2")
-    forged = credentials.sign_token(session_id=second.pk, nonce=first.token_nonce)
+    forged = credentials.TOKEN.sign(second.pk, first.token_nonce)
     assert client.get("/api/v1/run/session/", headers={"Authorization": f"Bearer {forged}"}).status_code == 401
     assert client.get("/api/v1/run/trials/0/mask/", headers={"Authorization": f"Bearer {forged}"}).status_code == 401
 

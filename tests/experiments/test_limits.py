@@ -425,5 +425,5 @@ def test_tokens_and_codes_from_the_future_are_good(client, study, monkeypatch):
     with monkeypatch.context() as earlier:
         earlier.setattr(signing.time, "time", lambda: now + 3600)
         token, code = services.issue_token(session=session), services.issue_handoff(session=session)
-    assert credentials.read_token(token).session_id == session.pk
+    assert credentials.TOKEN.read(token).session_id == session.pk
     assert client.post(f"{RUN}handoff/", {"code": code}, content_type="application/json").status_code == 200

@@ -11,13 +11,12 @@ from django.db.models import Exists, F, Q
 from analysis.tables import TIMING_COLUMNS
 from analysis.timing import TIMING_RULE, timing_ok
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, LeaseLost, NotFound, OutOfOrder, PictureDamaged, SessionClosed, TooFast
+from humanexp.core.errors import InvalidRequest, LeaseLost, OutOfOrder, PictureDamaged, SessionClosed, TooFast
 from humanexp.core.writing import write_turn
 from humanexp.experiments import pace, selectors
 from humanexp.experiments.course import Course, PlannedTrial, course_of
 from humanexp.experiments.credentials import SessionClaim
-from humanexp.experiments.models import Response, Session, SessionState, Trial
-from humanexp.experiments.selectors import Standing
+from humanexp.experiments.models import Preview, Response, Session, SessionState, Trial
 from humanexp.experiments.services import qualifying
 from humanexp.experiments.services.showing import is_restored, not_shown
 from humanexp.jobs import services as jobs
@@ -67,10 +66,8 @@ def store_response(
     The same position again changes nothing and gives back what is stored.
     """
     course = course_of(claim)
-    if position >= len(course.trials):
-        course = course_of(claim, total=selectors.standing_of(claim).total)
     trial = course.trial(position)
-    _check(trial, response, course.is_scripted, simulated)
+    check_answer(trial, response, course.is_scripted, simulated)
     record = {name: value for name, value in (timing or {}).items() if name in TIMING_COLUMNS and value is not None}
     now = clock.now()
     try:
@@ -98,7 +95,7 @@ def store_response(
                 if course.blocks[trial.block]["kind"] == qualifying.KIND:
                     row = Trial.objects.select_related("session__study").get(pk=trial.pk)
                     cursor = qualifying.after_answer(trial=row, cursor=cursor)
-                return _answer(course, trial, response, correct, cursor=cursor, is_new=True)
+                return answer_of(course, trial, response, correct, cursor=cursor, is_new=True)
     except IntegrityError:
         # Stored already although the cursor stood here: the row is the truth, the cursor follows it.
         Session.objects.filter(pk=course.session_id, cursor=position).update(cursor=position + 1)
@@ -134,7 +131,7 @@ def _was_set_back(course: Course, trial: PlannedTrial, now: datetime) -> bool:
     return bool(ahead.order_by().update(block_began_at=due, last_seen_at=now))
 
 
-def _check(trial: PlannedTrial, response: str, is_scripted: bool, simulated: bool) -> None:
+def check_answer(trial: PlannedTrial, response: str, is_scripted: bool, simulated: bool) -> None:
     if not trial.task.accepts(response):
         raise InvalidRequest(
             "This is not one of the possible answers.", fields={"response": f"{response!r} is not a choice"}
@@ -153,8 +150,8 @@ def _stored_before(claim: SessionClaim, lease: str, course: Course, trial: Plann
     check_lease(session, lease)
     stored = Response.objects.filter(session_id=course.session_id, position=trial.position).first()
     if stored is not None:
-        return _answer(course, trial, stored.response, stored.correct, cursor=session.cursor, is_new=False)
-    check_open(session)
+        return answer_of(course, trial, stored.response, stored.correct, cursor=session.cursor, is_new=False)
+    _check_open(session)
     if not_shown(trial).exists():
         raise PictureDamaged
     if session.cursor == trial.position and session.block_began_at is not None:
@@ -163,18 +160,18 @@ def _stored_before(claim: SessionClaim, lease: str, course: Course, trial: Plann
     raise OutOfOrder(fields={"cursor": str(session.cursor)})
 
 
-def check_lease(session: Session | Standing, lease: str) -> None:
+def check_lease(session: Session | Preview, lease: str) -> None:
     """Refuse a tab that does not own the session."""
     if not lease or session.lease != lease:
         raise LeaseLost
 
 
-def check_open(session: Session | Standing) -> None:
+def _check_open(session: Session) -> None:
     if session.state != SessionState.OPEN:
         raise SessionClosed
 
 
-def _answer(
+def answer_of(
     course: Course, trial: PlannedTrial, response: str, correct: bool | None, *, cursor: int, is_new: bool
 ) -> StoredAnswer:
     return StoredAnswer(
@@ -210,20 +207,10 @@ def complete(*, claim: SessionClaim, lease: str, environment: Mapping[str, Any])
     return session
 
 
-def picture_trial(*, claim: SessionClaim, lease: str, position: int) -> tuple[Course, PlannedTrial]:
-    """The trial at a position, if its pictures may be fetched now: unanswered, and in the block of the cursor."""
-    course, (trial,) = picture_trials(claim=claim, lease=lease, positions=range(position, position + 1))
-    return course, trial
-
-
-def picture_trials(*, claim: SessionClaim, lease: str, positions: range) -> tuple[Course, list[PlannedTrial]]:
+def picture_trials(*, claim: SessionClaim, lease: str, positions: Sequence[int]) -> tuple[Course, list[PlannedTrial]]:
     """The trials at these positions, if the pictures of all of them may be fetched now."""
     session = selectors.standing_of(claim)
-    course = course_of(claim, total=session.total)
-    trials = [course.trial(position) for position in positions]
     check_lease(session, lease)
-    check_open(session)
-    for trial in trials:
-        if trial.position < session.cursor or course.blocks[trial.block]["first"] > session.cursor:
-            raise NotFound
-    return course, trials
+    _check_open(session)
+    course = course_of(claim)
+    return course, course.fetchable(positions, session.cursor)

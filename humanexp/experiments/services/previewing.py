@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -17,20 +16,19 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from analysis.design import SessionPlan
 from analysis.design.plan import PlannedTrial as Planned
 from analysis.spec.protocol import ProtocolConfig
 from humanexp.core import clock
-from humanexp.core.errors import InvalidRequest, NotFound, OutOfOrder, SessionClosed, StudyRefused, TokenRefused
+from humanexp.core.errors import NotFound, OutOfOrder, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.models import User
 from humanexp.experiments import credentials, plans, selectors
 from humanexp.experiments.course import Course, PlannedTrial
 from humanexp.experiments.credentials import PreviewClaim
-from humanexp.experiments.grid import grid_order_for
 from humanexp.experiments.models import Preview, Protocol, Session, SessionState, Study
 from humanexp.experiments.pictures import Picture, stimulus_png
+from humanexp.experiments.plans import grid_order_for
 from humanexp.experiments.services import qualifying
-from humanexp.experiments.services.answering import StoredAnswer, check_lease
+from humanexp.experiments.services.answering import StoredAnswer, answer_of, check_answer, check_lease
 from humanexp.experiments.services.sessions import Exchanged
 from humanexp.experiments.tasks import TASKS
 
@@ -41,24 +39,6 @@ LEAST_WINDOW_MS = 200
 #: What the end page shows in place of a completion code.
 CODE = "PREVIEW"
 _OVER = "This preview is over: open another from the study's page."
-
-
-@dataclass(frozen=True, kw_only=True)
-class View:
-    """A preview with the plan that it follows."""
-
-    preview: Preview
-    plan: SessionPlan
-    blocks: list[dict[str, Any]]
-
-    @property
-    def study(self) -> Study:
-        return self.preview.study
-
-    def trial(self, position: int) -> Planned:
-        if position >= len(self.plan.trials):
-            raise NotFound
-        return self.plan.trials[position]
 
 
 @transaction.atomic
@@ -99,23 +79,22 @@ def issue_preview_handoff(*, preview: Preview) -> str:
     """A code that can be exchanged for a token once, within a minute."""
     preview.handoff_nonce = secrets.token_urlsafe(12)
     preview.save(update_fields=["handoff_nonce"])
-    return credentials.sign_preview_handoff(preview_id=preview.pk, nonce=preview.handoff_nonce)
+    return credentials.PREVIEW_HANDOFF.sign(preview.pk, preview.handoff_nonce)
 
 
 def exchange_handoff(*, code: str) -> Exchanged:
     preview = _behind(code)
     if not Preview.objects.filter(pk=preview.pk, handoff_nonce=preview.handoff_nonce).update(handoff_nonce=""):
         raise TokenRefused(reason="replayed")
-    return Exchanged(token=credentials.sign_preview_token(preview_id=preview.pk, nonce=preview.token_nonce))
+    return Exchanged(token=credentials.PREVIEW_TOKEN.sign(preview.pk, preview.token_nonce))
 
 
 def look_behind(*, code: str) -> list[str]:
-    preview = _behind(code)
-    return list(dict.fromkeys(block["task"] for block in _view(preview).blocks))
+    return list(dict.fromkeys(block["task"] for block in _course_of(_behind(code)).blocks))
 
 
 def _behind(code: str) -> Preview:
-    claim = credentials.read_preview_handoff(code)
+    claim = credentials.PREVIEW_HANDOFF.read(code)
     preview = Preview.objects.select_related("study").filter(pk=claim.preview_id, handoff_nonce=claim.nonce or None)
     found = preview.first()
     if found is None:
@@ -125,7 +104,7 @@ def _behind(code: str) -> Preview:
 
 def session_of(claim: PreviewClaim) -> Session:
     """The preview in the shape of a session that is never saved; its protocol is the one that is shown."""
-    return _as_session(_open(claim), SessionState.OPEN)
+    return _as_session(*_open(claim), SessionState.OPEN)
 
 
 def take_lease(*, claim: PreviewClaim, lease: str) -> str:
@@ -134,31 +113,11 @@ def take_lease(*, claim: PreviewClaim, lease: str) -> str:
     return lease
 
 
-def picture_trial(*, claim: PreviewClaim, lease: str, position: int) -> tuple[Course, PlannedTrial]:
-    course, trials = picture_trials(claim=claim, lease=lease, positions=[position])
-    return course, trials[0]
-
-
 def picture_trials(*, claim: PreviewClaim, lease: str, positions: Sequence[int]) -> tuple[Course, list[PlannedTrial]]:
-    """Trials whose pictures may be fetched now: unanswered, and in the block of the cursor."""
-    view = _open(claim)
-    _check_lease(view, lease)
-    planned = [view.trial(position) for position in positions]
-    cursor = view.preview.cursor
-    if any(trial.position < cursor or view.blocks[trial.block]["first"] > cursor for trial in planned):
-        raise NotFound
-    names = {name for trial in planned for name in trial.stimuli}
-    pictures = selectors.stimulus_pictures(view.study, names)
-    trials = [_trial(trial, pictures) for trial in planned]
-    course = Course(
-        session_id=0,
-        is_scripted=False,
-        blocks=view.blocks,
-        trials=tuple(trials),
-        protocol=_protocol(view.preview),
-        wording=view.study.configuration.get("wanted", {}),
-    )
-    return course, trials
+    """Trials whose pictures may be fetched now."""
+    preview, course = _open(claim)
+    check_lease(preview, lease)
+    return course, course.fetchable(positions, preview.cursor)
 
 
 def show(*, claim: PreviewClaim, trials: Sequence[PlannedTrial]) -> list[list[bytes]]:
@@ -170,40 +129,26 @@ def store_response(
     *, claim: PreviewClaim, lease: str, position: int, response: str, simulated: bool = False, **_measured: Any
 ) -> StoredAnswer:
     """Judge an answer and go on to the next trial. The answer itself is kept nowhere."""
-    view = _open(claim)
-    _check_lease(view, lease)
-    trial = view.trial(position)
-    task = TASKS[trial.task]
-    if simulated or not task.accepts(response):
-        raise InvalidRequest(
-            "This is not one of the possible answers.", fields={"response": f"{response!r} is not a choice"}
-        )
-    cursor, correct = view.preview.cursor, task.judge(response, trial.correct_response)
-    is_new = cursor == position
+    preview, course = _open(claim)
+    check_lease(preview, lease)
+    trial, cursor = course.trial(position), preview.cursor
+    check_answer(trial, response, course.is_scripted, simulated)
     if position > cursor:
         raise OutOfOrder(fields={"cursor": str(cursor)})
+    correct, is_new = trial.task.judge(response, trial.correct_response), cursor == position
     if is_new:
-        cursor = _go_on(view, trial, correct)
-    return StoredAnswer(
-        position=position,
-        cursor=cursor,
-        response=response,
-        correct=correct,
-        correct_response=trial.correct_response,
-        has_feedback=view.blocks[trial.block]["feedback"],
-        is_new=is_new,
-    )
+        cursor = _go_on(preview, course, trial, correct)
+    return answer_of(course, trial, response, correct, cursor=cursor, is_new=is_new)
 
 
-def _go_on(view: View, trial: Planned, correct: bool | None) -> int:
-    preview, block, cursor = view.preview, view.blocks[trial.block], trial.position + 1
+def _go_on(preview: Preview, course: Course, trial: PlannedTrial, correct: bool | None) -> int:
+    block, cursor, qualified = course.blocks[trial.block], trial.position + 1, preview.qualified
     right = (0 if trial.position == block["first"] else preview.right) + bool(correct)
-    qualified = preview.qualified
-    if qualifying.ends_try(view.blocks, trial.block, cursor):
+    if qualifying.ends_try(course.blocks, trial.block, cursor):
         # Who only wants to see the screens answers at random, and passes.
         counted = right if preview.hurry == 1 else cursor - block["first"]
-        rules = view.study.rule_set
-        cursor, qualified = qualifying.after_try(view.blocks, trial.block, rule_set=rules, right=counted)
+        rules = preview.study.rule_set
+        cursor, qualified = qualifying.after_try(course.blocks, trial.block, rule_set=rules, right=counted)
     here = Preview.objects.filter(pk=preview.pk, cursor=trial.position)
     here.update(cursor=cursor, right=right, qualified=qualified)
     return cursor
@@ -211,34 +156,29 @@ def _go_on(view: View, trial: Planned, correct: bool | None) -> int:
 
 def skip(*, claim: PreviewClaim, lease: str, to: str) -> int:
     """Go on at the next block, or (`to` = "main") past practice and qualification; the new cursor."""
-    view = _open(claim)
-    _check_lease(view, lease)
-    here = view.preview.cursor
+    preview, course = _open(claim)
+    check_lease(preview, lease)
+    here = preview.cursor
     if to == "main":
-        ahead = [block for block in view.blocks if block["kind"] == "main" and block["last"] >= here]
+        ahead = [block for block in course.blocks if block["kind"] == "main" and block["last"] >= here]
     else:
-        ahead = [block for block in view.blocks if block["first"] > here]
-    cursor = max(here, ahead[0]["first"]) if ahead else len(view.plan.trials)
-    Preview.objects.filter(pk=view.preview.pk).update(cursor=cursor, right=0)
+        ahead = [block for block in course.blocks if block["first"] > here]
+    cursor = max(here, ahead[0]["first"]) if ahead else len(course.trials)
+    Preview.objects.filter(pk=preview.pk).update(cursor=cursor, right=0)
     return int(cursor)
 
 
 def complete(*, claim: PreviewClaim, lease: str, environment: Mapping[str, Any]) -> Session:
     """The end: what was kept of the preview is deleted. What the page measured of the browser is not looked at."""
-    view = _open(claim)
-    _check_lease(view, lease)
-    left = len(view.plan.trials) - view.preview.cursor
-    if left:
-        raise OutOfOrder(f"{left} trials are not answered yet.", fields={"cursor": str(view.preview.cursor)})
-    session = _as_session(view, SessionState.COMPLETED)
-    Preview.objects.filter(pk=view.preview.pk).delete()
-    return session
+    preview, course = _open(claim)
+    check_lease(preview, lease)
+    if left := len(course.trials) - preview.cursor:
+        raise OutOfOrder(f"{left} trials are not answered yet.", fields={"cursor": str(preview.cursor)})
+    return _ended(preview, course, SessionState.COMPLETED)
 
 
 def leave_session(*, claim: PreviewClaim) -> Session:
-    view = _open(claim)
-    Preview.objects.filter(pk=view.preview.pk).delete()
-    return _as_session(view, SessionState.WITHDRAWN)
+    return _ended(*_open(claim), SessionState.WITHDRAWN)
 
 
 def proofs(session: Session) -> dict[str, str]:
@@ -246,56 +186,66 @@ def proofs(session: Session) -> dict[str, str]:
     return {"receipt": "", "completion_code": CODE} if session.state == SessionState.COMPLETED else {}
 
 
-def _open(claim: PreviewClaim) -> View:
+def _open(claim: PreviewClaim) -> tuple[Preview, Course]:
     known = Preview.objects.select_related("study__protocol").filter(pk=claim.preview_id, token_nonce=claim.nonce)
     found = known.filter(Q(by__is_active=True) | Q(by=None)).first()
     if found is None:
         raise SessionClosed(_OVER)
-    return _view(found)
+    return found, _course_of(found)
 
 
-def _view(preview: Preview) -> View:
-    plan = _plan(preview.study_id, preview.study.plan_digest, preview.slot)
-    return View(preview=preview, plan=plan, blocks=[dataclasses.asdict(block) for block in plan.blocks()])
+def _course_of(preview: Preview) -> Course:
+    return _read(preview.study_id, preview.study.plan_digest, preview.slot, preview.hurry)
 
 
 @lru_cache(maxsize=16)
-def _plan(study_pk: int, digest: str, slot: int) -> SessionPlan:
+def _read(study_pk: int, digest: str, slot: int, hurry: int) -> Course:
     """Kept by the digest of the plan: a large study's file takes a while to be parsed, and every call asks for it."""
-    study = Study.objects.get(pk=study_pk, plan_digest=digest)
-    return plans.session_plan(study, slot)[1]
+    study = Study.objects.select_related("protocol").get(pk=study_pk, plan_digest=digest)
+    plan = plans.session_plan(study, slot)[1]
+    pictures = selectors.stimulus_pictures(study, {name for trial in plan.trials for name in trial.stimuli})
+    return Course(
+        session_id=0,
+        is_scripted=False,
+        blocks=[dataclasses.asdict(block) for block in plan.blocks()],
+        trials=tuple(_trial(trial, pictures) for trial in plan.trials),
+        protocol=_protocol(study, hurry),
+        wording=study.configuration.get("wanted", {}),
+    )
 
 
-def _check_lease(view: View, lease: str) -> None:
-    check_lease(_as_session(view, SessionState.OPEN), lease)
-
-
-def _protocol(preview: Preview) -> ProtocolConfig:
+def _protocol(study: Study, hurry: int) -> ProtocolConfig:
     """The study's, or one of which every phase is shorter; a window that waits for the answer stays as it is."""
-    if preview.study.protocol is None:
+    if study.protocol is None:
         raise NotFound
-    whole = ProtocolConfig.from_dict(preview.study.protocol.configuration)
-    if preview.hurry == 1:
+    whole = ProtocolConfig.from_dict(study.protocol.configuration)
+    if hurry == 1:
         return whole
     phases = ("fixation_ms", "stimulus_ms", "mask_ms", "feedback_ms")
     # A phase that is there stays there.
-    shorter = {phase: -(-getattr(whole, phase) // preview.hurry) for phase in phases}
+    shorter = {phase: -(-getattr(whole, phase) // hurry) for phase in phases}
     if whole.fixed_response_window:
-        shorter["response_ms"] = max(LEAST_WINDOW_MS, whole.response_ms // preview.hurry)
+        shorter["response_ms"] = max(LEAST_WINDOW_MS, whole.response_ms // hurry)
     return whole.but(**shorter)
 
 
-def _as_session(view: View, state: SessionState) -> Session:
-    preview, study = view.preview, view.study
-    protocol = _protocol(preview)
-    study.protocol = Protocol(name=protocol.name, configuration=protocol.to_dict())
+def _ended(preview: Preview, course: Course, state: SessionState) -> Session:
+    session = _as_session(preview, course, state)
+    Preview.objects.filter(pk=preview.pk).delete()
+    return session
+
+
+def _as_session(preview: Preview, course: Course, state: SessionState) -> Session:
+    study, protocol = preview.study, course.protocol
+    if protocol is not None:
+        study.protocol = Protocol(name=protocol.name, configuration=protocol.to_dict())
     return Session(
         study=study,
         state=state,
         slot=preview.slot,
         cursor=preview.cursor,
-        total=len(view.plan.trials),
-        blocks=view.blocks,
+        total=len(course.trials),
+        blocks=course.blocks,
         grid_order=grid_order_for(study, person=f"preview {preview.pk}"),
         lease=preview.lease,
         qualified=preview.qualified,

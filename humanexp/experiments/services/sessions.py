@@ -14,7 +14,6 @@ from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.keys import pseudonym, random_code
 from humanexp.experiments import credentials, plans, selectors
-from humanexp.experiments.grid import grid_order_for
 from humanexp.experiments.models import (
     SESSION_TRANSITIONS,
     Participant,
@@ -26,6 +25,7 @@ from humanexp.experiments.models import (
     StudyState,
     Trial,
 )
+from humanexp.experiments.plans import grid_order_for
 from humanexp.experiments.services import places
 
 #: Two people who start at the same moment may reach for one slot; the constraint lets one have it.
@@ -163,7 +163,7 @@ def _create_trials(session: Session, plan: SessionPlan) -> None:
 
 def issue_token(*, session: Session) -> str:
     """A bearer token for the session; tokens given out before stay good."""
-    return credentials.sign_token(session_id=session.pk, nonce=session.token_nonce)
+    return credentials.TOKEN.sign(session.pk, session.token_nonce)
 
 
 def revoke_tokens(*, session: Session) -> Session:
@@ -182,7 +182,7 @@ def issue_handoff(*, session: Session, keep_as: str = "") -> str:
     opened = Session.objects.filter(pk=session.pk).exclude(state=SessionState.WITHDRAWN).update(handoff_nonce=nonce)
     if not opened:
         raise SessionClosed
-    return credentials.sign_handoff(session_id=session.pk, nonce=nonce, keep_as=keep_as)
+    return credentials.HANDOFF.sign(session.pk, f"{nonce} {keep_as}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +197,7 @@ class Exchanged:
 
 def exchange_handoff(*, code: str) -> Exchanged:
     """The token for a hand-off code. The conditional update decides: a code works once."""
-    claim = credentials.read_handoff(code)
+    claim = credentials.HANDOFF.read(code)
     if not claim.nonce:
         raise TokenRefused
     unused = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce)
@@ -213,12 +213,12 @@ def exchange_handoff(*, code: str) -> Exchanged:
 
 def resume_secret_of(*, session: Session) -> str:
     """What the browser that began the session shows to go on with it."""
-    return credentials.sign_resume_secret(session_id=session.pk, nonce=session.token_nonce)
+    return credentials.RESUME_SECRET.sign(session.pk, session.token_nonce)
 
 
 def look_behind(*, code: str) -> list[str]:
     """Tasks of the session that a hand-off code opens; the code stays good."""
-    claim = credentials.read_handoff(code)
+    claim = credentials.HANDOFF.read(code)
     session = Session.objects.filter(pk=claim.session_id, handoff_nonce=claim.nonce or None).first()
     if session is None:
         raise TokenRefused(reason="replayed", session_id=claim.session_id)

@@ -77,7 +77,7 @@ def session_behind(secret: str) -> Session | None:
     if not secret:
         return None
     try:
-        return experiment_selectors.session_of(credentials.read_resume_secret(secret))
+        return experiment_selectors.session_of(credentials.RESUME_SECRET.read(secret))
     except TokenRefused:
         return None
 
