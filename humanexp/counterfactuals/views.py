@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from humanexp.core import clock
+from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound
-from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import charts, groups, selectors, services
 from humanexp.counterfactuals.exports import write_archive
@@ -46,7 +46,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form = SearchForm(request.POST or None, initial=alike(selectors.search_by_name(like)) if like else None)
     if request.method == "POST" and form.is_valid():
         try:
-            run, _job = services.create_search(order=form.order(), by=_user(request))
+            run, _job = services.create_search(order=form.order(), by=user_of(request))
         except InvalidRequest as error:
             known = [field for field in error.fields if field in form.fields]
             form.add_error(known[0] if known else None, error.message)
@@ -103,7 +103,7 @@ def picture(request: HttpRequest, pk: int, which: str) -> HttpResponse:
 def freeze(request: HttpRequest, name: str) -> HttpResponse:
     run = selectors.search_by_name(name)
     try:
-        benchmark = services.freeze(run=run, by=_user(request))
+        benchmark = services.freeze(run=run, by=user_of(request))
     except ApplicationError as error:
         messages.error(request, error.message)
     else:
@@ -117,7 +117,7 @@ def as_stimuli(request: HttpRequest, name: str) -> HttpResponse:
     """The frozen pictures as a stimulus set for people."""
     run = selectors.search_by_name(name)
     try:
-        made = services.as_stimuli(benchmark=services.freeze(run=run, by=_user(request)))
+        made = services.as_stimuli(benchmark=services.freeze(run=run, by=user_of(request)))
     except ApplicationError as error:
         messages.error(request, error.message)
         return redirect("counterfactuals:search", name=name)
@@ -160,7 +160,7 @@ def across(request: HttpRequest, key: str = "") -> HttpResponse:
 def start_transfer(request: HttpRequest, key: str) -> HttpResponse:
     """Test every model of a group on the pictures made against the others."""
     try:
-        services.start_transfer(group=groups.group_by_key(key), by=_user(request))
+        services.start_transfer(group=groups.group_by_key(key), by=user_of(request))
     except ApplicationError as error:
         messages.error(request, error.message)
     return redirect("counterfactuals:group", key=key)
@@ -192,13 +192,9 @@ def close_round(request: HttpRequest, name: str, step: int) -> HttpResponse:
     """Take the verdicts that are there, and go on with the next step."""
     one = selectors.round_of(selectors.search_by_name(name), step)
     try:
-        services.start_round(one=one, by=_user(request))
+        services.start_round(one=one, by=user_of(request))
     except NotAllowed:
         raise
     except ApplicationError as error:
         messages.error(request, error.message)
     return redirect("counterfactuals:search", name=name)
-
-
-def _user(request: HttpRequest) -> User | None:
-    return request.user if isinstance(request.user, User) else None

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from analysis.classifiers.paper_models import PAPER_MODELS
 from analysis.errors import AnalysisError
+from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
-from humanexp.core.models import User
 from humanexp.evaluations import listing, selectors, services, uploads
 from humanexp.evaluations.forms import ConfirmForm, EvaluateForm, GoldForm, TableForm
 from humanexp.stimuli.selectors import source_set_by_name
@@ -33,7 +33,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form = EvaluateForm(request.POST or None, initial={"spec": request.GET.get("spec", "")})
     if request.method == "POST" and form.is_valid():
         try:
-            run, _job = services.evaluate(**form.cleaned_data, by=_user(request))
+            run, _job = services.evaluate(**form.cleaned_data, by=user_of(request))
         except ApplicationError as error:
             form.add_error("spec" if isinstance(error, InvalidRequest) else None, error.message)
         else:
@@ -70,7 +70,7 @@ def take(request: HttpRequest) -> HttpResponse:
     chosen = form.cleaned_data
     try:
         run, _job = uploads.take(
-            stimulus_set=chosen["stimulus_set"], waiting=chosen["waiting"], name=chosen["name"], by=_user(request)
+            stimulus_set=chosen["stimulus_set"], waiting=chosen["waiting"], name=chosen["name"], by=user_of(request)
         )
     except AnalysisError as error:
         raise InvalidRequest(str(error)) from error
@@ -94,7 +94,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
             refusal = _("Type the name exactly as it stands above.")
         else:
             try:
-                services.delete(run=found, by=_user(request))
+                services.delete(run=found, by=user_of(request))
             except ApplicationError as error:
                 refusal = error.message
             else:
@@ -123,7 +123,7 @@ def select_gold(request: HttpRequest, name: str) -> HttpResponse:
     form = GoldForm(request.POST or None, initial={"classifiers": "\n".join(specs)})
     if request.method == "POST" and form.is_valid():
         try:
-            services.select_gold(source_set=source_set, specs=form.cleaned_data["classifiers"], by=_user(request))
+            services.select_gold(source_set=source_set, specs=form.cleaned_data["classifiers"], by=user_of(request))
         except InvalidRequest as error:
             form.add_error("classifiers", error.message)
         else:
@@ -137,7 +137,3 @@ def _run(pk: int) -> Any:
     if found is None:
         raise NotFound("There is no such evaluation; it may have been deleted.")
     return found
-
-
-def _user(request: HttpRequest) -> User | None:
-    return request.user if isinstance(request.user, User) else None

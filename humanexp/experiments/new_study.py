@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from analysis.errors import AnalysisError
 from analysis.spec.study import StudyConfiguration
 from analysis.spec.toml import in_file
+from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.models import User
 from humanexp.experiments import selectors, services
@@ -38,7 +39,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
     draft = draft_of(form.given, draws_large=True)
     if draft.configuration is not None:
         try:
-            study = services.create_study(configuration=draft.configuration, by=_user(request))
+            study = services.create_study(configuration=draft.configuration, by=user_of(request))
         except (ApplicationError, AnalysisError) as error:
             _add(refusals_of(error), form)
         else:
@@ -77,7 +78,7 @@ def change_study(request: HttpRequest, slug: str) -> HttpResponse:
     if draft.configuration is not None:
         change = services.revise_study if study.is_revisable else services.new_version
         try:
-            changed = change(study=study, configuration=draft.configuration, by=_user(request))
+            changed = change(study=study, configuration=draft.configuration, by=user_of(request))
         except (ApplicationError, AnalysisError) as error:
             _add(refusals_of(error), form)
         else:
@@ -107,7 +108,7 @@ def _from_file(request: HttpRequest) -> HttpResponse:
             fields = {**USUAL, **to_fields(values_of_file(text))}
             form = StudyForm(initial=fields, sets=selectors.stimulus_sets())
             return _page(request, form, file_form=StudyFileForm())
-        study = _create(text, _user(request))
+        study = _create(text, user_of(request))
     except (ApplicationError, AnalysisError) as error:
         file_form.add_error("text", in_file(error, text))
         return _page(request, _begun(""), file_form=file_form, status=422)
@@ -145,7 +146,3 @@ def _page(
         "start": request.GET.get("start", PRESETS[0].key),
     }
     return render(request, "experiments/new_study.html", context, status=status)
-
-
-def _user(request: HttpRequest) -> User | None:
-    return request.user if isinstance(request.user, User) else None

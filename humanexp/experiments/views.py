@@ -14,14 +14,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
 from humanexp.core import clock
+from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, NotFound
-from humanexp.core.models import User
+from humanexp.core.pages import render_part
 from humanexp.experiments import plans, selectors, services, tallies
 from humanexp.experiments.design_page import design_page
 from humanexp.experiments.drafting.drawing import strip_of
 from humanexp.experiments.facts import StudyFacts
 from humanexp.experiments.live import live_page
-from humanexp.experiments.models import Study
 from humanexp.experiments.power.forms import PowerForm
 from humanexp.experiments.power.page import power_page
 from humanexp.experiments.power.question import planned_answers
@@ -50,15 +50,15 @@ def run_shell(request: HttpRequest, facts: StudyFacts) -> HttpResponse:
 @require_POST
 def count_again(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Have something counted over all answers, and go back to where it is shown."""
-    study = _study(request, slug)
-    tallies.request_tally(study=study, name=key, by=request.user if isinstance(request.user, User) else None)
+    study = selectors.study_for(request.user, slug)
+    tallies.request_tally(study=study, name=key, by=user_of(request))
     return redirect(tallies.kind_called(key).url_name, slug=study.slug)
 
 
 @login_required
 def design(request: HttpRequest, slug: str) -> HttpResponse:
     """What is asked of whom: pools, trials, answers planned, protocol."""
-    study = _study(request, slug)
+    study = selectors.study_for(request.user, slug)
     configuration = selectors.configuration_of(study)
     page = design_page(study, configuration)
     context = {
@@ -76,13 +76,12 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def power(request: HttpRequest, slug: str) -> HttpResponse:
     """What the design could show, simulated before anybody is invited."""
-    study = _study(request, slug)
+    study = selectors.study_for(request.user, slug)
     planned = planned_answers(study)
     form = PowerForm(request.POST or None, planned=planned) if planned else None
     if request.method == "POST" and form is not None and form.is_valid():
-        by = request.user if isinstance(request.user, User) else None
         try:
-            services.request_power(study=study, question=form.question, by=by)
+            services.request_power(study=study, question=form.question, by=user_of(request))
         except (ApplicationError, AnalysisError) as error:
             form.add_error(None, str(error))
         else:
@@ -103,17 +102,17 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def live(request: HttpRequest, slug: str) -> HttpResponse:
     """Where each participant is, and where people stop; the numbers refresh by themselves."""
-    study = _study(request, slug)
+    study = selectors.study_for(request.user, slug)
     page = live_page(study, show=request.GET.get("show", ""), number=request.GET.get("page", "1"))
-    template = "experiments/_live.html" if getattr(request, "htmx", False) else "experiments/live.html"
-    return render(request, template, {"study": study, "live": page, "standings": list(page.counts.items())})
+    context = {"study": study, "live": page, "standings": list(page.counts.items())}
+    return render_part(request, "experiments/live.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
     """Who took their answers back, until when that can be undone, and the form that does it."""
-    study = _study(request, slug)
+    study = selectors.study_for(request.user, slug)
     page = Paginator(undoable(study), WITHDRAWN_SHOWN).get_page(request.GET.get("page"))
     context: dict[str, Any] = {"study": study, "page": page, "kept_days": KEPT_DAYS}
     if request.method == "GET":
@@ -122,9 +121,8 @@ def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
     session = undoable(study).filter(code=code).first()
     if session is None:
         raise NotFound("There is no withdrawn session with this code whose answers are still there.")
-    by = request.user if isinstance(request.user, User) else None
     try:
-        services.undo_withdrawal(session=session, by=by, reason=reason)
+        services.undo_withdrawal(session=session, by=user_of(request), reason=reason)
     except ApplicationError as error:
         context |= {"refused": code, "reason": reason, "complaint": error.message}
         return render(request, "experiments/withdrawn.html", context, status=422)
@@ -136,14 +134,7 @@ def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 def study_file(request: HttpRequest, slug: str) -> HttpResponse:
     """The study as study.toml."""
-    study = _study(request, slug)
+    study = selectors.study_for(request.user, slug)
     response = HttpResponse(selectors.configuration_of(study).to_toml(), content_type="application/toml; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}.toml"'
     return response
-
-
-def _study(request: HttpRequest, slug: str) -> Study:
-    study = selectors.visible_to(request.user).filter(slug=slug).first()
-    if study is None:
-        raise NotFound(f"There is no study {slug!r}.")
-    return study

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from humanexp.core.errors import NotAllowed, NotFound
-from humanexp.core.models import User
+from humanexp.core.accounts.selectors import user_of
+from humanexp.core.errors import NotFound
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Origin, Session, Study
 from humanexp.experiments.tallies import whole_tally
@@ -47,7 +47,7 @@ def golds(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def judge(request: HttpRequest, slug: str) -> HttpResponse:
     """Judge every finished session, by the study's rules."""
-    verdicts = services.judge_soon(study=_study(request, slug), by=_user(request))
+    verdicts = services.judge_soon(study=_study(request, slug), by=user_of(request))
     if verdicts is None:
         messages.info(request, _("The sessions are being judged; how far this is, the page Jobs tells."))
     else:
@@ -63,7 +63,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
     found = _session(study, code)
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        services.decide(session=found, by=_user(request), **form.cleaned_data)
+        services.decide(session=found, by=user_of(request), **form.cleaned_data)
         messages.success(request, _("Your decision is stored beside the rules' verdict."))
         return redirect(request.get_full_path())
     history = selectors.history(found)
@@ -80,7 +80,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         "form": form,
     }
     context["panels"] = [
-        {"template": panel.template, "facts": panel.facts_of(found, _user(request))} for panel in panels.panels()
+        {"template": panel.template, "facts": panel.facts_of(found, user_of(request))} for panel in panels.panels()
     ]
     return render(request, "screening/session.html", context, status=422 if form.is_bound else 200)
 
@@ -88,7 +88,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
 @login_required
 @require_POST
 def return_to_rules(request: HttpRequest, slug: str, code: str) -> HttpResponse:
-    services.return_to_rules(session=_session(_study(request, slug), code), by=_user(request))
+    services.return_to_rules(session=_session(_study(request, slug), code), by=user_of(request))
     messages.success(request, _("The rules' verdict holds again."))
     return redirect("screening:session", slug=slug, code=code)
 
@@ -128,9 +128,3 @@ def _session(study: Study, code: str) -> Session:
     if found is None or found.state not in selectors.JUDGED_STATES:
         raise NotFound("There is no finished session with this code.")
     return found
-
-
-def _user(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise NotAllowed
-    return request.user

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.http import HttpRequest
 
-from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.core.errors import InvalidRequest, NotAllowed, NotFound
 from humanexp.core.models import User
 
 
@@ -23,6 +24,13 @@ def account_called(username: str) -> User:
             fields={"username": "No such account."},
         )
     return user
+
+
+def user_of(request: HttpRequest) -> User:
+    """Who has signed in and asks; nobody else is let in."""
+    if not isinstance(request.user, User):
+        raise NotAllowed
+    return request.user
 
 
 def owner_called(username: str) -> User | None:

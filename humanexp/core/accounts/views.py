@@ -15,10 +15,9 @@ from django.views.decorators.http import require_http_methods
 from humanexp.core.accounts import selectors, services
 from humanexp.core.accounts.forms import AddressForm, ForgottenForm, PasswordChangeForm, SetPasswordForm
 from humanexp.core.callers import caller_of
-from humanexp.core.errors import NotAllowed, NotFound, TooManyCalls
+from humanexp.core.errors import NotFound, TooManyCalls
 from humanexp.core.limits import Allowance
 from humanexp.core.login import password_tried
-from humanexp.core.models import User
 
 #: Links that one address may ask for, for whatever accounts; and that may be sent to one address of mail.
 OF_A_CALLER = Allowance(per_s=1 / 600, burst=20)
@@ -33,7 +32,7 @@ _HELD = "new_password"
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     """One's own password and address."""
-    user = _user(request)
+    user = selectors.user_of(request)
     is_address = request.POST.get("what") == "address"
     address = AddressForm(user, request.POST if is_address else None, initial={"email": user.email}, prefix="address")
     password = PasswordChangeForm(user, request.POST if request.POST and not is_address else None)
@@ -93,9 +92,3 @@ def forgotten(request: HttpRequest) -> HttpResponse:
     if not TO_AN_ADDRESS.spend(email.casefold()):
         services.send_password_links(email=email)
     return render(request, "console/account/forgotten.html", {"sent_to": email, "valid_days": services.VALID_DAYS})
-
-
-def _user(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise NotAllowed
-    return request.user

@@ -13,9 +13,10 @@ from django.views.decorators.http import require_GET
 from analysis.figures import Figure
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
+from humanexp.experiments import selectors as experiments
 from humanexp.results import charts, exports, selectors
 from humanexp.results.cards import figure_value
-from humanexp.results.views.lookup import run_of, study_of
+from humanexp.results.views.lookup import run_of
 
 _CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 #: As in `analysis.figures.paper.WIDTHS`.
@@ -75,7 +76,7 @@ def findings_file(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def responses_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Every answer, pseudonymous."""
-    study = study_of(request, slug)
+    study = experiments.study_for(request.user, slug)
     response = StreamingHttpResponse(exports.response_lines(study), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-responses.csv"'
     return response
