@@ -1,8 +1,9 @@
-"""How many answers the pictures of a study have so far. Counted in the database: a large study has millions."""
+"""How many answers the pictures of a study have so far, and as bars. The database counts: there may be millions."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -94,3 +95,48 @@ def kept_counts(study: Study) -> tuple[Tally, AnswerCounts | None]:
     """As they were last counted."""
     tally = tally_of(study, ANSWERS.name)
     return tally, AnswerCounts.from_dict(tally.content) if tally.content is not None else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """Answers in one bin of visual change, all corruptions together, and where its rectangle is in a 0-100 box."""
+
+    low: float
+    high: float
+    planned: int
+    answered: int
+    x: float
+    width: float
+    planned_height: float
+    answered_height: float
+
+    @property
+    def planned_y(self) -> float:
+        return 100 - self.planned_height
+
+    @property
+    def answered_y(self) -> float:
+        return 100 - self.answered_height
+
+
+def bars(bins: Iterable[BinCount]) -> list[Bar]:
+    """One bar a bin, summed over corruptions; the tallest is as high as the box."""
+    planned: Counter[tuple[float, float]] = Counter()
+    answered: Counter[tuple[float, float]] = Counter()
+    for found in bins:
+        planned[found.low, found.high] += found.planned
+        answered[found.low, found.high] += found.answered
+    tallest = max([*planned.values(), *answered.values(), 1])
+    return [
+        Bar(
+            low=low,
+            high=high,
+            planned=planned[low, high],
+            answered=answered[low, high],
+            x=100 * low + 0.5,
+            width=100 * (high - low) - 1,
+            planned_height=100 * planned[low, high] / tallest,
+            answered_height=100 * answered[low, high] / tallest,
+        )
+        for low, high in sorted(planned)
+    ]

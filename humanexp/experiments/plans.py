@@ -1,4 +1,4 @@
-"""A study's plan: made from its stimulus set, stored as a file under MEDIA_ROOT, read back one slot at a time."""
+"""What is planned: a study's plan as a file under MEDIA_ROOT, the rules it judges by, the order of the 16 answers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from analysis.acceptance import RuleSet
-from analysis.design import Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan
+from analysis.acceptance import RuleSet, load_rule_set
+from analysis.design import Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan, shuffled_grid
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.errors import StudyRefused
 from humanexp.core.storage import media_path, write_whole
@@ -126,3 +126,21 @@ def _planned_names(relative: str, digest: str) -> frozenset[str]:
 def planned_stimuli(study: Study) -> frozenset[str]:
     """Names of all stimuli that stand in the plan."""
     return _planned_names(study.plan_file, study.plan_digest)
+
+
+def rule_set_of(configuration: StudyConfiguration, *, keeps: Study | None = None) -> RuleSet:
+    """The rules that the configuration names; no file is looked for.
+
+    A study that was made with rules of the lab's own keeps them (`keeps`), and so do its next versions.
+
+    Raises UnknownName for any other name, and for paths.
+    """
+    if keeps is not None and configuration.rules == keeps.configuration.get("rules"):
+        return RuleSet.from_dict(keeps.rule_set)
+    return load_rule_set(configuration.rules)
+
+
+def grid_order_for(study: Study, *, person: str) -> list[str]:
+    """Categories row by row in the order of this person's own; empty where the protocol keeps the published one."""
+    asked = study.protocol.configuration.get("grid_order") if study.protocol else None
+    return list(shuffled_grid(study.family.slug, person)) if asked == "shuffled" else []

@@ -11,8 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.experiments import selectors as experiment_selectors
-from humanexp.experiments.answer_bars import bars
-from humanexp.experiments.answer_counts import BinCount, kept_counts
+from humanexp.experiments.answer_counts import BinCount, bars, kept_counts
 from humanexp.experiments.models import Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job

@@ -16,8 +16,7 @@ from humanexp.experiments import selectors as experiments
 from humanexp.experiments import services
 from humanexp.experiments.counting import counting
 from humanexp.experiments.live.rows import page_of
-from humanexp.experiments.live.standing import Standing
-from humanexp.experiments.live.steps import _one_by_one, counts_by_standing, groups_of, steps_of
+from humanexp.experiments.live.steps import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
 from humanexp.experiments.models import Response, Session, SessionState, Study
 from humanexp.experiments.tallies import _marker
 from humanexp.experiments.working_time import active_minutes, measured

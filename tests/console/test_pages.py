@@ -11,8 +11,8 @@ from humanexp.console.models import Preflight
 from humanexp.console.overview import Overview, overview_of
 from humanexp.core.models import User
 from humanexp.experiments import services as experiments
-from humanexp.experiments.answer_bars import bars as bars_of
 from humanexp.experiments.answer_counts import BinCount
+from humanexp.experiments.answer_counts import bars as bars_of
 from humanexp.experiments.models import Session, SessionState, Study, StudyState
 from humanexp.jobs.models import Job, JobState
 from humanexp.results import selectors as results

@@ -9,8 +9,8 @@ import pytest
 from humanexp.experiments import selectors
 from humanexp.experiments.credentials import SessionClaim
 from humanexp.experiments.models import Session
-from humanexp.experiments.services import fetching
-from humanexp.experiments.services.fetching import note_fetched
+from humanexp.experiments.services import showing
+from humanexp.experiments.services.showing import note_fetched
 from tests.experiments.conftest import Tab, new_session
 
 
@@ -83,15 +83,15 @@ def test_a_session_from_before_this_was_kept_says_nothing(tab, session):
 
 def test_two_calls_at_once_undo_nothing_of_each_other(session, monkeypatch):
     claim = SessionClaim(session_id=session.pk, nonce=session.token_nonce)
-    turn = fetching.write_turn
+    turn = showing.write_turn
 
     def after_another():
         """The other call of the page has noted its pictures since this one looked."""
-        monkeypatch.setattr(fetching, "write_turn", turn)
+        monkeypatch.setattr(showing, "write_turn", turn)
         note_fetched(claim=claim, positions=range(4, 8))
         return turn()
 
-    monkeypatch.setattr(fetching, "write_turn", after_another)
+    monkeypatch.setattr(showing, "write_turn", after_another)
     note_fetched(claim=claim, positions=range(4))
     session.refresh_from_db()
     assert session.fetched == set(range(8))

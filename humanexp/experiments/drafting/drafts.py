@@ -15,8 +15,7 @@ from humanexp.experiments.design_page import DesignPage, page_of
 from humanexp.experiments.drafting.drawing import Strip, strip_of
 from humanexp.experiments.drafting.fields import field_of, to_values
 from humanexp.experiments.models import Study
-from humanexp.experiments.plans import make_plan
-from humanexp.experiments.rules import rule_set_of
+from humanexp.experiments.plans import make_plan, rule_set_of
 from humanexp.experiments.services.studies import check_free, stimulus_set_for
 from humanexp.stimuli.models import Stimulus, StimulusSet
 

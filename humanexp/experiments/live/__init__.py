@@ -13,8 +13,7 @@ from django.core.paginator import Page
 from humanexp.core import navigation
 from humanexp.experiments.live.figures import Figures, kept_figures
 from humanexp.experiments.live.rows import Row, page_of
-from humanexp.experiments.live.standing import Standing
-from humanexp.experiments.live.steps import Step, counts_by_standing, groups_of, steps_of
+from humanexp.experiments.live.steps import Standing, Step, counts_by_standing, groups_of, steps_of
 from humanexp.experiments.models import Study
 from humanexp.experiments.tallies import Tally
 

@@ -12,7 +12,7 @@ from django.core.paginator import Page
 from django.db.models import Count, Q, QuerySet
 
 from humanexp.core.paging import KeyedPaginator
-from humanexp.experiments.live.standing import Standing, seen_at, standing_case
+from humanexp.experiments.live.steps import Standing, seen_at, standing_case
 from humanexp.experiments.models import Response, Session, SessionState, Study
 
 #: Sessions on a page.

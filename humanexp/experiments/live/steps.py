@@ -1,19 +1,51 @@
-"""The steps of a study, and how many people took each: where those who stopped have stopped."""
+"""What each session is doing, the steps of a study, and how many people took each: where others have stopped."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from django.db.models import BooleanField, Case, Count, Min, Q, QuerySet, Value, When
+from django.db import models
+from django.db.models import BooleanField, Case, CharField, Count, Min, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
 from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.experiments.live.standing import Standing, seen_at, standing_case
+from humanexp.core import clock
 from humanexp.experiments.models import Session, SessionState, Study
+
+#: Who was not heard of for longer has fallen silent: between rounds people rest, but hardly ever that long.
+SILENT_AFTER = timedelta(minutes=30)
+
+
+class Standing(models.TextChoices):
+    """What a session is doing now, whatever its state says."""
+
+    UNDER_WAY = "under-way", _("under way")
+    SILENT = "silent", _("silent")
+    FINISHED = "finished", _("finished")
+    LEFT = "left", _("left")
+
+
+def standing_case() -> Case:
+    """The standing of a session, told by the database."""
+    finished = Q(state__in=(SessionState.COMPLETED, SessionState.SUBMITTED))
+    return Case(
+        When(finished, then=Value(Standing.FINISHED.value)),
+        When(state=SessionState.WITHDRAWN, then=Value(Standing.LEFT.value)),
+        When(seen_at__gte=clock.now() - SILENT_AFTER, then=Value(Standing.UNDER_WAY.value)),
+        default=Value(Standing.SILENT.value),
+        output_field=CharField(),
+    )
+
+
+def seen_at() -> Coalesce:
+    return Coalesce("last_seen_at", "opened_at")
+
 
 #: Sessions that stand alike: blocks, cursor, state, qualified, whether they were opened, standing; and how many.
 Groups = list[tuple[Any, ...]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from humanexp.experiments.models.damage import DamagedPicture
-from humanexp.experiments.models.power import PowerEstimate
 from humanexp.experiments.models.sessions import (
     SESSION_TRANSITIONS,
     Participant,
@@ -19,13 +18,14 @@ from humanexp.experiments.models.studies import (
     STUDY_TRANSITIONS,
     Origin,
     Population,
+    PowerEstimate,
     Protocol,
     Study,
     StudyFamily,
     StudyMembership,
     StudyState,
+    StudyTally,
 )
-from humanexp.experiments.models.tallies import StudyTally
 
 __all__ = [
     "DamagedPicture",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -137,3 +138,57 @@ class StudyMembership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} of {self.study}"
+
+
+class PowerEstimate(models.Model):
+    """What a planned study could show, by simulation. Complete once `completed_at` is set; then never changed."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="power_estimates")
+    #: `experiments.power.PowerQuestion`
+    question = models.JSONField()
+    #: `analysis.power.PlannedStudy`: the design in numbers, as it was
+    planned = models.JSONField()
+    #: of the plan that the design had
+    plan_digest = models.CharField(max_length=64)
+    #: sizes that are simulated so far: an interrupted job goes on from them
+    found = models.JSONField(default=list)
+    #: `analysis.power.SizeReport`
+    report = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    completed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"power of {self.study}"
+
+
+class StudyTally(models.Model):
+    """What was counted over every answer of a study, kept until there are more: pages read this and no answers."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tallies")
+    #: name of a registered tally, e.g. "timing"
+    kind = models.CharField(max_length=20)
+    #: what the page shows
+    content = models.JSONField()
+    #: everything, where that is too much for a page: relative to MEDIA_ROOT
+    file = models.CharField(max_length=300, blank=True)
+    #: answers that were there
+    answers = models.PositiveBigIntegerField()
+    #: what the answers, and whatever else was counted, looked like; another one: count again
+    marker = models.CharField(max_length=120)
+    #: that counting took
+    seconds = models.FloatField()
+    made_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "kind"], name="study_tally_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.study_id}"
+
+    @property
+    def began_at(self) -> datetime:
+        return self.made_at - timedelta(seconds=self.seconds)

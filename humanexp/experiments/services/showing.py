@@ -1,9 +1,9 @@
-"""Showing pictures: the bytes that were made, or none and an alarm."""
+"""Showing pictures: the bytes that were made, or none and an alarm; and which were given out."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -11,9 +11,10 @@ from django.db.models import QuerySet
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import PictureDamaged
+from humanexp.core.writing import write_turn
 from humanexp.experiments.course import PlannedTrial
 from humanexp.experiments.credentials import SessionClaim
-from humanexp.experiments.models import DamagedPicture, Study
+from humanexp.experiments.models import DamagedPicture, Session, Study
 from humanexp.experiments.pictures import Picture, checked, stimulus_png
 
 logger = logging.getLogger(__name__)
@@ -89,3 +90,25 @@ def _is_whole(picture: Picture) -> bool:
     except PictureDamaged:
         return False
     return True
+
+
+def note_fetched(*, claim: SessionClaim, positions: Iterable[int]) -> None:
+    """The pictures of these trials go out now; asked for again, after a reload or in another tab, nothing is stored."""
+    mine = Session.objects.filter(pk=claim.session_id).order_by()
+    bits = sum(1 << position for position in set(positions))
+    stored = mine.values_list("pictures_fetched", flat=True).first()
+    known = _bits_of(stored)
+    if known is None or known & bits == bits:
+        return
+    with write_turn():
+        if mine.filter(pictures_fetched=stored).update(pictures_fetched=f"{known | bits:x}"):
+            return
+        # A page fetches in two calls at once: neither may undo what the other has noted.
+        known = _bits_of(mine.select_for_update().values_list("pictures_fetched", flat=True).first())
+        if known is not None:
+            mine.update(pictures_fetched=f"{known | bits:x}")
+
+
+def _bits_of(kept: str | None) -> int | None:
+    """None: the session began before this was kept."""
+    return None if kept is None else int(kept or "0", 16)

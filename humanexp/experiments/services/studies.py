@@ -10,9 +10,8 @@ from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
-from humanexp.experiments.plans import make_plan, store_plan
+from humanexp.experiments.plans import make_plan, rule_set_of, store_plan
 from humanexp.experiments.roles import Action
-from humanexp.experiments.rules import rule_set_of
 from humanexp.stimuli.models import StimulusSet
 
 

@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from humanexp.core import clock
 from humanexp.core.models import User
-from humanexp.experiments.answer_bars import bars
-from humanexp.experiments.answer_counts import BinCount
+from humanexp.experiments.answer_counts import BinCount, bars
 from humanexp.experiments.models import Session, Study
 from humanexp.jobs.models import Job
 from humanexp.recruitment import monitor_page, selectors, services
