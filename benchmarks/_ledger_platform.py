@@ -37,6 +37,7 @@ class PlatformSide:
             lifetime_s=300 * DAY_S,
             # with even seeds time approves some of it
             auto_approval_s=(1 if self.seed % 2 == 0 else 30) * DAY_S,
+            contact="ada@example.org",
             skip_preflight=True,
         )
 

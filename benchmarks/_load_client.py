@@ -27,7 +27,6 @@ class Measured:
     faults: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     #: (token's session, position) -> the response that the server said it has
     acknowledged: dict[tuple[str, int], str] = field(default_factory=dict)
-    received_bytes: int = 0
 
 
 class Connection(asyncio.Protocol):
@@ -97,7 +96,6 @@ class Browser:
             except (OSError, TimeoutError) as error:
                 self._measured.faults[f"{kind}: {type(error).__name__}"] += bool(attempt)
         self._measured.calls[kind].append((started, 1000 * (time.perf_counter() - started)))
-        self._measured.received_bytes += len(reply)
         if status >= 500:
             self._measured.server_errors += 1
         if not 200 <= status < 300:
@@ -112,12 +110,6 @@ class Browser:
         reply = await asyncio.wait_for(connection.send(request), PATIENCE_S)
         self._idle.append(connection)
         return reply
-
-    def close(self) -> None:
-        for connection in self._idle:
-            if connection.transport is not None:
-                connection.transport.close()
-        self._idle.clear()
 
 
 @dataclass

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import os
-import shutil
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from tests.postgres import Cluster, running_cluster
+
+Database = Literal["sqlite", "postgres"]
 
 
 @contextmanager
-def site(name: str, *, kept: Path | None = None) -> Iterator[None]:
-    """Django on an empty SQLite database, in a folder that goes with the run; or on what another run left in `kept`."""
-    folder = kept or Path(tempfile.mkdtemp(prefix=f"hx-{name}-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    os.environ |= {
-        "MEDIA_ROOT": str(folder),
-        "DATABASE_URL": f"sqlite:///{folder / name}.sqlite3",
-        "DJANGO_SETTINGS_MODULE": "tests.settings",
-        "DEBUG": "0",
-    }
-    try:
+def site(
+    name: str, *, kept: Path | None = None, database: Database = "sqlite", settings_module: str = "tests.settings"
+) -> Iterator[Cluster | None]:
+    """Django on an empty database, in a folder that goes with the run; or on the SQLite that a run left in `kept`.
+
+    With PostgreSQL, gives the cluster, whose commits wait for the disk.
+    """
+    with ExitStack() as until_the_end:
+        folder = kept or Path(
+            until_the_end.enter_context(tempfile.TemporaryDirectory(prefix=f"hx-{name}-", ignore_cleanup_errors=True))
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        cluster = until_the_end.enter_context(running_cluster(durable=True)) if database == "postgres" else None
+        os.environ |= {
+            "MEDIA_ROOT": str(folder),
+            "DATABASE_URL": cluster.create_database() if cluster else f"sqlite:///{folder / name}.sqlite3",
+            "DJANGO_SETTINGS_MODULE": settings_module,
+            "DEBUG": "0",
+        }
         import django
 
         django.setup()
@@ -35,10 +45,7 @@ def site(name: str, *, kept: Path | None = None) -> Iterator[None]:
 
         settings.ALLOWED_HOSTS = ["testserver", "127.0.0.1"]
         call_command("migrate", verbosity=0)
-        yield
-    finally:
-        if kept is None:
-            shutil.rmtree(folder, ignore_errors=True)
+        yield cluster
 
 
 def signed_in(user: Any) -> Any:
@@ -83,5 +90,4 @@ def timed(client: Any, path: str, *, repeats: int, beforehand: Callable[[], obje
 
 
 def write(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    print(line, flush=True)

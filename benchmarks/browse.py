@@ -10,85 +10,50 @@ kept for some seconds; the first answer stands beside). Wanted: no page above 20
 
 from __future__ import annotations
 
-import argparse
-import os
-import shutil
-import statistics
-import sys
-import tempfile
-import time
-from pathlib import Path
 from typing import Any
+
+from benchmarks._command import run
+from benchmarks._pages import signed_in, site, timed, write
 
 LIMIT_MS = 200
 FUNCTIONS = 14
 ORIGINALS = 5_000
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--stimuli", type=int, default=700_000)
-    parser.add_argument("--against", type=int, default=7_000)
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--postgres", action="store_true")
-    options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="hx-browse-"))
-    os.environ |= {"MEDIA_ROOT": str(folder), "DJANGO_SETTINGS_MODULE": "tests.settings", "DEBUG": "0"}
-    cluster = None
-    try:
-        if options.postgres:
-            from tests.postgres import Cluster
-
-            (folder / "pg").mkdir()
-            folder.chmod(0o755)
-            (folder / "pg").chmod(0o755)
-            cluster = Cluster(folder / "pg")
-            cluster.start()
-            os.environ["DATABASE_URL"] = cluster.create_database()
-        else:
-            os.environ["DATABASE_URL"] = f"sqlite:///{folder / 'browse.sqlite3'}"
-        return compare(options)
-    finally:
-        if cluster is not None:
-            cluster.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+def main(*, stimuli: int = 700_000, against: int = 7_000, repeats: int = 7, postgres: bool = False) -> bool:
+    with site("browse", database="postgres" if postgres else "sqlite"):
+        return compare(stimuli, against, repeats)
 
 
-def compare(options: argparse.Namespace) -> int:
-    import django
-
-    django.setup()
-    from django.conf import settings
+def compare(stimuli: int, against: int, repeats: int) -> bool:
     from django.core.cache import cache
-    from django.core.management import call_command
-    from django.test import Client
 
     from humanexp.core.models import User
     from humanexp.stimuli.models import StimulusSet
 
-    settings.ALLOWED_HOSTS = ["testserver"]
-    call_command("migrate", verbosity=0)
-    client = Client()
-    client.force_login(User.objects.create_user("benchmark"))
-    fill("small", options.against, ORIGINALS // 10)
-    fill("large", options.stimuli, ORIGINALS)
+    def grow() -> None:
+        StimulusSet.objects.filter(name="large").update(completed_at=None)
+        cache.clear()
+
+    client = signed_in(User.objects.create_user("benchmark"))
+    fill("small", against, ORIGINALS // 10)
+    fill("large", stimuli, ORIGINALS)
     analyse_tables()
-    write(
-        f"{options.stimuli:,} stimuli against {options.against:,}, {FUNCTIONS} functions, median of {options.repeats}"
-    )
+    write(f"{stimuli:,} stimuli against {against:,}, {FUNCTIONS} functions, median of {repeats}")
     write(f"{'page':<44}{'small, ms':>10}{'large, ms':>10}{'ratio':>7}{'growing, ms':>13}{'its first':>11}")
     slowest = 0.0
     for label, address in pages().items():
-        small = milliseconds(client, address.format(set="small", **places("small")), options.repeats)
-        large = milliseconds(client, address.format(set="large", **places("large")), options.repeats)
-        StimulusSet.objects.filter(name="large").update(completed_at=None)
-        cache.clear()
-        first, growing = first_and_median(client, address.format(set="large", **places("large")), options.repeats)
+        of_small, of_large = (address.format(set=name, **places(name)) for name in ("small", "large"))
+        small = timed(client, of_small, repeats=repeats, beforehand=cache.clear).ms
+        large = timed(client, of_large, repeats=repeats, beforehand=cache.clear).ms
+        growing = timed(client, of_large, repeats=repeats, beforehand=grow)
         complete("large")
-        slowest = max(slowest, large, growing)
-        write(f"{label:<44}{small:>10.1f}{large:>10.1f}{large / small:>7.2f}{growing:>13.1f}{first:>11.1f}")
+        slowest = max(slowest, large, growing.ms)
+        write(
+            f"{label:<44}{small:>10.1f}{large:>10.1f}{large / small:>7.2f}{growing.ms:>13.1f}{growing.first_ms:>11.1f}"
+        )
     write(f"slowest {slowest:.0f} ms of {LIMIT_MS} ms wanted")
-    return 0 if slowest <= LIMIT_MS else 1
+    return slowest <= LIMIT_MS
 
 
 def pages() -> dict[str, str]:
@@ -120,22 +85,6 @@ def places(name: str) -> dict[str, Any]:
     deep = of_function.order_by("visual_change").values("visual_change", "pk", "key").first() or {}
     clean = Stimulus.objects.filter(stimulus_set__name=name, corruption="none").order_by("-pk").values_list("pk")
     return {"change": deep["visual_change"], "pk": deep["pk"], "key": deep["key"], "clean_pk": clean[60][0]}
-
-
-def milliseconds(client: Any, address: str, repeats: int) -> float:
-    return first_and_median(client, address, repeats)[1]
-
-
-def first_and_median(client: Any, address: str, repeats: int) -> tuple[float, float]:
-    """The first answer, for which nothing is kept yet, and the median of the others."""
-    taken: list[float] = []
-    for _ in range(repeats + 1):
-        started = time.perf_counter()
-        response = client.get(address)
-        taken.append(1000 * (time.perf_counter() - started))
-        if response.status_code != 200:
-            raise SystemExit(f"{address} answered {response.status_code}")
-    return taken[0], statistics.median(taken[1:])
 
 
 def fill(name: str, stimuli: int, originals: int) -> None:
@@ -219,10 +168,5 @@ def analyse_tables() -> None:
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "PRAGMA optimize")
 
 
-def write(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run(main)

@@ -6,7 +6,6 @@ as models under test, a wider network as the oracle.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -15,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import cv2
 import numpy as np
@@ -35,6 +34,7 @@ from analysis.counterfactuals.target import Target, category_numbers
 from analysis.counterfactuals.transfer import transfer_matrix
 from analysis.examples.pictures import draw
 from analysis.retraining import Recipe
+from benchmarks._command import run
 
 FIXTURES = Path("fixtures")
 MODELS = {
@@ -244,10 +244,10 @@ def throughput(count: int, budget: int = 5, rounds: int = 2) -> dict[str, object
         cpu: dict[str, float] = {}
         for threads in sorted({1, len(os.sched_getaffinity(0))}):
             torch.set_num_threads(threads)
-            for contender, run in contenders.items():
+            for contender, way in contenders.items():
                 for _ in range(rounds):
                     started, worked = time.perf_counter(), time.process_time()
-                    steps[contender] = run()
+                    steps[contender] = way()
                     spent = time.perf_counter() - started, time.process_time() - worked, threads
                     seconds[contender] = min(seconds.get(contender, spent), spent)
                     cpu[contender] = min(cpu.get(contender, np.inf), spent[1])
@@ -327,31 +327,32 @@ def retraining(per_category: int, budget: int) -> dict[str, object]:
             "seconds": round(done.seconds, 1)}  # fmt: skip
 
 
-PARTS: dict[str, Callable[[argparse.Namespace], object]] = {
-    "models": lambda options: models_and_generators(options.pictures, options.budget),
-    "sparse": lambda options: sparse_submodel(24 * options.pictures, options.budget),
-    "throughput": lambda options: throughput(32),
-    "memory": lambda options: memory((160, 320, 640)),
-    "retraining": lambda options: retraining(3 * options.pictures, options.budget),
+#: What is measured, by pictures a category and budget.
+PARTS: dict[str, Callable[[int, int], object]] = {
+    "models": models_and_generators,
+    "sparse": lambda per_category, budget: sparse_submodel(24 * per_category, budget),
+    "throughput": lambda per_category, budget: throughput(32),
+    "memory": lambda per_category, budget: memory((160, 320, 640)),
+    "retraining": lambda per_category, budget: retraining(3 * per_category, budget),
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)} (default: all)")
-    parser.add_argument("--pictures", type=int, default=2, help="a category (default 2)")
-    parser.add_argument("--budget", type=int, default=10)
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
+def main(
+    *,
+    parts: Annotated[str, "separated by commas"] = ",".join(PARTS),
+    pictures: Annotated[int, "a category (default 2)"] = 2,
+    budget: int = 10,
+    out: Path | None = None,
+) -> None:
     torch.set_num_threads(1)
     told = {}
-    for part in options.parts:
+    for part in parts.split(","):
         started = time.perf_counter()
-        told[part] = PARTS[part](options)
+        told[part] = PARTS[part](pictures, budget)
         print(json.dumps({part: told[part]}, indent=1), f"({time.perf_counter() - started:.0f} s)", flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    if out:
+        out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -8,20 +8,16 @@ human and one classifier curve and multiplied.
 
 from __future__ import annotations
 
-import os
+import time
+from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np
+import pandas as pd
 
-import sys  # noqa: E402
-import time  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-
-from analysis.categories import CATEGORIES  # noqa: E402
-from analysis.curves import fit_curve  # noqa: E402
-from analysis.findings import analyse  # noqa: E402
+from analysis.categories import CATEGORIES
+from analysis.curves import fit_curve
+from analysis.findings import analyse
+from benchmarks._command import run
 
 CORRUPTIONS, CLASSIFIERS, PEOPLE, TRIALS, ORIGINALS, CLEAN = 14, 10, 550, 5000, 2000, 5000
 BUDGET_S = 120.0
@@ -73,7 +69,7 @@ def answered(rng: np.random.Generator, frame: pd.DataFrame, *, bend: float) -> p
     return frame.assign(response=response, correct=response == frame["category"])
 
 
-def main() -> int:
+def main() -> bool:
     trials, predictions = tables(1)
     part = trials[trials["corruption"] == "corruption_00"]
     own: dict[str, Any] = {
@@ -101,8 +97,8 @@ def main() -> int:
         f"{len(found.curves)} curves, {len(found.comparisons)} comparisons, "
         f"{len(found.similarity) + len(found.classifier_similarity)} similarities"
     )
-    return 0 if cpu_s <= BUDGET_S else 1
+    return cpu_s <= BUDGET_S
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

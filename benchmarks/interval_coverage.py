@@ -12,23 +12,17 @@ better at the end.
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
+from typing import Annotated, Any
 
-# One thread a process: the matrices are small, and processes share the cores already.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np
 
-import argparse  # noqa: E402
-import sys  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-from analysis.curves import OVERLAP_LEVEL, fit_curve, threshold  # noqa: E402
-from analysis.curves.bands import normal_quantile  # noqa: E402
-from analysis.metrics import compare  # noqa: E402
-from analysis.power import Crowd, LogisticDrop, simulate_answers  # noqa: E402
-from benchmarks._pieces import Piece, run_pieces  # noqa: E402
+from analysis.curves import OVERLAP_LEVEL, fit_curve, threshold
+from analysis.curves.bands import normal_quantile
+from analysis.metrics import compare
+from analysis.power import Crowd, LogisticDrop, simulate_answers
+from benchmarks import _command
+from benchmarks._pieces import Piece, run_pieces
 
 TRUTH = LogisticDrop(0.93, 1 / 16, 0.90, 0.03)
 DESIGNS = {
@@ -116,20 +110,20 @@ def report_indices(results: dict[Piece, dict[str, Any]], runs: int) -> None:
             )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--index-runs", type=int, default=40, help="runs a classifier of HMRI and MRSI")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--out", type=Path, help="file of finished runs: a later call goes on from it")
-    chosen = parser.parse_args()
-    pieces = [(name, seed) for seed in range(chosen.runs) for name in DESIGNS]
-    results = run_pieces(run, pieces, file=chosen.out, processes=chosen.processes)
+def main(
+    *,
+    runs: int = 100,
+    index_runs: Annotated[int, "runs a classifier of HMRI and MRSI"] = 40,
+    processes: int = 2,
+    out: Annotated[Path | None, "file of finished runs: a later call goes on from it"] = None,
+) -> bool:
+    pieces = [(name, seed) for seed in range(runs) for name in DESIGNS]
+    results = run_pieces(run, pieces, file=out, processes=processes)
     met = True
-    print(f"{chosen.runs} runs a design, {REFITS} refits a unit; true area {TRUTH.area:.4f}")
+    print(f"{runs} runs a design, {REFITS} refits a unit; true area {TRUTH.area:.4f}")
     print("design scheme         area: bias      sd  sd boot/true  83 % covers  95 % covers   pointwise  simultaneous")
     for name in DESIGNS:
-        own = [results[name, seed] for seed in range(chosen.runs)]
+        own = [results[name, seed] for seed in range(runs)]
         for scheme in SCHEMES:
             areas = np.array([one[scheme]["area"] for one in own])
             errors = np.array([one[scheme]["error"] for one in own])
@@ -146,12 +140,12 @@ def main() -> int:
             met &= scheme != "two-way" or LIMITS[0] <= covers[0] <= LIMITS[1]
         at = ", ".join(f"{rate:.0%}: {np.mean([one[f'threshold {rate}'] for one in own]):.3f}" for rate in (0.75, 0.5))
         print(f"{name:6} two-way, 83 % interval of the visual change at which the curve falls to {at}")
-    if chosen.index_runs:
-        pieces = [(f"indices/{name}", seed) for seed in range(chosen.index_runs) for name in NETWORKS]
-        indices = run_pieces(run_indices, pieces, file=chosen.out, processes=chosen.processes)
-        report_indices(indices, chosen.index_runs)
-    return 0 if met else 1
+    if index_runs:
+        pieces = [(f"indices/{name}", seed) for seed in range(index_runs) for name in NETWORKS]
+        indices = run_pieces(run_indices, pieces, file=out, processes=processes)
+        report_indices(indices, index_runs)
+    return met
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    _command.run(main)

@@ -15,13 +15,12 @@ no answers of the many.
 
 from __future__ import annotations
 
-import argparse
 import resource
-import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from benchmarks._command import run
 from benchmarks._pages import signed_in, site, timed, write
 from benchmarks.console import GOLDS, LIMIT_MS, MAIN, PAGES, STUDY, fill
 
@@ -39,18 +38,18 @@ TIMING = {
 }  # fmt: skip
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--answers", type=int, default=2_000_000)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--kept", type=Path, default=None, help="folder in which the database stays")
-    parser.add_argument("--people-only", action="store_true", help="no answers of the copies, and no counts")
-    options = parser.parse_args()
-    with site("large", kept=options.kept):
-        return measure(options)
+def main(
+    *,
+    answers: int = 2_000_000,
+    repeats: int = 3,
+    kept: Annotated[Path | None, "folder in which the database stays"] = None,
+    people_only: Annotated[bool, "no answers of the copies, and no counts"] = False,
+) -> bool:
+    with site("large", kept=kept):
+        return measure(answers, repeats, people_only=people_only)
 
 
-def measure(options: argparse.Namespace) -> int:
+def measure(answers: int, repeats: int, *, people_only: bool) -> bool:
     from django.core.cache import cache
 
     from humanexp.core.models import User
@@ -61,11 +60,11 @@ def measure(options: argparse.Namespace) -> int:
     client = signed_in(user)
     if not Study.objects.exists():
         began = time.perf_counter()
-        write_study(options, user)
+        write_study(answers, user, people_only=people_only)
         write(f"{Session.objects.count():,} sessions, written in {time.perf_counter() - began:.0f} s")
     study = Study.objects.get(slug="large")
     counting_ms = {}
-    for name, path in {} if options.people_only else COUNTED.items():
+    for name, path in {} if people_only else COUNTED.items():
         worked = time.process_time()
         tally = make_tally(study=study, name=name, report=lambda done, total: None)
         counting_ms[path] = 1000 * (time.process_time() - worked)
@@ -75,7 +74,7 @@ def measure(options: argparse.Namespace) -> int:
     write(f"{'page':<68}{'first, ms':>10}{'ms':>7}{'core, ms':>10}{'kB':>6}{'times':>8}{'of limit':>10}")
     slow = []
     for path in dict.fromkeys((*OTHERS, *PAGES)):
-        took = timed(client, STUDY + path, repeats=options.repeats, beforehand=cache.clear)
+        took = timed(client, STUDY + path, repeats=repeats, beforehand=cache.clear)
         times = f"{counting_ms[path] / took.core_ms:.0f}" if path in counting_ms else ""
         line = f"{path or '(overview)':<68}{took.first_ms:>10.0f}{took.ms:>7.0f}{took.core_ms:>10.0f}"
         is_over = took.core_ms > LIMIT_MS
@@ -85,10 +84,10 @@ def measure(options: argparse.Namespace) -> int:
         if is_over:
             slow.append(f"{path or '(overview)'} {took.core_ms:.0f} ms")
     write(f"over {LIMIT_MS} ms of one core: {', '.join(slow) or 'none'}")
-    return int(bool(slow))
+    return not slow
 
 
-def write_study(options: argparse.Namespace, user: Any) -> None:
+def write_study(answers: int, user: Any, *, people_only: bool) -> None:
     from humanexp.experiments.models import Response, Trial
     from humanexp.experiments.services import keep_working_times
 
@@ -97,8 +96,8 @@ def write_study(options: argparse.Namespace, user: Any) -> None:
     vary(user)
     keep_working_times()
     copy(
-        options.answers // (SEED_SESSIONS * (GOLDS + MAIN)) - 1,
-        without=(Trial, Response) if options.people_only else (),
+        answers // (SEED_SESSIONS * (GOLDS + MAIN)) - 1,
+        without=(Trial, Response) if people_only else (),
     )
 
 
@@ -182,4 +181,4 @@ def copy(copies: int, *, without: tuple[Any, ...] = ()) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -14,73 +14,73 @@ went wrong.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
 
+from benchmarks._command import run
+from benchmarks._pages import Database
 from tests.marketplace.server import RequesterKeys, WorkerClient, running
-from tests.postgres import Cluster
-
-DATABASES = ("sqlite", "postgres")
+from tests.postgres import running_cluster
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", default="1-20", help="like 1-20, or 3,5,9 (default: 1-20)")
-    parser.add_argument("--database", choices=DATABASES, default="sqlite")
-    parser.add_argument("--workers", type=int, default=1000)
-    parser.add_argument("--kill-after", type=float, default=1.0, metavar="S", help="mean life of a sender")
-    parser.add_argument("--out", type=Path, help="JSON lines; seeds in it are skipped")
-    chosen = parser.parse_args(arguments)
-    done = _done(chosen.out, chosen.database, chosen.workers)
-    waiting = [seed for seed in _seeds(chosen.seeds) if seed not in done]
+def main(
+    *,
+    seeds: Annotated[str, "like 1-20, or 3,5,9 (default: 1-20)"] = "1-20",
+    database: Database = "sqlite",
+    workers: int = 1000,
+    kill_after: Annotated[float, "mean life of a sender, s"] = 1.0,
+    out: Annotated[Path | None, "JSON lines; seeds in it are skipped"] = None,
+) -> bool:
+    done = _done(out, database, workers)
+    waiting = [seed for seed in _seeds(seeds) if seed not in done]
     wrong = 0
-    with tempfile.TemporaryDirectory(prefix="hx-fire-") as folder, _database(chosen.database, Path(folder)) as url:
-        for outcome in _rounds(waiting, chosen, url, Path(folder)):
+    with tempfile.TemporaryDirectory(prefix="hx-fire-") as folder, _database(database, Path(folder)) as url:
+        os.environ.update(DATABASE_URL=url, MEDIA_ROOT=folder, DJANGO_SETTINGS_MODULE="humanexp.settings")
+        for outcome in _rounds(waiting, database, workers, kill_after, Path(folder)) if waiting else ():
             line = json.dumps(outcome)
             print(line, flush=True)
-            if chosen.out:
-                with chosen.out.open("a", encoding="utf-8") as stream:
+            if out:
+                with out.open("a", encoding="utf-8") as stream:
                     stream.write(f"{line}\n")
             wrong += bool(outcome["faults"])
-    return 1 if wrong else 0
+    return not wrong
 
 
-def _rounds(seeds: list[int], chosen: argparse.Namespace, url: str, folder: Path) -> Iterator[dict[str, object]]:
-    if not seeds:
-        return
-    os.environ.update(DATABASE_URL=url, MEDIA_ROOT=str(folder), DJANGO_SETTINGS_MODULE="humanexp.settings")
+def _rounds(
+    seeds: list[int], database: Database, workers: int, kill_after: float, folder: Path
+) -> Iterator[dict[str, object]]:
     import django
 
     django.setup()
+    from django.core.management import call_command
+
     from benchmarks._ledger_fire import Fire
     from benchmarks._ledger_processes import in_a_process, patiently
 
-    in_a_process(_migrate)
+    in_a_process(lambda: call_command("migrate", verbosity=0))
     with running(folder / "market") as market:
         keys = market.create_requester("A lab under fire", "9000000.00")
         _use(market.url, keys)
         with ThreadPoolExecutor(2) as pool:
-            signing_up = [pool.submit(patiently, lambda: _worker(market.url)) for _ in range(chosen.workers)]
-            workers = [one.result() for one in signing_up]
+            signing_up = [pool.submit(patiently, lambda: _worker(market.url)) for _ in range(workers)]
+            people = [one.result() for one in signing_up]
         shift_s = 0.0
         for seed in seeds:
             fire = Fire(
                 seed=seed,
-                database=chosen.database,
+                database=database,
                 market=market,
                 keys=keys,
-                workers=workers,
+                workers=people,
                 shift_s=shift_s,
-                kill_after_s=chosen.kill_after,
+                kill_after_s=kill_after,
             )
             yield asdict(fire.run())
             shift_s = fire.shift_s
@@ -105,27 +105,13 @@ def _use(url: str, keys: RequesterKeys) -> None:
     recruiter_for("marketplace")
 
 
-def _migrate() -> None:
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0)
-
-
 @contextmanager
-def _database(kind: str, folder: Path) -> Iterator[str]:
+def _database(kind: Database, folder: Path) -> Iterator[str]:
     if kind == "sqlite":
         yield f"sqlite:///{folder / 'platform.sqlite3'}"
         return
-    # a short path: the name of a socket has at most 107 characters
-    place = Path(tempfile.mkdtemp(prefix="hx-pg-"))
-    place.chmod(0o755)
-    cluster = Cluster(place)
-    cluster.start(durable=True)
-    try:
+    with running_cluster(durable=True) as cluster:
         yield cluster.create_database()
-    finally:
-        cluster.stop()
-        shutil.rmtree(place, ignore_errors=True)
 
 
 def _seeds(text: str) -> list[int]:
@@ -144,4 +130,4 @@ def _done(out: Path | None, database: str, workers: int) -> set[int]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

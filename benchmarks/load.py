@@ -12,83 +12,65 @@ status above 499, no answer lost or changed.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import gc
 import os
 import random
-import shutil
-import sys
-import tempfile
 import time
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 from benchmarks import _load_client as client
+from benchmarks._command import run
+from benchmarks._pages import Database, site, write
+from benchmarks._processes import cpu_seconds
+from tests.postgres import Cluster
 
 LIMIT_MS = 150
-RAMP_S = 30
 SIZE_PX = 224
 #: Different files; the rows of the stimuli share them.
 FILES = 64
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--participants", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=120)
-    parser.add_argument("--ramp", type=float, default=RAMP_S, help="seconds within which everybody begins")
-    parser.add_argument("--cycle", type=float, default=2.5, help="seconds from one answer of a person to the next")
-    parser.add_argument("--database", choices=("sqlite", "postgres"), default="sqlite")
-    options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="hx-load-"))
-    os.environ |= {"MEDIA_ROOT": str(folder / "media"), "DJANGO_SETTINGS_MODULE": "humanexp.settings", "DEBUG": "0"}
-    cluster = None
-    try:
-        if options.database == "postgres":
-            from tests.postgres import Cluster
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """How many take part, for how long (s), and where their answers are stored."""
 
-            (folder / "pg").mkdir()
-            folder.chmod(0o755)
-            (folder / "pg").chmod(0o755)
-            cluster = Cluster(folder / "pg")
-            cluster.start(durable=True)
-            os.environ["DATABASE_URL"] = cluster.create_database()
-        else:
-            os.environ["DATABASE_URL"] = f"sqlite:///{folder / 'load.sqlite3'}"
-        return run(options, cluster)
-    finally:
-        if cluster is not None:
-            cluster.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    participants: int
+    seconds: float
+    ramp: float
+    cycle: float
+    database: Database
 
 
-def run(options: argparse.Namespace, cluster: Any) -> int:
-    import django
+def main(
+    *,
+    participants: int = 300,
+    seconds: float = 120.0,
+    ramp: Annotated[float, "seconds within which everybody begins"] = 30.0,
+    cycle: Annotated[float, "seconds from one answer of a person to the next"] = 2.5,
+    database: Database = "sqlite",
+) -> bool:
+    terms = Terms(participants=participants, seconds=seconds, ramp=ramp, cycle=cycle, database=database)
+    with site("load", database=database, settings_module="humanexp.settings") as cluster:
+        from humanexp.console import supervisor
 
-    django.setup()
-    from django.core.management import call_command
-
-    from humanexp.console import supervisor
-
-    call_command("migrate", verbosity=0)
-    entry = prepare(options)
-    addresses = supervisor.Addresses.free()
-    # Each participant has an address of their own, as a proxy would tell it.
-    extra = {"PUBLIC_URL": addresses.web, "TRUST_PROXY_HEADER": "1"}
-    with supervisor.started("web", addresses, extra) as server:
-        supervisor.wait_until_ready("web", server, addresses.web)
-        processes = [server.pid, *([postmaster(cluster)] if cluster else [])]
-        return drive(options, addresses.web_port, entry, processes)
+        entry = prepare(participants)
+        addresses = supervisor.Addresses.free()
+        # Each participant has an address of their own, as a proxy would tell it.
+        extra = {"PUBLIC_URL": addresses.web, "TRUST_PROXY_HEADER": "1"}
+        with supervisor.started("web", addresses, extra) as server:
+            supervisor.wait_until_ready("web", server, addresses.web)
+            processes = [server.pid, *([postmaster(cluster)] if cluster else [])]
+            return drive(terms, addresses.web_port, entry, processes)
 
 
-def drive(options: argparse.Namespace, port: int, entry: str, processes: list[int]) -> int:
+def drive(terms: Terms, port: int, entry: str, processes: list[int]) -> bool:
     measured, rng = client.Measured(), random.Random(1)  # noqa: S311 - no secret
     participants = [
         client.Participant(number, entry, client.Browser("127.0.0.1", port, measured), measured, rng)
-        for number in range(options.participants)
+        for number in range(terms.participants)
     ]
     lags: list[float] = []
     spent: dict[str, float] = {}
@@ -97,18 +79,18 @@ def drive(options: argparse.Namespace, port: int, entry: str, processes: list[in
     async def everything() -> float:
         await client.opened(participants)
         begun = time.perf_counter()
-        plan = client.Plan(options.cycle, begun + options.ramp, begun + options.ramp + options.seconds)
+        plan = client.Plan(terms.cycle, begun + terms.ramp, begun + terms.ramp + terms.seconds)
         watching = asyncio.create_task(client.lag(lags))
 
         async def clocks() -> None:
-            await asyncio.sleep(options.ramp)
+            await asyncio.sleep(terms.ramp)
             lags.clear()
-            before = cpu_seconds(processes), time.process_time()
-            await asyncio.sleep(options.seconds)
-            after = cpu_seconds(processes), time.process_time()
+            before = [cpu_seconds(pid) for pid in processes], time.process_time()
+            await asyncio.sleep(terms.seconds)
+            after = [cpu_seconds(pid) for pid in processes], time.process_time()
             for number, name in enumerate(("server", "database")[: len(processes)]):
-                spent[name] = (after[0][number] - before[0][number]) / options.seconds
-            spent["load"] = (after[1] - before[1]) / options.seconds
+                spent[name] = (after[0][number] - before[0][number]) / terms.seconds
+            spent["load"] = (after[1] - before[1]) / terms.seconds
 
         await asyncio.gather(clocks(), *(participant.take_part(plan) for participant in participants))
         watching.cancel()
@@ -116,19 +98,19 @@ def drive(options: argparse.Namespace, port: int, entry: str, processes: list[in
 
     measured_from = asyncio.run(everything())
     lost = lost_answers(measured)
-    return report(options, measured, measured_from, lost, spent, lags)
+    return report(terms, measured, measured_from, lost, spent, lags)
 
 
 def report(
-    options: argparse.Namespace,
+    terms: Terms,
     measured: client.Measured,
     measured_from: float,
     lost: int,
     spent: dict[str, float],
     lags: list[float],
-) -> int:
+) -> bool:
     write(
-        f"{options.participants} participants, cycle {options.cycle} s, {options.seconds:.0f} s, {options.database}, "
+        f"{terms.participants} participants, cycle {terms.cycle} s, {terms.seconds:.0f} s, {terms.database}, "
         f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
     )
     write(f"{'call':<22}{'number':>8}{'a second':>10}{'p50, ms':>10}{'p95, ms':>10}{'p99, ms':>10}{'max, ms':>10}")
@@ -141,7 +123,7 @@ def report(
             if not chosen:
                 continue
             slowest[label] = percentile(chosen, 0.99)
-            seconds = options.seconds if label == kind else options.ramp
+            seconds = terms.seconds if label == kind else terms.ramp
             figures = [percentile(chosen, share) for share in (0.5, 0.95, 0.99, 1.0)]
             columns = "".join(f"{x:>10.1f}" for x in figures)
             write(f"{label:<22}{len(chosen):>8}{len(chosen) / seconds:>10.1f}{columns}")
@@ -155,8 +137,7 @@ def report(
             write(f"  {number} x {fault}")
     write(f"99 % of the answers within {slowest['response']:.0f} ms of {LIMIT_MS} ms wanted")
     is_whole = not lost and not measured.server_errors and not any(measured.faults.values())
-    good = slowest["response"] <= LIMIT_MS and is_whole
-    return 0 if good else 1
+    return slowest["response"] <= LIMIT_MS and is_whole
 
 
 def lost_answers(measured: client.Measured) -> int:
@@ -175,7 +156,7 @@ def lost_answers(measured: client.Measured) -> int:
     return sum(stored.get(key) != said for key, said in acknowledged.items()) + len(stored.keys() - acknowledged.keys())
 
 
-def prepare(options: argparse.Namespace) -> str:
+def prepare(participants: int) -> str:
     """A study of default length with a slot for everybody; the path of its entry page."""
     from urllib.parse import urlsplit
 
@@ -184,18 +165,23 @@ def prepare(options: argparse.Namespace) -> str:
     from humanexp.recruitment import services as recruitment
     from humanexp.recruitment.services.deliveries import entry_url
 
-    make_stimuli(count_per_function=max(400, 3 * options.participants))
+    make_stimuli(count_per_function=max(400, 3 * participants))
     configuration = StudyConfiguration.from_dict(
         {
             "title": "Load",
             "stimuli": "load",
             "protocol": {"name": "vcr", "size_px": SIZE_PX},
-            "design": {"sessions": options.participants, "answers_per_stimulus": 10},
+            "design": {"sessions": participants, "answers_per_stimulus": 10},
         }
     )
     study = experiments.start_collecting(study=experiments.create_study(configuration=configuration))
     campaign = recruitment.publish(
-        study=study, to="link", assignments=options.participants, reward_cents=0, skip_preflight=True
+        study=study,
+        to="link",
+        assignments=participants,
+        reward_cents=0,
+        contact="ada@example.org",
+        skip_preflight=True,
     )
     with contextlib.suppress(AttributeError):
         recruitment.send(environment="link", wait_s=10)
@@ -268,31 +254,8 @@ def make_stimuli(*, count_per_function: int) -> None:
     )
 
 
-def postmaster(cluster: Any) -> int:
+def postmaster(cluster: Cluster) -> int:
     return int((cluster.folder / "cluster" / "postmaster.pid").read_text().split()[0])
-
-
-def cpu_seconds(processes: list[int]) -> list[float]:
-    """Processor time of each process with all its children, in seconds."""
-    return [sum(_ticks(member) for member in _family(pid)) / TICKS_PER_S for pid in processes]
-
-
-def _family(pid: int) -> list[int]:
-    members = [pid]
-    for member in members:
-        for task in Path(f"/proc/{member}/task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                members += [int(child) for child in task.read_text().split()]
-    return members
-
-
-def _ticks(pid: int) -> int:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0
-    # Its own, and what its children used that have ended: servers of connections come and go.
-    return sum(int(field) for field in fields[11:15])
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -300,10 +263,5 @@ def percentile(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
-def write(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run(main)

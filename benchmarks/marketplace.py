@@ -8,7 +8,6 @@ ratios can be compared between machines.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import os
@@ -17,10 +16,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import requests
 
+from benchmarks._command import run
+from benchmarks._processes import cpu_seconds
 from tests.marketplace.server import WorkerClient, external_question, running
 
 
@@ -30,10 +31,6 @@ class Meter:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.rows: dict[str, dict[str, float]] = {}
-
-    def server_cpu_s(self) -> float:
-        ticks = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        return (int(ticks[11]) + int(ticks[12])) / os.sysconf("SC_CLK_TCK")
 
     def measure(self, name: str, call: Callable[[], object], seconds: float, threads: int = 1) -> None:
         end = time.monotonic() + seconds
@@ -45,19 +42,16 @@ class Meter:
                 done += 1
             return done
 
-        begin, cpu = time.monotonic(), self.server_cpu_s()
+        begin, cpu = time.monotonic(), cpu_seconds(self.pid)
         with ThreadPoolExecutor(threads) as pool:
             total = sum(pool.map(work, range(threads)))
         self.rows[name] = {
             "calls_per_s": round(total / (time.monotonic() - begin), 1),
-            "server_cpu_ms": round(1000 * (self.server_cpu_s() - cpu) / max(1, total), 2),
+            "server_cpu_ms": round(1000 * (cpu_seconds(self.pid) - cpu) / max(1, total), 2),
         }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=3.0, help="for each figure")
-    seconds = parser.parse_args().seconds
+def main(*, seconds: Annotated[float, "for each figure"] = 3.0) -> None:
     with tempfile.TemporaryDirectory() as folder, running(Path(folder), test_controls=False) as server:
         client = server.client(server.create_requester("lab", "900000.00"))
         values = {"Description": "d", "Reward": "0.10", "AssignmentDurationInSeconds": 3600}
@@ -95,4 +89,4 @@ def do_one(worker: WorkerClient, made: list[str], client: Any, hit: dict[str, An
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -9,7 +9,6 @@ of its children, as the kernel keeps it (VmHWM). Budget: 30 MB between few and m
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -19,6 +18,9 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+
+from benchmarks._command import run
+from benchmarks._processes import family
 
 ROOT = Path(__file__).parents[1]
 BUDGET_MB = 30.0
@@ -68,21 +70,11 @@ def peak_mb(pid: int) -> float:
     return 0.0
 
 
-def children_of(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found += [int(child) for child in task.read_text().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
-
-
 def peaks_of(process: subprocess.Popen[str]) -> dict[int, float]:
-    """Peak of the process (under its own id) and of every child, watched until it ends."""
+    """Peak of the process (under its own id) and of every descendant, watched until it ends."""
     peaks: dict[int, float] = {}
     while process.poll() is None:
-        for pid in (process.pid, *children_of(process.pid)):
+        for pid in family(process.pid):
             peaks[pid] = max(peaks.get(pid, 0.0), peak_mb(pid))
         time.sleep(0.02)
     finish(process)
@@ -105,16 +97,11 @@ def measure(media: Path, compute: str, count: int, size_px: int) -> tuple[float,
     return peaks[process.pid], max(children, default=0.0), sum(peaks.values()), time.perf_counter() - started
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--few", type=int, default=1000)
-    parser.add_argument("--many", type=int, default=10000)
-    parser.add_argument("--size", type=int, default=112)
-    options = parser.parse_args()
+def main(*, few: int = 1000, many: int = 10000, size: int = 112) -> bool:
     if not Path("/proc/self/status").is_file():
         print("This benchmark reads /proc, which this system does not have.")
-        return 0
-    failed = False
+        return True
+    is_kept = True
     with tempfile.TemporaryDirectory() as folder:
         media, pictures = Path(folder) / "media", Path(folder) / "pictures"
         write_pictures(pictures)
@@ -122,16 +109,15 @@ def main() -> int:
         finish(command(media, "import_images", str(pictures), "--name", "pictures"))
         print(f"{'':14}{'stimuli':>9}{'command':>10}{'child':>10}{'together':>10}{'seconds':>9}   peak MB")
         for compute in ("serial", "processes:2"):
-            few = measure(media, compute, options.few, options.size)
-            many = measure(media, compute, options.many, options.size)
-            for count, (own, child, together, seconds) in ((options.few, few), (options.many, many)):
+            of_few, of_many = (measure(media, compute, count, size) for count in (few, many))
+            for count, (own, child, together, seconds) in ((few, of_few), (many, of_many)):
                 print(f"{compute:14}{count:9}{own:10.1f}{child:10.1f}{together:10.1f}{seconds:9.1f}")
-            growth = [after - before for before, after in zip(few[:3], many[:3], strict=True)]
+            growth = [after - before for before, after in zip(of_few[:3], of_many[:3], strict=True)]
             print(f"{'':14}{'growth':>9}{growth[0]:10.1f}{growth[1]:10.1f}{growth[2]:10.1f}")
-            failed |= max(growth) >= BUDGET_MB
-    print(f"budget: less than {BUDGET_MB:g} MB: {'missed' if failed else 'kept'}")
-    return 1 if failed else 0
+            is_kept &= max(growth) < BUDGET_MB
+    print(f"budget: less than {BUDGET_MB:g} MB: {'kept' if is_kept else 'missed'}")
+    return is_kept
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -10,7 +10,6 @@ all pairs, with the pairs that `analysis.design.plain` calls plain marked.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from pathlib import Path
 
@@ -19,31 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.corruptions import CORRUPTIONS
+from analysis.design.plain import PLAIN_FUNCTIONS
 from analysis.generation import prepare_original
 from analysis.visual_change import VifReference
 from analysis.visual_change.targeting import fit_pilot_map, reach_target
+from benchmarks._command import run
 
 SIZE_PX = 224
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--change", type=float, default=0.6)
-    parser.add_argument("--originals", type=int, default=48)
-    options = parser.parse_args()
-    files = sorted(path for path in options.folder.rglob("*") if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
-    chosen = [files[int(k)] for k in np.random.default_rng(0).permutation(len(files))[: options.originals]]
-    named = statistics_of(chosen, options.change)
-    print(f"{len(chosen)} originals, visual change {options.change}: share named right, by pair")
+def main(folder: Path, *, change: float = 0.6, originals: int = 48) -> None:
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
+    chosen = [files[int(k)] for k in np.random.default_rng(0).permutation(len(files))[:originals]]
+    named = statistics_of(chosen, change)
+    print(f"{len(chosen)} originals, visual change {change}: share named right, by pair")
     found = {pair: named_right(named[pair[0]], named[pair[1]]) for pair in itertools.combinations(named, 2)}
     for (one, other), share in sorted(found.items(), key=lambda item: -item[1]):
         print(f"{share:.3f}  {'plain' if is_listed(one, other) else '     '}  {one} / {other}")
 
 
 def is_listed(one: str, other: str) -> bool:
-    from analysis.design.plain import PLAIN_FUNCTIONS
-
     return any({one, other} == set(pair) for pair in PLAIN_FUNCTIONS)
 
 
@@ -84,4 +78,4 @@ def named_right(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -8,37 +8,33 @@ no sentinels. Medians; a plan is wanted within 2 s at the sizes above.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
 from analysis.design import DesignConfig, plan_study
+from benchmarks._command import run
 from tests.analysis.design.pictures import picture_set
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, default=60)
-    parser.add_argument("--stimuli", type=int, default=960, help="of each corruption")
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    originals, stimuli = picture_set([30] * 16, options.stimuli)
-    config = DesignConfig(sessions=options.sessions)
-    planned = plan_study(originals, stimuli, config, 0)
+def main(*, sessions: int = 60, stimuli: Annotated[int, "of each corruption"] = 960, repeats: int = 3) -> None:
+    originals, pictures = picture_set([30] * 16, stimuli)
+    config = DesignConfig(sessions=sessions)
+    planned = plan_study(originals, pictures, config, 0)
     trials = len(planned.sessions[0].trials)
 
     def deal() -> list[list[str]]:
-        keys = [str(row["stimulus"]) for row in stimuli]
+        keys = [str(row["stimulus"]) for row in pictures]
         order = np.random.default_rng(0).permutation(len(keys))
-        drawn = np.resize(order, options.sessions * trials).reshape(options.sessions, trials)
+        drawn = np.resize(order, sessions * trials).reshape(sessions, trials)
         return [[keys[k] for k in session] for session in drawn]
 
-    plan_s = median_s(lambda: plan_study(originals, stimuli, config, 0), options.repeats)
-    deal_s = median_s(deal, options.repeats)
-    print(f"{len(planned.sessions)} sessions of {trials} trials, {len(stimuli)} stimuli, {len(originals)} originals")
+    plan_s = median_s(lambda: plan_study(originals, pictures, config, 0), repeats)
+    deal_s = median_s(deal, repeats)
+    print(f"{len(planned.sessions)} sessions of {trials} trials, {len(pictures)} stimuli, {len(originals)} originals")
     print(
         f"plan {plan_s:.2f} s, {1e3 * plan_s / len(planned.sessions):.0f} ms a session; {plan_s / deal_s:.0f} x dealing"
     )
@@ -54,4 +50,4 @@ def median_s(work: Callable[[], object], repeats: int) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -10,17 +10,17 @@ Rounds alternate, and the median of the rounds counts. Budget: the adapter takes
 
 from __future__ import annotations
 
-import argparse
 import statistics
-import sys
 import time
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 import torch
 
 from analysis.classifiers import load_classifier, require_gradients
 from analysis.classifiers.networks import BATCH
+from benchmarks._command import run
 
 BUDGET = 1.10
 
@@ -46,32 +46,32 @@ def seconds(call: Callable, pictures: np.ndarray) -> float:
     return time.perf_counter() - started
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--network", default="mobilenetv3_small_050", help="of timm, with random weights")
-    parser.add_argument("--pictures", type=int, default=256)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    adapter = require_gradients(load_classifier(f"timm:{options.network}@random", device=options.device))
+def main(
+    *,
+    network: Annotated[str, "of timm, with random weights"] = "mobilenetv3_small_050",
+    pictures: int = 256,
+    rounds: int = 5,
+    device: str = "cpu",
+    threads: int = 1,
+) -> bool:
+    torch.set_num_threads(threads)
+    adapter = require_gradients(load_classifier(f"timm:{network}@random", device=device))
     size = adapter.inputs.input_px
-    pictures = np.random.default_rng(1).integers(0, 256, (options.pictures, size, size, 3), dtype=np.uint8)
-    bare = bare_loop(adapter.forward, adapter.inputs.mean, adapter.inputs.std, options.device)
-    difference = float(np.abs(bare(pictures[:BATCH]) - adapter.predict(pictures[:BATCH])).max())
+    drawn = np.random.default_rng(1).integers(0, 256, (pictures, size, size, 3), dtype=np.uint8)
+    bare = bare_loop(adapter.forward, adapter.inputs.mean, adapter.inputs.std, device)
+    difference = float(np.abs(bare(drawn[:BATCH]) - adapter.predict(drawn[:BATCH])).max())
     taken: dict[str, list[float]] = {"bare loop": [], "adapter": []}
-    for _ in range(options.rounds):
-        taken["bare loop"].append(seconds(bare, pictures))
-        taken["adapter"].append(seconds(adapter.predict, pictures))
-    medians = {name: statistics.median(rounds) for name, rounds in taken.items()}
-    print(f"timm:{options.network}, {options.pictures} pictures of {size} px, batches of {BATCH}, {options.device}")
+    for _ in range(rounds):
+        taken["bare loop"].append(seconds(bare, drawn))
+        taken["adapter"].append(seconds(adapter.predict, drawn))
+    medians = {name: statistics.median(times) for name, times in taken.items()}
+    print(f"timm:{network}, {pictures} pictures of {size} px, batches of {BATCH}, {device}")
     for name, median in medians.items():
-        print(f"  {name:10}{median:8.3f} s  {options.pictures / median:8.0f} pictures/s")
+        print(f"  {name:10}{median:8.3f} s  {pictures / median:8.0f} pictures/s")
     ratio = medians["adapter"] / medians["bare loop"]
     print(f"  ratio {ratio:.3f} (at most {BUDGET}), largest difference of a probability {difference:.1e}")
-    return 0 if ratio <= BUDGET and difference < 1e-4 else 1
+    return ratio <= BUDGET and difference < 1e-4
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -1,7 +1,7 @@
 """How long pictures of 200 ms are on a headless screen: the engine's record against the browser's own trace.
 
     python -m benchmarks.presentation [--trials 500] [--stall-trials 300] [--bare-trials 200] [--screencast 20]
-                                      [--full] [--json FILE]
+                                      [--full] [--out FILE]
 
 Chromium runs the engine's own modules under the content policy of the participant's page. Its trace tells, for each
 drawing, when the compositor took the frame (commit) and when it was displayed. Three counts, trial by trial:
@@ -19,7 +19,6 @@ A headless browser has no screen: this shows what page and compositor do, not wh
 
 from __future__ import annotations
 
-import argparse
 import base64
 import bisect
 import io
@@ -27,7 +26,6 @@ import json
 import mimetypes
 import os
 import shutil
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -35,7 +33,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +44,8 @@ from analysis.examples.pictures import draw
 from analysis.masks import noise_mask
 from analysis.spec.protocol import load_protocol
 from analysis.timing import TIMING_RULE, TIMING_RULES, certify
+from benchmarks._command import run
+from benchmarks._processes import TICKS_PER_S, cpu_seconds
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "humanexp"
@@ -187,19 +187,7 @@ def _png(picture: NDArray[np.uint8]) -> bytes:
 def _jiffies() -> tuple[float, float, float]:
     """Processor time so far: of everything, spent idle, and of this process with its descendants."""
     times = [float(one) for one in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
-    parents: dict[int, int] = {}
-    used: dict[int, float] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it has just ended
-        pid = int(path.parent.name)
-        parents[pid], used[pid] = int(fields[1]), float(fields[11]) + float(fields[12])
-    mine = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in mine and pid not in mine}:
-        mine |= more
-    return sum(times), times[3] + times[4], sum(used.get(pid, 0.0) for pid in mine)
+    return sum(times), times[3] + times[4], TICKS_PER_S * cpu_seconds(os.getpid())
 
 
 def _others_share(before: tuple[float, float, float], after: tuple[float, float, float]) -> float:
@@ -321,9 +309,10 @@ def summarise(records: Sequence[dict[str, Any]], traced: Sequence[Traced]) -> di
 
 
 def _report(title: str, summary: dict[str, Any]) -> None:
-    write = sys.stdout.write
-    write(f"\n{title}: {summary['trials']} presentations, T = {summary['refresh_ms']:.2f} ms, ")
-    write(f"others took {100 * summary['others_share']:.0f} % of the machine\n")
+    print(
+        f"\n{title}: {summary['trials']} presentations, T = {summary['refresh_ms']:.2f} ms, "
+        f"others took {100 * summary['others_share']:.0f} % of the machine"
+    )
     names = {
         "record_timestamps": "record, timestamps",
         "record_taken": "record, taken by the browser",
@@ -333,49 +322,48 @@ def _report(title: str, summary: dict[str, Any]) -> None:
     }
     for key, name in names.items():
         if key in summary:
-            write(f"  within half a frame by {name:<30} {100 * summary[key]:6.1f} %\n")
-    write(f"  frames between displays: {summary['displayed_frames_counts']}\n")
+            print(f"  within half a frame by {name:<30} {100 * summary[key]:6.1f} %")
+    print(f"  frames between displays: {summary['displayed_frames_counts']}")
     for name, rule in summary.get("rules", {}).items():
-        write(
+        print(
             f"  {name}: flags {rule['off_and_flagged']} of {rule['off_by_commit']} that are off by commits, "
             f"{rule['on_and_flagged']} of {rule['on_by_commit']} that are not; "
-            f"{rule['off_by_display_and_flagged']} of {rule['off_by_display']} that are off by displays\n"
+            f"{rule['off_by_display_and_flagged']} of {rule['off_by_display']} that are off by displays",
+            flush=True,
         )
-    sys.stdout.flush()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
-    parser.add_argument("--trials", type=int, default=500, help="idle presentations")
-    parser.add_argument("--stall-trials", type=int, default=300, help="presentations under stalls; 0 leaves them out")
-    parser.add_argument("--stall-ms", type=float, default=30)
-    parser.add_argument("--stall-every-ms", type=float, default=300, help="mean time between stalls")
-    parser.add_argument("--bare-trials", type=int, default=200, help="presentations of the bare loop, idle and stalled")
-    parser.add_argument("--screencast", type=int, default=20, help="presentations watched through the screencast")
-    parser.add_argument("--full", action="store_true", help="the protocol's own fixation and mask, not short ones")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
+def main(
+    *,
+    trials: Annotated[int, "idle presentations"] = 500,
+    stall_trials: Annotated[int, "presentations under stalls; 0 leaves them out"] = 300,
+    stall_ms: float = 30.0,
+    stall_every_ms: Annotated[float, "mean time between stalls"] = 300.0,
+    bare_trials: Annotated[int, "presentations of the bare loop, idle and stalled"] = 200,
+    screencast: Annotated[int, "presentations watched through the screencast"] = 20,
+    full: Annotated[bool, "the protocol's own fixation and mask, not short ones"] = False,
+    out: Path | None = None,
+) -> bool:
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
-        sys.stderr.write("There is no Chromium: install it or set CHROMIUM to its path.\n")
-        return 2
+        raise SystemExit("There is no Chromium: install it or set CHROMIUM to its path.")
     from playwright.sync_api import sync_playwright
 
-    stalls = {"ms": options.stall_ms, "everyMs": options.stall_every_ms}
+    stalls = {"ms": stall_ms, "everyMs": stall_every_ms}
     results: dict[str, Any] = {"rule": TIMING_RULE, "stalls": stalls}
     with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        bench = Bench(browser, address, full=options.full)
+        bench = Bench(browser, address, full=full)
         results |= {"browser": browser.version, "refresh": bench.refresh}
         runs = (
-            ("idle", "trials", options.trials, None),
-            ("bare_idle", "bare", options.bare_trials, None),
-            ("stalled", "trials", options.stall_trials, stalls),
-            ("bare_stalled", "bare", options.bare_trials, stalls),
+            ("idle", "trials", trials, None),
+            ("bare_idle", "bare", bare_trials, None),
+            ("stalled", "trials", stall_trials, stalls),
+            ("bare_stalled", "bare", bare_trials, stalls),
         )
-        for name, what, trials, held in runs:
-            if trials:
-                records, traced = bench.run(what, trials, held)
+        for name, what, count, held in runs:
+            if count:
+                records, traced = bench.run(what, count, held)
                 results[name] = summarise(records, traced) | {"others_share": float(np.mean(bench.others))}
                 results[name]["presentations"] = [
                     {**record, **asdict(trial), "others_share": share}
@@ -383,30 +371,30 @@ def main() -> int:
                 ]
                 _report(name.replace("_", " "), results[name])
                 quiet = [place for place, share in enumerate(bench.others) if share < QUIET]
-                if name == "idle" and 0 < len(quiet) < trials:
+                if name == "idle" and 0 < len(quiet) < count:
                     kept = [records[place] for place in quiet], [traced[place] for place in quiet]
                     results["idle_quiet"] = summarise(*kept) | {
                         "others_share": float(np.mean([bench.others[place] for place in quiet]))
                     }
                     _report("idle, while others were quiet", results["idle_quiet"])
-        if options.screencast:
+        if screencast:
             results["screencast"] = [
                 {"frames_shown": record["frames_shown"], "taken_ms": record["dur_stim_taken_ms"], "seen_ms": seen}
-                for record, seen in bench.screencast(options.screencast)
+                for record, seen in bench.screencast(screencast)
             ]
             seen = [one["seen_ms"] for one in results["screencast"] if one["seen_ms"] is not None]
             close = sum(abs(one - TARGET_MS) <= bench.refresh["medianMs"] / 2 for one in seen)
-            sys.stdout.write(
-                f"\nscreencast: the stimulus was in the frames of {len(seen)} of {options.screencast} trials, "
-                f"in {close} of them within half a frame of {TARGET_MS} ms\n"
+            print(
+                f"\nscreencast: the stimulus was in the frames of {len(seen)} of {screencast} trials, "
+                f"in {close} of them within half a frame of {TARGET_MS} ms"
             )
         browser.close()
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n")
+    if out:
+        out.write_text(json.dumps(results, indent=1) + "\n")
     return _verdict(results)
 
 
-def _verdict(results: dict[str, Any]) -> int:
+def _verdict(results: dict[str, Any]) -> bool:
     failed = []
     idle = results.get("idle_quiet") or results.get("idle")
     if idle and idle["commits"] < IDLE_BUDGET:
@@ -419,9 +407,9 @@ def _verdict(results: dict[str, Any]) -> int:
             failed.append("stalled presentations flagged")
         if rule["on_and_flagged"] > FALSE_BUDGET * rule["on_by_commit"]:
             failed.append("false flags")
-    sys.stdout.write(f"\n{'missed: ' + ', '.join(failed) if failed else 'every budget is kept'}\n")
-    return 1 if failed else 0
+    print(f"\n{'missed: ' + ', '.join(failed) if failed else 'every budget is kept'}")
+    return not failed
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run(main)

@@ -10,24 +10,20 @@ Pilot and survey count towards the evaluations. COMPUTE says where it runs.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import tempfile
+import time
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np
 
-import argparse  # noqa: E402
-import hashlib  # noqa: E402
-import sys  # noqa: E402
-import tempfile  # noqa: E402
-import time  # noqa: E402
-from concurrent.futures import Executor  # noqa: E402
-from dataclasses import dataclass  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-from analysis.compute import executor, run_in_order_of_completion  # noqa: E402
-from analysis.corruptions import CORRUPTIONS, corrupt  # noqa: E402
-from analysis.generation import (  # noqa: E402
+from analysis.compute import executor, run_in_order_of_completion
+from analysis.corruptions import CORRUPTIONS, corrupt
+from analysis.generation import (
     Original,
     OriginalPlan,
     PilotShard,
@@ -36,9 +32,10 @@ from analysis.generation import (  # noqa: E402
     plan_stimuli,
     prepare_reference,
 )
-from analysis.generation.reach import cut_survey, survey_shard, with_survey  # noqa: E402
-from analysis.visual_change import PilotMap, measure_coverage, measure_paper_coverage, reach_target  # noqa: E402
-from benchmarks._pictures import originals as find_originals  # noqa: E402
+from analysis.generation.reach import cut_survey, survey_shard, with_survey
+from analysis.visual_change import PilotMap, measure_coverage, measure_paper_coverage, reach_target
+from benchmarks._command import run
+from benchmarks._pictures import originals as find_originals
 
 SEED, SIZE_PX, LEVELS, MINIMUM = 1, 224, 64, 20
 #: Share of targets that plain root finding misses.
@@ -151,20 +148,20 @@ def report(name: str, found: list[Found], pilot: PilotMap, count: int, n_origina
     return good
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=2000, help="stimuli a function")
-    parser.add_argument("--functions", default=",".join(CORRUPTIONS), help="names, separated by commas")
-    chosen = parser.parse_args()
-    names = sorted(chosen.functions.split(","))
-    if chosen.count < 40 * MINIMUM:
-        print(f"With {chosen.count} stimuli not every bin can hold {MINIMUM}: short bins are to be expected.")
+def main(
+    *,
+    count: Annotated[int, "stimuli a function"] = 2000,
+    functions: Annotated[str, "names, separated by commas"] = ",".join(CORRUPTIONS),
+) -> bool:
+    names = sorted(functions.split(","))
+    if count < 40 * MINIMUM:
+        print(f"With {count} stimuli not every bin can hold {MINIMUM}: short bins are to be expected.")
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, executor(os.environ.get("COMPUTE", "processes")) as pool:
         originals, told = find_originals(Path(folder))
-        pilots = measure_pilots(pool, originals, names, chosen.count)
-        plan = plan_stimuli(originals, pilots, count=chosen.count, seed=SEED, size_px=SIZE_PX)
-        print(f"{told}, {chosen.count} stimuli a function, {time.perf_counter() - started:.0f} s for pilot and survey")
+        pilots = measure_pilots(pool, originals, names, count)
+        plan = plan_stimuli(originals, pilots, count=count, seed=SEED, size_px=SIZE_PX)
+        print(f"{told}, {count} stimuli a function, {time.perf_counter() - started:.0f} s for pilot and survey")
         found: dict[str, list[Found]] = {name: [] for name in names}
         tasks = (Task(one, name, pilots[name]) for one in plan for name in names)
         for outcome in run_in_order_of_completion(pool, work, tasks):
@@ -173,10 +170,10 @@ def main() -> int:
         "covered / reached by half / bins; share of the 39, published; unreachable and allowed %; evaluations a target"
     )
     print("(and those of pilot and survey); reach; stimuli an original, and those among the highest tenth of targets")
-    met = [report(name, found[name], pilots[name], chosen.count, len(originals)) for name in names]
+    met = [report(name, found[name], pilots[name], count, len(originals)) for name in names]
     print(f"{time.perf_counter() - started:.0f} s")
-    return 0 if all(met) else 1
+    return all(met)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

@@ -10,20 +10,15 @@ default: mean curve error (root mean square) over the cells at most 0.021, mean 
 
 from __future__ import annotations
 
-import os
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np
 
-import argparse  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from collections.abc import Callable  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-from analysis.curves import METHODS, CleanTrials, fit_curve  # noqa: E402
-from analysis.power import LogisticDrop  # noqa: E402
+from analysis.curves import METHODS, CleanTrials, fit_curve
+from analysis.power import LogisticDrop
+from benchmarks._command import run
 
 CHANCE = 1 / 16
 RMSE_LIMIT, BIAS_LIMIT = 0.021, 0.005
@@ -63,41 +58,41 @@ def recovered(method: str, curve: str, design: str, seed: int, *, anchored: bool
     return float(np.sqrt(np.mean(gap**2))), fit.area - float(truth(GRID).mean())
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=40, help="runs a cell")
-    parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--no-anchor", action="store_true", help="leave the clean answers out")
-    parser.add_argument("--cells", action="store_true", help="print every cell")
-    chosen = parser.parse_args()
+def main(
+    *,
+    runs: Annotated[int, "runs a cell"] = 40,
+    methods: str = ",".join(METHODS),
+    no_anchor: Annotated[bool, "leave the clean answers out"] = False,
+    cells: Annotated[bool, "print every cell"] = False,
+) -> bool:
     met = True
-    print(f"{chosen.runs} runs a cell; {'no anchor' if chosen.no_anchor else f'{CLEAN} clean answers'}")
+    print(f"{runs} runs a cell; {'no anchor' if no_anchor else f'{CLEAN} clean answers'}")
     print("method       curve rmse  worst cell  area: mean |bias|  worst cell  rmse      ms a fit")
-    for method in chosen.methods.split(","):
+    for method in methods.split(","):
         started = time.process_time()
-        cells = {
+        found = {
             (curve, design): np.array(
-                [recovered(method, curve, design, seed, anchored=not chosen.no_anchor) for seed in range(chosen.runs)]
+                [recovered(method, curve, design, seed, anchored=not no_anchor) for seed in range(runs)]
             )
             for curve in CURVES
             for design in DESIGNS
         }
-        ms = 1000 * (time.process_time() - started) / (len(cells) * chosen.runs)
-        errors = {cell: float(runs[:, 0].mean()) for cell, runs in cells.items()}
-        biases = {cell: float(runs[:, 1].mean()) for cell, runs in cells.items()}
-        area = float(np.mean([np.sqrt(np.mean(runs[:, 1] ** 2)) for runs in cells.values()]))
+        ms = 1000 * (time.process_time() - started) / (len(found) * runs)
+        errors = {cell: float(made[:, 0].mean()) for cell, made in found.items()}
+        biases = {cell: float(made[:, 1].mean()) for cell, made in found.items()}
+        area = float(np.mean([np.sqrt(np.mean(made[:, 1] ** 2)) for made in found.values()]))
         error, bias = float(np.mean(list(errors.values()))), float(np.mean(np.abs(list(biases.values()))))
         worst = max(biases.values(), key=abs)
         print(
             f"{method:12} {error:10.4f} {max(errors.values()):11.4f} {bias:18.4f} {worst:+11.4f} {area:.4f} {ms:11.1f}"
         )
-        if chosen.cells:
+        if cells:
             for (curve, design), value in errors.items():
                 print(f"    {curve:8} {design:9} rmse {value:.4f}, bias of the area {biases[curve, design]:+.4f}")
         if method == "spline":
             met = error <= RMSE_LIMIT and bias <= BIAS_LIMIT
-    return 0 if met else 1
+    return met
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(main)

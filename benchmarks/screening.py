@@ -18,22 +18,15 @@ a person does three of them, whose golds are counted together.
 
 from __future__ import annotations
 
-import os
+import time
+from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal
 
-# One thread a process: the matrices are small, and processes share the cores already.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np
 
-import argparse  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from collections import Counter, defaultdict  # noqa: E402
-from concurrent.futures import ProcessPoolExecutor  # noqa: E402
-from dataclasses import dataclass, field, replace  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-from analysis.acceptance import (  # noqa: E402
+from analysis.acceptance import (
     RuleSet,
     SessionRecord,
     Verdict,
@@ -44,11 +37,12 @@ from analysis.acceptance import (  # noqa: E402
     tally_golds,
     withdrawal_of,
 )
-from analysis.categories import CATEGORIES  # noqa: E402
-from analysis.curves import fit_curve  # noqa: E402
-from analysis.design import DesignConfig, ValidationDesign, plan_study  # noqa: E402
-from humanexp.simulation.observers import DEMO_CURVES, ObserverModel, random_stream  # noqa: E402
-from humanexp.simulation.personas import TruePicture, personas  # noqa: E402
+from analysis.categories import CATEGORIES
+from analysis.curves import fit_curve
+from analysis.design import DesignConfig, ValidationDesign, plan_study
+from benchmarks import _command
+from humanexp.simulation.observers import DEMO_CURVES, ObserverModel, random_stream
+from humanexp.simulation.personas import TruePicture, personas
 
 HONEST, CAUGHT = ("careful", "average", "lifelike"), ("random", "one-button")
 REPORTED = ("inconsistent", "careless", "too-fast")
@@ -314,22 +308,22 @@ def report(setting: Setting, outcomes: dict[tuple[str, str], Outcome]) -> bool:
     return met
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--people", type=int, default=1000, help="of each kind")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--only", choices=(*SETTINGS, PACKETS.name))
-    parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
+def main(
+    *,
+    people: Annotated[int, "of each kind"] = 1000,
+    processes: int = 2,
+    only: Literal["long", "bare", "short", "packets"] | None = None,
+    seed: int = 0,
+) -> bool:
     met = True
     for setting in (*SETTINGS.values(), PACKETS):
-        if chosen.only in (None, setting.name):
+        if only in (None, setting.name):
             started = time.perf_counter()
-            outcomes = simulate(setting, chosen.people, setting.kinds, processes=chosen.processes, seed=chosen.seed)
+            outcomes = simulate(setting, people, setting.kinds, processes=processes, seed=seed)
             met &= report(setting, outcomes)
             print(f"{setting.name}: {time.perf_counter() - started:.0f} s")
-    return 0 if met else 1
+    return met
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    _command.run(main)

@@ -12,24 +12,18 @@ least 0.95, and in at most 0.08 of the families a false "different".
 
 from __future__ import annotations
 
-import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
 
-# One thread a process: the matrices are small, and processes share the cores already.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+import numpy as np
 
-import argparse  # noqa: E402
-import sys  # noqa: E402
-import time  # noqa: E402
-from dataclasses import replace  # noqa: E402
-from pathlib import Path  # noqa: E402
-from typing import Any  # noqa: E402
-
-import numpy as np  # noqa: E402
-
-from analysis.curves import fit_curve  # noqa: E402
-from analysis.power import Crowd, LogisticDrop, simulate_answers  # noqa: E402
-from analysis.similarity import CurveTrials, compare_all  # noqa: E402
-from benchmarks._pieces import Piece, run_pieces  # noqa: E402
+from analysis.curves import fit_curve
+from analysis.power import Crowd, LogisticDrop, simulate_answers
+from analysis.similarity import CurveTrials, compare_all
+from benchmarks import _command
+from benchmarks._pieces import Piece, run_pieces
 
 TRUTH = LogisticDrop(0.93, 1 / 16, 0.90, 0.03)
 CROWD = Crowd(550, 9, originals=2000)
@@ -141,34 +135,34 @@ def report_families(results: dict[Piece, dict[str, Any]], design: str, families:
     return float(np.mean(false)) <= FAMILY_LIMIT
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=60, help="pairs of equal curves a design")
-    parser.add_argument("--power-runs", type=int, default=20, help="pairs of other curves a design and difference")
-    parser.add_argument("--families", type=int, default=10, help="families of 14 functions, joint design")
-    parser.add_argument("--separate-families", type=int, default=1, help="the same with people of their own")
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--out", type=Path, help="file of finished runs: a later call goes on from it")
-    chosen = parser.parse_args()
-    others = chosen.power_runs if chosen.runs else 0
-    runs = {difference: others if difference else chosen.runs for difference in DIFFERENCES}
+def main(
+    *,
+    runs: Annotated[int, "pairs of equal curves a design"] = 60,
+    power_runs: Annotated[int, "pairs of other curves a design and difference"] = 20,
+    families: Annotated[int, "families of 14 functions, joint design"] = 10,
+    separate_families: Annotated[int, "the same with people of their own"] = 1,
+    processes: int = 2,
+    out: Annotated[Path | None, "file of finished runs: a later call goes on from it"] = None,
+) -> bool:
+    others = power_runs if runs else 0
+    runs_by_difference = {difference: others if difference else runs for difference in DIFFERENCES}
     pairs = [
         (f"pair/{design}/{difference}", seed)
         for difference in DIFFERENCES
-        for seed in range(runs[difference])
+        for seed in range(runs_by_difference[difference])
         for design in DESIGNS
     ]
     # Designs side by side: what is done when it is stopped early is of use.
     pairs.sort(key=lambda piece: piece[1])
-    families = [("family/joint/14", seed) for seed in range(chosen.families)]
-    separate = [("family/separate/14", seed) for seed in range(chosen.separate_families)]
-    results = run_pieces(run, [*pairs, *families, *separate], file=chosen.out, processes=chosen.processes)
-    met = report_pairs(results, runs) if chosen.runs and others else True
-    for design, number in (("joint", chosen.families), ("separate", chosen.separate_families)):
+    numbers = {"joint": families, "separate": separate_families}
+    wanted = [(f"family/{design}/14", seed) for design, number in numbers.items() for seed in range(number)]
+    results = run_pieces(run, [*pairs, *wanted], file=out, processes=processes)
+    met = report_pairs(results, runs_by_difference) if others else True
+    for design, number in numbers.items():
         if number:
             met &= report_families(results, design, number)
-    return 0 if met else 1
+    return met
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    _command.run(main)

@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -91,23 +92,30 @@ def _exists(name: str) -> bool:
     return True
 
 
+@contextmanager
+def running_cluster(*, durable: bool = False) -> Iterator[Cluster]:
+    """A cluster that is gone afterwards, with its folder."""
+    # A short path: the name of a socket has at most 107 characters.
+    folder = Path(tempfile.mkdtemp(prefix="hx-pg-"))
+    folder.chmod(0o755)
+    cluster = Cluster(folder)
+    try:
+        cluster.start(durable=durable)
+        yield cluster
+    finally:
+        if cluster.is_running:
+            cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def postgres_cluster() -> Iterator[Cluster]:
     if missing := missing_programs():
         if os.environ.get("CI") == "true":
             pytest.fail(f"PostgreSQL's programs are missing: {missing}")
         pytest.skip(f"PostgreSQL's programs are not installed: {missing}")
-    # A short path: the name of a socket has at most 107 characters.
-    folder = Path(tempfile.mkdtemp(prefix="hx-pg-"))
-    folder.chmod(0o755)
-    cluster = Cluster(folder)
-    try:
-        cluster.start()
+    with running_cluster() as cluster:
         yield cluster
-    finally:
-        if cluster.is_running:
-            cluster.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
