@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -81,33 +80,11 @@ class StudyForm(forms.Form):
         choices = [*known, said] if said and said not in known else known
         self.fields[name].widget = forms.Select(choices=[(one, one) for one in choices])
 
-    @property
-    def given(self) -> Mapping[str, Any]:
-        """What the fields hold, as far as they can be read; call after `is_valid`."""
-        return self.cleaned_data
-
-    def _fields(self, names: Iterable[str]) -> list[BoundField]:
-        return [self[name] for name in names]
-
-    @property
-    def of_naming(self) -> list[BoundField]:
-        return self._fields(fields.in_part("naming"))
-
-    @property
-    def of_pairs(self) -> list[BoundField]:
-        return self._fields(fields.in_part("pairs"))
-
-    @property
-    def of_validation(self) -> list[BoundField]:
-        return self._fields(fields.in_part("validation"))
-
-    @property
-    def of_texts(self) -> list[BoundField]:
-        return self._fields(fields.in_part("texts"))
-
-    @property
-    def of_record(self) -> list[BoundField]:
-        return self._fields((*fields.in_part("record"), "more"))
+    def parts(self) -> dict[str, list[BoundField]]:
+        """The fields by the part of the page in which they stand."""
+        names = {part: fields.in_part(part) for part in ("naming", "pairs", "validation", "texts", "record")}
+        names["record"] += ("more",)
+        return {part: [self[name] for name in those] for part, those in names.items()}
 
 
 class StudyFileForm(forms.Form):

@@ -36,7 +36,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
     form = StudyForm(request.POST, sets=selectors.stimulus_sets())
     if not form.is_valid():
         return _page(request, form, status=422)
-    draft = draft_of(form.given, draws_large=True)
+    draft = draft_of(form.cleaned_data, draws_large=True)
     if draft.configuration is not None:
         try:
             study = services.create_study(configuration=draft.configuration, by=user_of(request))
@@ -56,7 +56,7 @@ def draft(request: HttpRequest) -> HttpResponse:
     made = Draft(toml="")
     if form.is_valid():
         keeps = selectors.visible_to(request.user).filter(slug=request.GET.get("keeps", "")).first()
-        made = draft_of(form.given, draws_large="draw" in request.POST, keeps=keeps)
+        made = draft_of(form.cleaned_data, draws_large="draw" in request.POST, keeps=keeps)
     return render(request, "experiments/_draft.html", {"form": form, "draft": made})
 
 
@@ -74,7 +74,7 @@ def change_study(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, study=study, status=422)
     # The name and the family stay: they stand in addresses, and keep people from seeing a picture twice.
-    draft = draft_of({**form.given, "slug": slug, "family": study.family.slug}, draws_large=True, keeps=study)
+    draft = draft_of({**form.cleaned_data, "slug": slug, "family": study.family.slug}, draws_large=True, keeps=study)
     if draft.configuration is not None:
         change = services.revise_study if study.is_revisable else services.new_version
         try:

@@ -183,16 +183,12 @@ _TRIAL_COLUMNS = (
 _ROWS_AT_ONCE = 2000
 
 
-def trial_rows(study: Study) -> list[dict[str, Any]]:
+def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
     """Every stored answer with the columns of `analysis.tables.TRIALS`; `accepted` is left to whoever knows verdicts.
 
-    Answers of sessions that cannot count are left out: of people who took them back, or whom no recruiter lists.
+    Answers of sessions that cannot count are left out: of people who took them back, or whom no recruiter lists. They
+    come one after the other: a study of any size is never held as a whole.
     """
-    return list(iter_trial_rows(study))
-
-
-def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """The same one after the other: a study of any size is never held as a whole."""
     return _iter_rows(Response.objects.filter(counting("session"), session__study=study), study.slug)
 
 
@@ -205,14 +201,14 @@ def iter_timing_rows(study: Study, tasks: Collection[str]) -> Iterator[dict[str,
 
 
 def session_rows(session: Session) -> list[dict[str, Any]]:
-    """The stored answers of one session, with the columns of `trial_rows`; none of a withdrawn one."""
-    return _rows(_answers([session]), session.study.slug)
+    """The stored answers of one session, with the columns of `iter_trial_rows`; none of a withdrawn one."""
+    return list(_iter_rows(answers_of([session]), session.study.slug))
 
 
 def rows_of(sessions: Collection[Session], study: Study) -> dict[str, list[dict[str, Any]]]:
     """The stored answers of some sessions of a study, by the session's code."""
     found: dict[str, list[dict[str, Any]]] = {session.code: [] for session in sessions}
-    for row in _rows(_answers(sessions), study.slug):
+    for row in _iter_rows(answers_of(sessions), study.slug):
         found[row["session"]].append(row)
     return found
 
@@ -238,19 +234,15 @@ _RULE_COLUMNS = {
 def rule_rows_of(sessions: Collection[Session]) -> dict[int, list[dict[str, Any]]]:
     """The stored answers of some sessions, by primary key, with no more than rules read: for lists of many sessions."""
     found: dict[int, list[dict[str, Any]]] = {session.pk: [] for session in sessions}
-    stored = _answers(sessions).order_by("session_id", "position")
+    stored = answers_of(sessions).order_by("session_id", "position")
     for session_pk, *values in stored.values_list("session_id", *_RULE_COLUMNS.values()):
         found[session_pk].append(dict(zip(_RULE_COLUMNS, values, strict=True)))
     return found
 
 
-def _answers(sessions: Collection[Session]) -> QuerySet[Response]:
+def answers_of(sessions: Iterable[Session | int]) -> QuerySet[Response]:
     """Those that nobody took back."""
     return Response.objects.filter(session__in=list(sessions)).exclude(session__state=SessionState.WITHDRAWN)
-
-
-def _rows(stored: QuerySet[Response], slug: str) -> list[dict[str, Any]]:
-    return list(_iter_rows(stored, slug))
 
 
 def _iter_rows(stored: QuerySet[Response], slug: str) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
@@ -12,7 +13,6 @@ from analysis.tables import SCHEMAS, TIMING_COLUMNS
 from humanexp.experiments.models import SessionState
 from humanexp.experiments.openapi import serializer_of
 
-_CODE = 64
 #: A trial with more clicks than this is a stuck key.
 MOST_CLICKS = 200
 LARGEST_ENVIRONMENT = 16_000
@@ -64,8 +64,11 @@ class BlockOut(serializers.Serializer[Any]):
     feedback = serializers.BooleanField()
 
 
-class SessionOut(serializers.Serializer[Any]):
+class StateOut(serializers.Serializer[Any]):
     state = serializers.ChoiceField(SessionState.values)
+
+
+class SessionOut(StateOut):
     study_title = serializers.CharField()
     cursor = serializers.IntegerField(help_text="next position without an answer")
     total = serializers.IntegerField()
@@ -89,15 +92,18 @@ class ClickIn(serializers.Serializer[Any]):
     input = serializers.ChoiceField(["pointer", "key"])
 
 
+#: By kind of column: the field, and its limits.
+_TIMING: Mapping[str, tuple[type[serializers.Field[Any, Any, Any, Any]], Mapping[str, Any]]] = {
+    "integer": (serializers.IntegerField, {"min_value": -(2**31), "max_value": 2**31}),
+    "number": (serializers.FloatField, {"min_value": -LARGEST, "max_value": LARGEST}),
+    "boolean": (serializers.BooleanField, {}),
+    "text": (serializers.CharField, {"allow_blank": True, "max_length": 60}),
+}
+
+
 def _timing_field(kind: str) -> serializers.Field[Any, Any, Any, Any]:
-    match kind:
-        case "integer":
-            return serializers.IntegerField(required=False, allow_null=True, min_value=-(2**31), max_value=2**31)
-        case "boolean":
-            return serializers.BooleanField(required=False, allow_null=True)
-        case "text":
-            return serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=60)
-    return serializers.FloatField(required=False, allow_null=True, min_value=-LARGEST, max_value=LARGEST)
+    field, limits = _TIMING[kind]
+    return field(required=False, allow_null=True, **limits)
 
 
 #: The columns that the browser measures, with the kinds that the table of trials declares.
@@ -142,20 +148,14 @@ class CompleteIn(serializers.Serializer[Any]):
         return value
 
 
-class CompletionOut(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(SessionState.values)
+class CompletionOut(StateOut):
     receipt = serializers.CharField()
     completion_code = serializers.CharField()
     qualified = serializers.BooleanField(help_text="false when the session ended with the qualification")
     debrief = serializers.CharField(allow_blank=True)
 
 
-class StateOut(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(SessionState.values)
-
-
-class StatusOut(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(SessionState.values)
+class StatusOut(StateOut):
     cursor = serializers.IntegerField()
     total = serializers.IntegerField()
     receipt = serializers.CharField(required=False)

@@ -66,7 +66,7 @@ def seen_by_analyses(study, session):
     """What every reader of answers gives."""
     rows = list(study.sessions.all())
     return {
-        "trial rows": selectors.trial_rows(study),
+        "trial rows": list(selectors.iter_trial_rows(study)),
         "one session": selectors.session_rows(session),
         "some sessions": selectors.rows_of(rows, study)[session.code],
         "rows for rules": selectors.rule_rows_of(rows)[session.pk],
@@ -140,7 +140,7 @@ def test_a_finished_session_is_finished_again(client, study):
     tab.post("withdraw/", {})
     session.refresh_from_db()
     back = services.undo_withdrawal(session=session, by=None, reason="A mistake.")
-    assert back.state == SessionState.COMPLETED and len(selectors.trial_rows(study)) == session.total
+    assert back.state == SessionState.COMPLETED and len(list(selectors.iter_trial_rows(study))) == session.total
     assert screening.current_verdicts(study).keys() == {session.pk}
 
 

@@ -67,7 +67,7 @@ def test_an_answered_session_is_exported_with_all_three_pictures_and_analysed(si
         given = "na" if trial.position == 2 else trial.correct_response
         assert sitting.answer(trial.position, given).status_code == 201
     assert sitting.post("complete/", {}).status_code == 200
-    rows = selectors.trial_rows(abx)
+    rows = list(selectors.iter_trial_rows(abx))
     frame = TRIALS.frame([{**row, "accepted": True} for row in rows])
     for trial, row in zip(trials, rows, strict=True):
         assert row["third_stimulus"] == trial.third_stimulus.key

@@ -77,7 +77,7 @@ def test_a_whole_session_from_hand_off_to_receipt(client, session):
     assert done.json()["completion_code"] in credentials.completion_codes(session.code)
     assert session.environment["screen_px"] == [1, 2]
     assert Job.objects.filter(kind="screening.judge", parameters={"session_id": session.pk}).count() == 1
-    rows = selectors.trial_rows(session.study)
+    rows = list(selectors.iter_trial_rows(session.study))
     assert len(rows) == session.total and TRIALS.frame(rows).shape[0] == session.total
     assert rows[0]["timing_ok"] is True and rows[0]["t_refresh_median_ms"] == 16.67 and rows[0]["accepted"] is None
 

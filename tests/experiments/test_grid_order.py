@@ -36,7 +36,7 @@ def test_the_published_order_is_the_default(client, study):
     assert order_of(tab) == list(RESPONSE_GRID)
     assert study.sessions.get().grid_order == []
     tab.answer(0)
-    assert selectors.trial_rows(study)[0]["grid_order"] is None
+    assert list(selectors.iter_trial_rows(study))[0]["grid_order"] is None
 
 
 def test_everybody_has_an_order_of_their_own_which_stays(client, shuffled):
@@ -51,7 +51,7 @@ def test_the_analyst_sees_it_in_every_row(client, shuffled):
     tab = opened(client, shuffled, "P-1")
     own = order_of(tab)
     tab.answer(0)
-    row = selectors.trial_rows(shuffled)[0]
+    row = list(selectors.iter_trial_rows(shuffled))[0]
     assert row["grid_order"].split(" ") == own == shuffled.sessions.get().grid_order
     TRIALS.frame([{**row, "accepted": True}])
 

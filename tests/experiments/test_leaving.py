@@ -24,7 +24,7 @@ def test_answers_are_hidden_at_once_and_the_slot_is_free(tab, session, study):
     assert (reply.status_code, reply.json()) == (200, {"state": "withdrawn"})
     session.refresh_from_db()
     assert session.state == SessionState.WITHDRAWN and session.cursor == 3, "how far it came is known"
-    assert selectors.trial_rows(study) == [] and selectors.session_rows(session) == []
+    assert list(selectors.iter_trial_rows(study)) == [] and selectors.session_rows(session) == []
     assert session.erase_after - session.withdrawn_at == timedelta(days=KEPT_DAYS)
     assert Response.objects.filter(session=session).count() == 3, "until then it can be undone"
     assert new_session(study, "P-2").slot == session.slot

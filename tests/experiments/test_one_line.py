@@ -34,7 +34,7 @@ def test_the_form_shows_it_with_its_range_and_default(longer):
     field = StudyForm(sets=[]).fields["rest_s"]
     assert field.label == "Rest"
     assert {"min": 5, "max": 60, "placeholder": "10"}.items() <= field.widget.attrs.items()
-    assert "rest_s" in [bound.name for bound in StudyForm(sets=[]).of_record]
+    assert "rest_s" in [bound.name for bound in StudyForm(sets=[]).parts()["record"]]
 
 
 def test_the_page_takes_it_writes_it_and_refuses_it(longer, client, stimulus_set):

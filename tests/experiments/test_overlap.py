@@ -46,7 +46,7 @@ def main_stimuli(session):
 def test_any_two_people_have_a_kappa_on_the_pictures_that_they_share(client, shared):
     for number in range(3):
         answer_all(client, new_session(shared, f"P-{number}"), wrong_every=number + 2)
-    rows = [{**row, "accepted": True} for row in selectors.trial_rows(shared)]
+    rows = [{**row, "accepted": True} for row in list(selectors.iter_trial_rows(shared))]
     people = read_trials(TRIALS.frame(rows))
     entries, _ = error_consistency_entries(people, read_predictions(None)[0])
     main = [entry for entry in entries if entry.n > 0]
@@ -76,7 +76,7 @@ def test_planned_counts_are_exact_after_somebody_dropped_out(client, shared):
     services.withdraw_session(session=gone)
     for number in range(1, 5):
         answer_all(client, new_session(shared, f"P-{number}"))
-    answered = Counter(row["stimulus"] for row in selectors.trial_rows(shared) if row["role"] == "main")
+    answered = Counter(row["stimulus"] for row in list(selectors.iter_trial_rows(shared)) if row["role"] == "main")
     assert sorted(answered.values()) == [1] * 32 + [4] * 8
     assert sum(row.answered for row in answer_counts(shared).bins) == 64
     assert all(row.answered == row.planned for row in answer_counts(shared).bins)

@@ -69,7 +69,7 @@ def test_who_gave_a_slot_up_goes_on_all_the_same(client, study):
     tab.take_lease()
     for position in range(other.total):
         tab.answer(position)
-    rows = selectors.trial_rows(study)
+    rows = list(selectors.iter_trial_rows(study))
     assert len({(row["session"], row["position"]) for row in rows}) == len(rows) == 2 * first.total
     assert {row["stimulus"] for row in rows if row["session"] == first.code} == {
         row["stimulus"] for row in rows if row["session"] == other.code
@@ -138,13 +138,13 @@ class TestUnverified:
         for position in range(session.total):
             assert tab.answer(position).status_code == 201
         assert tab.post("complete/", {"environment": {}}).status_code == 200
-        assert selectors.trial_rows(study) == [] and selectors.gold_answers(study) == []
+        assert list(selectors.iter_trial_rows(study)) == [] and selectors.gold_answers(study) == []
         assert not list(selectors.iter_timing_rows(study, ["categorisation"]))
         counts = selectors.session_counts(study)
         assert (counts["completed"], counts["unverified"]) == (0, 1)
         session.refresh_from_db()
         assert services.verify_session(session=session)
-        assert len(selectors.trial_rows(study)) == session.total
+        assert len(list(selectors.iter_trial_rows(study))) == session.total
         assert selectors.session_counts(study)["completed"] == 1
 
 

@@ -80,7 +80,7 @@ def stored(study):
         "jobs": Job.objects.count(),
         "counts": selectors.session_counts(study),
         "bins": answer_counts(study).bins,
-        "rows of answers": selectors.trial_rows(study),
+        "rows of answers": list(selectors.iter_trial_rows(study)),
         "held": list(selectors.holding_slots(study)),
         "frozen": study.frozen_at,
         "given": sorted(selectors.given_out(study)),

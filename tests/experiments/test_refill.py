@@ -52,6 +52,6 @@ def test_slots_return_to_the_pool_and_counts_stay_exact(client, stimulus_set, se
     planned = Counter(
         (trial.role, trial.stimulus) for session in plans.whole_plan(study).sessions for trial in session.trials
     )
-    answered = Counter((row["role"], row["stimulus"]) for row in selectors.trial_rows(study))
+    answered = Counter((row["role"], row["stimulus"]) for row in list(selectors.iter_trial_rows(study)))
     assert answered == planned
     assert all(row.answered == row.planned for row in answer_counts(study).bins)

@@ -373,7 +373,7 @@ def test_trial_rows_leave_out_withdrawn_sessions(client, study):
         tab.take_lease()
         tab.answer(0)
     services.withdraw_session(session=first)
-    rows = selectors.trial_rows(study)
+    rows = list(selectors.iter_trial_rows(study))
     assert [row["session"] for row in rows] == [second.code] and rows[0]["participant"] == "P-2"
     assert Response.objects.count() == 2
 

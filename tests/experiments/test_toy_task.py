@@ -59,7 +59,7 @@ def test_it_is_shown_asked_judged_and_stored(sitting):
     assert tab.answer(0, "na").status_code == 422, "without a time there is no miss"
     assert tab.answer(0, "plain").json()["feedback"] == {"correct": False, "category": "pretty"}
     assert tab.answer(1, "pretty").json()["feedback"]["correct"] is True
-    rows = selectors.trial_rows(session.study)
+    rows = list(selectors.iter_trial_rows(session.study))
     assert [(row["task"], row["response"], row["correct"]) for row in rows] == [
         ("toy", "plain", False),
         ("toy", "pretty", True),

@@ -132,12 +132,6 @@ def percent_number(value: float | None, digits: int = 1) -> str:
 
 
 @register.filter
-def p_value(value: float | None) -> str:
-    """Three digits, and never a probability of nothing."""
-    return "<\u202f0.001" if value is not None and value < 0.001 else number(value, 3)
-
-
-@register.filter
 def ago(moment: datetime | None) -> str:
     """How long ago, in one unit."""
     if moment is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -99,20 +98,18 @@ def to_values(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def to_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     """What the form is filled with, of a study file; settings without a field stand in `more` as TOML."""
-    rest = copy.deepcopy(dict(values))
+    rest = dict(_leaves(values))
     given: dict[str, Any] = {"task": task_of(values)}
-    protocol = rest.get("protocol")
-    if isinstance(protocol, dict):
-        given["protocol"] = protocol.pop("name", "vcr")
-        if not protocol:
-            del rest["protocol"]
+    if isinstance(values.get("protocol"), Mapping):
+        given["protocol"] = rest.pop(("protocol", "name"), "vcr")
     for name, setting in SETTINGS.items():
-        if name != "protocol" or not isinstance(protocol, dict):
-            value = _take(rest, setting.path)
-            if value is not None:
-                given[name] = value
-    _drop_empty(rest)
-    given["more"] = to_toml(rest) if rest else ""
+        if isinstance(rest.get(setting.path), str | int | float):
+            given[name] = rest.pop(setting.path)
+    more: dict[str, Any] = {}
+    for path, value in rest.items():
+        if value != {}:
+            _put(more, path, value)
+    given["more"] = to_toml(more) if more else ""
     return given
 
 
@@ -150,22 +147,3 @@ def _put(values: dict[str, Any], path: Path, value: Any) -> None:
     for name in path[:-1]:
         values = values.setdefault(name, {})
     values[path[-1]] = value
-
-
-def _take(values: dict[str, Any], path: Path) -> Any:
-    """Take a plain value out; None where there is none, or a table stands there."""
-    for name in path[:-1]:
-        found = values.get(name)
-        if not isinstance(found, dict):
-            return None
-        values = found
-    value = values.get(path[-1])
-    return values.pop(path[-1]) if isinstance(value, str | int | float) else None
-
-
-def _drop_empty(values: dict[str, Any]) -> None:
-    for name in list(values):
-        if isinstance(values[name], dict):
-            _drop_empty(values[name])
-            if not values[name]:
-                del values[name]

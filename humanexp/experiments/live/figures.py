@@ -108,23 +108,12 @@ class Devices:
         return bool(self.rates or self.families)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeviceCounts:
-    """Sessions that count by what they take part on, as the database tells them apart."""
+def devices_of(*, screens: Rows, browsers: Rows) -> Devices:
+    """In classes, in words of the reader's language.
 
-    #: refresh interval in 0.1 ms, pixel ratio in 0.01, sessions: by the first answer of each session
-    screens: Rows
-    #: family, lower end of the window's class, sessions: of those that have told
-    browsers: Rows
-
-
-def device_counts(study: Study) -> DeviceCounts:
-    return DeviceCounts(screens=_screens(study), browsers=_browsers(study))
-
-
-def devices_of(counts: DeviceCounts) -> Devices:
-    """In classes, in words of the reader's language."""
-    screens, browsers = counts.screens, counts.browsers
+    `screens` holds the refresh interval in 0.1 ms, the pixel ratio in 0.01, and how many sessions had both at their
+    first answer; `browsers` the family, the lower end of the window's class, and how many sessions have told of both.
+    """
     families = Counter[str]()
     for family, _width, count in browsers:
         families[family] += count
@@ -218,30 +207,18 @@ class Figures:
     devices: Devices
 
 
-def figures_of(study: Study) -> Figures:
-    """Counted now."""
-    return _figures(_content(study))
-
-
 def kept_figures(study: Study) -> tuple[Tally, Figures | None]:
     """As they were last counted."""
     tally = tally_of(study, SESSIONS.name)
-    return tally, _figures(tally.content) if tally.content is not None else None
-
-
-def _content(study: Study) -> dict[str, Any]:
-    return {"timing": asdict(timing_shares(study)), "devices": asdict(device_counts(study))}
-
-
-def _figures(content: dict[str, Any]) -> Figures:
-    return Figures(
-        timing=TimingShares.from_dict(content["timing"]),
-        devices=devices_of(DeviceCounts(**content["devices"])),
-    )
+    if tally.content is None:
+        return tally, None
+    timing, devices = TimingShares.from_dict(tally.content["timing"]), devices_of(**tally.content["devices"])
+    return tally, Figures(timing=timing, devices=devices)
 
 
 def _counted(study: Study, report: Report) -> Counted:
-    content = _content(study)
+    devices = {"screens": _screens(study), "browsers": _browsers(study)}
+    content = {"timing": asdict(timing_shares(study)), "devices": devices}
     report(1, 1)
     return Counted(content=content)
 

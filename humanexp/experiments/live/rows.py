@@ -13,7 +13,8 @@ from django.db.models import Count, Q, QuerySet
 
 from humanexp.core.paging import KeyedPaginator
 from humanexp.experiments.live.steps import Standing, seen_at, standing_case
-from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.experiments.models import Session, Study
+from humanexp.experiments.selectors import answers_of
 
 #: Sessions on a page.
 ROWS = 50
@@ -90,13 +91,9 @@ def _row(session: Any, active: timedelta | None, timing_share: float | None) -> 
     )
 
 
-def _answers(pks: Iterable[int]) -> QuerySet[Response]:
-    return Response.objects.filter(session__in=list(pks)).exclude(session__state=SessionState.WITHDRAWN)
-
-
 def _active(pks: Iterable[int]) -> dict[int, timedelta]:
     times: defaultdict[int, list[datetime]] = defaultdict(list)
-    stored = _answers(pks).order_by("session_id", "position")
+    stored = answers_of(pks).order_by("session_id", "position")
     for session, at in stored.values_list("session_id", "received_at"):
         times[session].append(at)
     return {
@@ -113,6 +110,6 @@ def _active(pks: Iterable[int]) -> dict[int, timedelta]:
 
 
 def _timing(pks: Iterable[int]) -> dict[int, float]:
-    judged = _answers(pks).filter(timing_ok__isnull=False).order_by()
+    judged = answers_of(pks).filter(timing_ok__isnull=False).order_by()
     counted = judged.values_list("session_id").annotate(ok=Count("pk", filter=Q(timing_ok=True)), judged=Count("pk"))
     return {session: ok / count for session, ok, count in counted}

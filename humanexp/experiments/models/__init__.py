@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from humanexp.experiments.models.damage import DamagedPicture
 from humanexp.experiments.models.sessions import (
     SESSION_TRANSITIONS,
+    DamagedPicture,
     Participant,
     Preview,
     RefusalReason,

@@ -248,3 +248,19 @@ class Preview(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "by"], name="preview_once")]
+
+
+class DamagedPicture(models.Model):
+    """A picture that a participant was not shown, because its file was missing or not the one that was made."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="damaged_pictures")
+    trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="+")
+    stimulus = models.ForeignKey(Stimulus, on_delete=models.CASCADE, related_name="+")
+    #: no file, or none that can be read; otherwise its bytes are others
+    is_missing = models.BooleanField()
+    found_at = models.DateTimeField()
+    #: since when the file is what was made again; until then the trial takes no answer
+    mended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]

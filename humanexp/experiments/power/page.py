@@ -10,7 +10,7 @@ from humanexp.experiments.models import PowerEstimate
 
 if TYPE_CHECKING:
     from analysis.figures import Figure
-    from analysis.power import Needed, PlannedStudy, PowerReport, SizeReport
+    from analysis.power import PlannedStudy, PowerReport, SizeReport
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,10 @@ class PowerPage:
         return SizeRow(self.found.planned, True)
 
     @property
-    def needed(self) -> tuple[Needed, ...]:
-        return self.found.needed
-
-    @property
     def equivalent(self) -> tuple[float, tuple[float, float]]:
         """Share shown to be equivalent where nothing differs."""
         alike = self.found.alike
         return alike.equivalent, alike.interval(alike.equivalent)
-
-    @property
-    def false_alarms(self) -> float:
-        return self.found.alike.different
 
     @property
     def believed(self) -> dict[str, float]:

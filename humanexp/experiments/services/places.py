@@ -7,10 +7,9 @@ no plan.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from django.db import transaction
+from django.db.models.functions import Coalesce
 
 from analysis.design import SessionPlan, without_seen
 from analysis.errors import DesignRefused
@@ -19,25 +18,6 @@ from humanexp.core.errors import StudyRefused
 from humanexp.experiments import plans, selectors
 from humanexp.experiments.models import Participant, Session, SessionState, Study
 from humanexp.jobs import services as jobs
-
-
-@dataclass(frozen=True)
-class _Holder:
-    """Who has a slot now."""
-
-    slot: int
-    is_verified: bool
-    confirmed_at: datetime | None
-    state: str
-    last_seen_at: datetime | None
-    opened_at: datetime
-
-    @property
-    def seen_at(self) -> datetime:
-        return self.last_seen_at or self.opened_at
-
-    def has_given_up(self, since: datetime) -> bool:
-        return self.state == SessionState.OPEN and self.confirmed_at is None and self.seen_at < since
 
 
 def place_for(study: Study, earlier: Sequence[Session], *, is_verified: bool) -> tuple[int, SessionPlan]:
@@ -62,15 +42,20 @@ def place_for(study: Study, earlier: Sequence[Session], *, is_verified: bool) ->
 def _candidates(study: Study, *, is_verified: bool) -> Iterator[int]:
     """Slots in the order in which they are given: free ones, those of people who fell silent before any answer counted,
     and, for somebody whom a recruiter may list, those of sessions that it has not listed."""
-    columns = ("slot", "is_verified", "confirmed_at", "state", "last_seen_at", "opened_at")
-    held = selectors.holding_slots(study).filter(slot__lt=study.planned_sessions)
-    holders = {row[0]: _Holder(*row) for row in held.order_by().values_list(*columns)}
+    held = selectors.holding_slots(study).filter(slot__lt=study.planned_sessions).order_by()
+    columns = ("slot", "is_verified", "confirmed_at", "state", "seen_at")
+    seen = held.annotate(seen_at=Coalesce("last_seen_at", "opened_at")).values_list(*columns, named=True)
+    holders = {holder.slot: holder for holder in seen}
     yield from (slot for slot in range(study.planned_sessions) if slot not in holders)
     since = clock.now() - selectors.SILENT_AFTER
-    silent = [holder for holder in holders.values() if holder.has_given_up(since)]
-    yield from sorted(holder.slot for holder in silent)
+    silent = {
+        holder.slot
+        for holder in holders.values()
+        if holder.state == SessionState.OPEN and holder.confirmed_at is None and holder.seen_at < since
+    }
+    yield from sorted(silent)
     if not is_verified:
-        others = [one for one in holders.values() if not one.is_verified and not one.has_given_up(since)]
+        others = [holder for slot, holder in holders.items() if not holder.is_verified and slot not in silent]
         others.sort(key=lambda holder: (holder.confirmed_at is not None, holder.seen_at, holder.slot))
         yield from (holder.slot for holder in others)
 

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from analysis.categories import CATEGORIES, superordinate
-from analysis.errors import InvalidInput
-
-#: What a study may word for itself, by category.
-WORDING = frozenset({"definition", "link"})
-LONGEST_DEFINITION = 400
+from analysis.categories import superordinate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,32 +144,3 @@ def question(category: str, wording: Mapping[str, Mapping[str, str]]) -> dict[st
         "link": own.get("link", str(wanted.link)),
         "questions": [str(_("Does the picture show %(thing)s?") % thing), str(usable % thing)],
     }
-
-
-def check_wording(wording: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """A study's own definitions and links by category; refuses what cannot be shown, naming category and field."""
-    checked: dict[str, dict[str, str]] = {}
-    for category, own in wording.items():
-        if category not in CATEGORIES:
-            raise InvalidInput(f"[wanted] has no category {category!r}; there are: {', '.join(CATEGORIES)}.")
-        if not isinstance(own, Mapping):
-            raise InvalidInput(f"[wanted.{category}] must be a table.")
-        for field, text in own.items():
-            if field not in WORDING:
-                raise InvalidInput(f"wanted.{category} has no setting {field!r}; it has: {', '.join(sorted(WORDING))}.")
-            if not isinstance(text, str) or len(text) > LONGEST_DEFINITION:
-                raise InvalidInput(
-                    f"wanted.{category}.{field} must be text of at most {LONGEST_DEFINITION} characters."
-                )
-        if own.get("link") and not _is_page(own["link"]):
-            raise InvalidInput(f"wanted.{category}.link must be an address that begins with https:// or http://.")
-        checked[category] = dict(own)
-    return checked
-
-
-def _is_page(link: str) -> bool:
-    try:
-        parts = urlsplit(link)
-    except ValueError:
-        return False
-    return parts.scheme in ("https", "http") and bool(parts.netloc)

@@ -5,7 +5,7 @@ A new recruiter takes more than a file here. The file implements `base.Recruiter
 - a member of `Environment` with a migration, and its name space in `WORKER_NAMESPACE`: without one, nobody who comes
   from there has a code (a KeyError at run time);
 - a case in `recruiter_for`, `capabilities_of` and `fees_of` below;
-- what its keys and its address are, in `console.preflight.fingerprint`, so that a check is stale once they change;
+- what its keys and its address are, in `console.preflight.gate`, so that a check is stale once they change;
 - `RECRUITERS`, `campaign` and `take_part` of tests/recruitment/test_recruiter_contract.py, which know the plain link
   and the marketplace alone.
 

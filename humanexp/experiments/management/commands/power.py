@@ -46,7 +46,7 @@ class Command(RefusableCommand):
         estimate.refresh_from_db()
         page = cast(PowerPage, power_page(estimate))
         Console(file=cast(IO[str], self.stdout), width=110).print(_table(page))
-        for needed in page.needed:
+        for needed in page.found.needed:
             interval = f" ({needed.interval[0]} to {needed.interval[1]})" if needed.interval else ""
             self.stdout.write(f"Power {needed.power:g}: {needed.relation} {needed.people} people{interval}.")
         if target is not None:
