@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import InvalidInput
-from analysis.figures.paper import FORMATS, RENDERING
+from analysis.figures.paper import write_drawing
 from analysis.figures.style import GRID, INK, INK_SOFT, PALETTE
 from analysis.visual_change.comparison import FunctionComparison, FunctionSide, SetComparison
 
@@ -40,21 +41,12 @@ def write_comparison(
     InvalidInput
         If the suffix is another one, or the sets share no function.
     """
-    kind = path.suffix.lstrip(".").lower()
-    if kind not in FORMATS:
-        raise InvalidInput(f"A figure is written as .svg, .pdf or .png, not as {path.suffix or path.name!r}.")
-    if not comparison.functions:
-        raise InvalidInput(f"The sets {names[0]} and {names[1]} share no function: there is nothing to draw.")
-    import matplotlib as mpl
-
-    undated: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "comparison", "pdf.fonttype": 42}
-    with RENDERING, mpl.rc_context(settings):
-        _draw(comparison, names, labels or {}).savefig(path, format=kind, dpi=200, metadata=undated)
-    return path
+    return write_drawing(path, partial(_draw, comparison, names, labels or {}), salt="comparison")
 
 
 def _draw(comparison: SetComparison, names: tuple[str, str], labels: Mapping[str, str]) -> Any:
+    if not comparison.functions:
+        raise InvalidInput(f"The sets {names[0]} and {names[1]} share no function: there is nothing to draw.")
     from matplotlib.figure import Figure as Canvas
     from matplotlib.patches import Patch
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.errors import InvalidInput
-from analysis.figures.paper import FORMATS, RENDERING
+from analysis.figures.paper import write_drawing
 from analysis.figures.style import GRID, INK, INK_SOFT, SHADE
 
 _COVERED, _THIN = ("#5b95d0", "#2f6fb3", "#0b3f7a"), "#c27c00"
@@ -73,21 +74,12 @@ def write_coverage(
     InvalidInput
         If the suffix is another one, or there is no row.
     """
-    kind = path.suffix.lstrip(".").lower()
-    if kind not in FORMATS:
-        raise InvalidInput(f"A figure is written as .svg, .pdf or .png, not as {path.suffix or path.name!r}.")
-    if not rows:
-        raise InvalidInput("There is no function whose coverage could be drawn.")
-    import matplotlib as mpl
-
-    undated: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "coverage", "pdf.fonttype": 42}
-    with RENDERING, mpl.rc_context(settings):
-        _draw(rows, title, minimum, examples).savefig(path, format=kind, dpi=200, metadata=undated)
-    return path
+    return write_drawing(path, partial(_draw, rows, title, minimum, examples), salt="coverage")
 
 
 def _draw(rows: Sequence[CoverageRow], title: str, minimum: int, examples: Sequence[Example]) -> Any:
+    if not rows:
+        raise InvalidInput("There is no function whose coverage could be drawn.")
     from matplotlib.figure import Figure as Canvas
     from matplotlib.patches import Patch
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,29 +54,69 @@ def to_file(figure: Figure, path: Path, *, width: str = "text") -> Path:
     InvalidInput
         If the suffix or the width is another one.
     """
+    words = {"Title": figure.title, "Description": figure.description}
+    if path.suffix.lower() == ".pdf":
+        del words["Description"]
+    settings = {"svg.fonttype": "path", "font.family": "DejaVu Sans"}
+    return write_drawing(path, partial(_unnamed, figure, width), salt="figure", dpi=300, words=words, settings=settings)
+
+
+def write_drawing(
+    path: Path,
+    draw: Callable[[], matplotlib.figure.Figure],
+    *,
+    salt: str,
+    dpi: int = 200,
+    words: Mapping[str, str] | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Path:
+    """Write what ``draw`` draws as an .svg, .pdf or .png file (by its suffix); the same drawing gives the same bytes.
+
+    Parameters
+    ----------
+    path : Path
+    draw : callable
+        Called once the suffix is known to be one of these; its refusals are let through.
+    salt : str
+        Of the ids in an .svg.
+    dpi : int
+        Of a .png.
+    words : mapping of str to str, optional
+        What the file says of itself.
+    settings : mapping of str to str, optional
+        Of matplotlib, beside those that make files alike.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is another one.
+    """
     kind = path.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise InvalidInput(f"A figure is written as .svg, .pdf or .png, not as {path.suffix or path.name!r}.")
     import matplotlib as mpl
 
-    if width not in WIDTHS:
-        raise InvalidInput(f"A figure is as wide as one of {', '.join(WIDTHS)}, not {width!r}.")
-    words = {"Title": figure.title} if kind == "pdf" else {"Title": figure.title, "Description": figure.description}
     undated: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    settings = {"svg.fonttype": "path", "svg.hashsalt": "figure", "pdf.fonttype": 42, "font.family": "DejaVu Sans"}
-    with RENDERING, mpl.rc_context(settings):
-        canvas = draw(figure, width=width)
-        for artist in canvas.findobj():
-            # Kinds of series are no names: as ids of the drawing they would meet.
-            artist.set_gid(None)
-        canvas.savefig(path, format=kind, dpi=300, metadata=undated | words)
+    alike: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": salt, "pdf.fonttype": 42, **(settings or {})}
+    with RENDERING, mpl.rc_context(alike):
+        draw().savefig(path, format=kind, dpi=dpi, metadata={**undated, **(words or {})})
     return path
+
+
+def _unnamed(figure: Figure, width: str) -> matplotlib.figure.Figure:
+    """The figure as it is written: kinds of series are no names, as ids of the drawing they would meet."""
+    canvas = draw(figure, width=width)
+    for artist in canvas.findobj():
+        artist.set_gid(None)
+    return canvas
 
 
 def draw(figure: Figure, *, width: str = "text") -> matplotlib.figure.Figure:
     """The figure as matplotlib draws it; every series carries its observer's name as label and its kind as gid."""
     from matplotlib.figure import Figure as Canvas
 
+    if width not in WIDTHS:
+        raise InvalidInput(f"A figure is as wide as one of {', '.join(WIDTHS)}, not {width!r}.")
     across = WIDTHS[width]
     if figure.has_names:
         canvas = Canvas(figsize=(across, _ROWS_ROUND + _ROW * len(figure.y.categories)), layout="constrained")

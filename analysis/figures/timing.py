@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import InvalidInput
-from analysis.figures.paper import FORMATS, RENDERING
+from analysis.figures.paper import write_drawing
 from analysis.figures.style import GRID, INK, INK_SOFT, PALETTE
 from analysis.findings.model.timing import EDGES
 from analysis.timing import TimingCertificate
@@ -22,21 +23,12 @@ def timing_to_file(certificate: TimingCertificate, path: Path, *, title: str) ->
     InvalidInput
         If the suffix is another one, or no trial has a record.
     """
-    kind = path.suffix.lstrip(".").lower()
-    if kind not in FORMATS:
-        raise InvalidInput(f"A figure is written as .svg, .pdf or .png, not as {path.suffix or path.name!r}.")
-    if not certificate.all.recorded:
-        raise InvalidInput("No trial has a record of its frames, so there is nothing to draw.")
-    import matplotlib as mpl
-
-    undated: dict[str, None] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[kind]
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "timing", "pdf.fonttype": 42}
-    with RENDERING, mpl.rc_context(settings):
-        _draw(certificate, title).savefig(path, format=kind, dpi=200, metadata=undated)
-    return path
+    return write_drawing(path, partial(_draw, certificate, title), salt="timing")
 
 
 def _draw(certificate: TimingCertificate, title: str) -> Any:
+    if not certificate.all.recorded:
+        raise InvalidInput("No trial has a record of its frames, so there is nothing to draw.")
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(8.0, 3.6), layout="constrained")

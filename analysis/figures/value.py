@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -120,7 +119,6 @@ class Cells:
 
 
 Trace = Line | Band | Points | Bars | Estimates | Cells
-Series = tuple[str, str, Numbers, tuple[Numbers, ...]]
 
 
 @dataclass(frozen=True)
@@ -185,26 +183,6 @@ class Figure:
                 case Estimates():
                     seen |= dict.fromkeys(trace.observers)
         return tuple(sorted(seen, key=lambda observer: observer.role != "human"))
-
-    def series(self) -> list[Series]:
-        """What is drawn: (kind, observer, x, ordinates), of the traces that are shown."""
-        drawn: list[Series] = []
-        for trace in self.traces:
-            match trace:
-                case Line():
-                    drawn.append(("line", trace.observer.name, trace.x, (trace.y,)))
-                case Band() if trace.shown:
-                    drawn.append(("band", trace.observer.name, trace.x, (trace.lower, trace.upper)))
-                case Points():
-                    drawn.append(("points", trace.observer.name, trace.x, (trace.y,)))
-                case Bars():
-                    drawn.append(("bars", trace.observer.name, trace.x, (trace.height,)))
-                case Estimates():
-                    drawn.append(("estimates", trace.meaning, trace.rows, (trace.x,)))
-                case Cells():
-                    filled = tuple(tuple(math.nan if v is None else v for v in row) for row in trace.values)
-                    drawn.append(("cells", trace.name, tuple(map(float, range(len(filled)))), filled))
-        return drawn
 
     def with_band(self, meaning: str) -> Figure:
         """The same figure showing the bands of this meaning and no others."""

@@ -27,6 +27,7 @@ from analysis.figures import (
     style_of,
 )
 from analysis.figures.paper import WIDTHS, draw
+from tests.analysis.figures.series import series_of
 
 GRID = tuple(np.linspace(0, 1, 21))
 
@@ -92,7 +93,9 @@ def by_name(series: list) -> dict[tuple[str, str], np.ndarray]:
 
 
 def test_page_and_paper_draw_the_same_series(figure: Figure) -> None:
-    wanted, page, paper = (by_name(s) for s in (figure.series(), drawn_by_plotly(figure), drawn_by_matplotlib(figure)))
+    wanted, page, paper = (
+        by_name(s) for s in (series_of(figure), drawn_by_plotly(figure), drawn_by_matplotlib(figure))
+    )
     assert wanted.keys() == page.keys() == paper.keys()
     assert {kind for kind, _ in wanted} == {"line", "band", "points", "bars"}
     for key, values in wanted.items():
@@ -187,8 +190,8 @@ def test_a_figure_without_curves_is_refused() -> None:
 
 def test_what_is_downloaded_is_what_is_shown(figure: Figure) -> None:
     chosen = figure.only(["people"]).with_band("")
-    assert {name for _, name, *_ in chosen.series()} == {"people"}
-    assert not any(kind == "band" for kind, *_ in chosen.series())
+    assert {name for _, name, *_ in series_of(chosen)} == {"people"}
+    assert not any(kind == "band" for kind, *_ in series_of(chosen))
 
 
 def test_hovering_over_a_curve_tells_bands_and_answers(figure: Figure) -> None:

@@ -17,6 +17,7 @@ from humanexp.results import charts, selectors
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
+from tests.analysis.figures.series import series_of
 from tests.analysis.findings.examples import like, told_apart
 from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study
 
@@ -142,7 +143,7 @@ def test_rarer_findings_have_charts_too(large: Study) -> None:
     }  # fmt: skip
     found = like(found, **rarer)
     behind = charts.chart_of(found, f"participants--{NAMES[0]}")
-    lines = [name for kind, name, *_ in behind.figure.series() if kind == "line"]
+    lines = [name for kind, name, *_ in series_of(behind.figure) if kind == "line"]
     assert lines == ["single participants"] * 2 + ["people"] and len(behind.tables[0].rows) == 3
     assert charts.chart_of(found, "levels").tables[0].rows == (("a", 0.6, 1, 0.5, 2, None, None),)
     people, net = charts.chart_of(found, "shape-bias").tables[0].texts

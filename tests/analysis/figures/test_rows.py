@@ -24,6 +24,7 @@ from analysis.figures import (
 )
 from analysis.figures.paper import draw
 from analysis.figures.style import SCALES, cell_colour, text_colour
+from tests.analysis.figures.series import series_of
 
 NAMES = ("gaussian noise", "uniform noise", "frost")
 
@@ -125,7 +126,7 @@ def test_a_matrix_names_only_the_columns_that_are_asked_for(tmp_path: Path) -> N
 def test_response_times_have_their_quartiles_as_a_band() -> None:
     bins = [TimeBin(v=v, n=10, median_ms=600 + 100 * v, lower_ms=500, upper_ms=900) for v in (0.1, 0.9)]
     figure = times_figure([(Observer("people", "human"), bins)], title="Times")
-    kinds = {kind: ordinates for kind, _, _, ordinates in figure.series()}
+    kinds = {kind: ordinates for kind, _, _, ordinates in series_of(figure)}
     assert kinds == {"band": ((500, 500), (900, 900)), "points": ((610.0, 690.0),)}
     assert figure.y.range == (0.0, 1000.0)
 

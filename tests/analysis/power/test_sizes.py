@@ -19,6 +19,7 @@ from analysis.power import (
     fit_power_curve,
     resized,
 )
+from tests.analysis.figures.series import series_of
 
 SMALL = PlannedStudy(
     Crowd(30, 14, originals=100), curve=LogisticDrop(0.93, 1 / 16, 0.7, 0.1), clean_answers=100, n_bootstrap=24
@@ -82,7 +83,7 @@ def test_sizes_are_simulated_once_and_say_who_is_needed() -> None:
     assert estimate_sizes(SMALL, 0.1, runs=4, known=kept, progress=never) == found
     drawn = power_figure(found)
     sizes, shares = tuple(one.people for one in found.sizes), tuple(one.different for one in found.sizes)
-    assert drawn.series()[2][2:] == (sizes, (shares,))
+    assert series_of(drawn)[2][2:] == (sizes, (shares,))
     assert [mark.y for mark in drawn.marks] == [0.8, 0.95]
     assert "areas are" in believed_figure(SMALL.curve, SMALL.curve.lowered(0.1)).description
 
