@@ -9,6 +9,12 @@ import numpy as np
 
 from analysis.design.allocation import quotas
 from analysis.design.catalogue import StimulusRow
+from analysis.design.ordering import shuffled
+
+
+def stream(seed: int, *domain: int) -> np.random.Generator:
+    """Random stream of one part of a plan, so that a change in one part leaves the others as they were."""
+    return np.random.default_rng([seed % 2**63, *domain])
 
 
 def common_count(overlap: float, main: int) -> int:
@@ -45,7 +51,7 @@ def choose_common(
     chosen: list[StimulusRow] = []
     used: set[str] = set()
     categories: Counter[str] = Counter()
-    for corruption, stratum, n in (places[int(k)] for k in rng.permutation(len(places))):
+    for corruption, stratum, n in shuffled(places, rng):
         rows = sorted(stimuli[corruption], key=lambda row: (row.visual_change, row.stimulus))
         inside = rows[stratum * len(rows) // n : (stratum + 1) * len(rows) // n]
         free = [row for row in inside if row.original not in used]

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.design.ordering import Entry
-from analysis.design.plan import BlockKind, PlannedTrial, SessionPlan
+from analysis.design.ordering import Stretch
+from analysis.design.plan import PlannedTrial, SessionPlan
 
 
-def numbered(
-    slot: int, stretches: Sequence[tuple[BlockKind, Sequence[Entry]]], masks: np.random.Generator
-) -> SessionPlan:
+def numbered(slot: int, stretches: Sequence[Stretch], masks: np.random.Generator) -> SessionPlan:
     """Trials in the order of the stretches, one block a stretch; empty stretches are left out.
 
     Parameters

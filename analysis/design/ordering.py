@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from analysis.design.catalogue import StimulusRow
+from analysis.design.plan import BlockKind
+
+T = TypeVar("T")
 
 
 class Entry(NamedTuple):
@@ -22,6 +26,10 @@ class Entry(NamedTuple):
     wanted: str = ""
     #: ABX: the picture X
     third: StimulusRow | None = None
+
+
+#: Entries of a session that belong together, and what they are for.
+Stretch = tuple[BlockKind, Sequence[Entry]]
 
 
 def choice(role: str, row: StimulusRow) -> Entry:
@@ -71,7 +79,7 @@ def spread(
     least, largest = distances(total)
     keyed: list[tuple[float, Entry]] = []
     for group in groups:
-        keyed += zip(_even(len(group), rng), (group[int(k)] for k in rng.permutation(len(group))), strict=True)
+        keyed += zip(_even(len(group), rng), shuffled(group, rng), strict=True)
     ordered = [entry for _, entry in sorted(keyed, key=lambda pair: pair[0])]
     # Where parts of several groups begin together, small groups come a little late. Turned round, no place tells that.
     start = int(rng.integers(len(ordered))) if ordered else 0
@@ -97,8 +105,8 @@ def spread_blocked(
     list of Entry, list of int
         The sequence, and the length of every block.
     """
-    order = [list(blocks[int(k)]) for k in rng.permutation(len(blocks))]
-    main = [block[int(k)] for block in order for k in rng.permutation(len(block))]
+    order = shuffled(blocks, rng)
+    main = [entry for block in order for entry in shuffled(block, rng)]
     marker = Entry("", "", StimulusRow("", "", "", "", 0.0), None, "")
     sequence = spread([[marker] * len(main), *groups], repeated, rng)
     queue = iter(main)
@@ -114,6 +122,17 @@ def equal_blocks(trials: int, longest: int) -> list[int]:
     """Lengths of as few blocks as possible, as equal as can be."""
     count = -(-trials // longest)
     return [trials // count + (number < trials % count) for number in range(count)] if trials else []
+
+
+def shuffled(entries: Sequence[T], rng: np.random.Generator) -> list[T]:
+    """The same in random order."""
+    return [entries[int(k)] for k in rng.permutation(len(entries))]
+
+
+def cut(kind: BlockKind, sequence: Sequence[Entry], lengths: Sequence[int]) -> list[Stretch]:
+    """Blocks of these lengths, one after the other."""
+    ends = np.cumsum([0, *lengths]).tolist()
+    return [(kind, sequence[start:end]) for start, end in pairwise(ends)]
 
 
 def _even(count: int, rng: np.random.Generator) -> list[float]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis.design.catalogue import StimulusRow
+from analysis.design.ordering import shuffled
 
 #: Bins of visual change over which the pictures of a category are spread.
 _BINS = 10
@@ -28,7 +29,7 @@ def choose_pictures(
     rng : numpy.random.Generator
     """
     left: dict[str, dict[tuple[str, int], list[StimulusRow]]] = defaultdict(lambda: defaultdict(list))
-    for row in (candidates[int(k)] for k in rng.permutation(len(candidates))):
+    for row in shuffled(candidates, rng):
         left[row.category][_cell(row)].append(row)
     chosen: list[StimulusRow] = []
     categories: Counter[str] = Counter()
@@ -77,7 +78,7 @@ def deal_packets(pictures: Sequence[StimulusRow], largest: int, rng: np.random.G
     room = [len(pictures) // count + (number < len(pictures) % count) for number in range(count)]
     packets: list[list[StimulusRow]] = [[] for _ in range(count)]
     by_original: dict[str, list[StimulusRow]] = defaultdict(list)
-    for row in (pictures[int(k)] for k in rng.permutation(len(pictures))):
+    for row in shuffled(pictures, rng):
         by_original[row.original].append(row)
     # Neighbours in category and visual change follow one another and so go to different packets.
     order = sorted(by_original.values(), key=lambda rows: (-len(rows), rows[0].category, min(map(_cell, rows))))

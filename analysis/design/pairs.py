@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.design.allocation import Ledger
 from analysis.design.catalogue import StimulusRow
+from analysis.design.ordering import shuffled
 from analysis.spec.design import DiscriminationForm
 
 #: The pictures of a trial lie in one bin of visual change, 1 / BINS wide, or in neighbouring ones.
@@ -43,7 +44,7 @@ class PairDealer:
         #: (corruption, bin) -> stimuli not yet dealt
         self.free: dict[tuple[str, int], list[StimulusRow]] = defaultdict(list)
         for corruption, rows in stimuli.items():
-            for row in (rows[int(k)] for k in rng.permutation(len(rows))):
+            for row in shuffled(rows, rng):
                 self.free[corruption, bin_of(row.visual_change)].append(row)
         #: showings where the one answer is right less showings where the other is, by original
         self.balance: dict[str, int] = defaultdict(int)
@@ -93,7 +94,7 @@ class PairDealer:
     def _matched(self, ledger: Ledger, session: int, kinds: Sequence[str], sign: int) -> list[StimulusRow] | None:
         """Stimuli of these corruptions, of different originals, all in one bin or in two neighbouring ones."""
         bins = [b for b in range(BINS) if self._usable(ledger, session, kinds[0], b)]
-        for b in (bins[int(k)] for k in self.rng.permutation(len(bins))):
+        for b in shuffled(bins, self.rng):
             for one in self._by_balance(self._usable(ledger, session, kinds[0], b), sign):
                 rows = self._joined(ledger, session, [one], kinds[1:], sign)
                 if rows is not None:

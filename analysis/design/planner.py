@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.common import choose_common, common_count
+from analysis.design.common import choose_common, common_count, stream
 from analysis.design.dealing import Dealt, by_corruption, deal_main, fit_to_stimuli
 from analysis.design.demand import Demand, demand_of
 from analysis.design.numbering import numbered
-from analysis.design.ordering import Entry, choice, equal_blocks, spread, spread_blocked
+from analysis.design.ordering import Entry, Stretch, choice, cut, equal_blocks, shuffled, spread, spread_blocked
 from analysis.design.pairs import Pair
 from analysis.design.plain import PlainDealer, plain_functions, plain_stimuli
-from analysis.design.plan import BlockKind, SessionPlan, StudyPlan
+from analysis.design.plan import SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
 from analysis.design.sentinels import Rota, deal_consistency
 from analysis.design.summary import notes_on, summarise
@@ -79,12 +79,12 @@ def plan_study(
     if not corruptions:
         raise DesignRefused("The stimulus set holds clean pictures only: generate corrupted stimuli first.")
     demand, notes = demand_of(config, originals=len(catalogue.category_of))
-    pools, more = draw_pools(catalogue.category_of, demand, _stream(seed, _POOLS), gold_candidates=gold_candidates)
+    pools, more = draw_pools(catalogue.category_of, demand, stream(seed, _POOLS), gold_candidates=gold_candidates)
     notes += more
     common_for = partial(_common, config, catalogue, pools["main"], seed)
     demand, sessions, more = fit_to_stimuli(config, demand, catalogue, pools["main"], common_for(demand.main))
     notes += more
-    streams = partial(_stream, seed, _MAIN)
+    streams = partial(stream, seed, _MAIN)
     dealt = deal_main(config, demand, catalogue, pools["main"], sessions, streams, common_for)
     notes += dealt.notes
     plans = _compose(config, dealt, catalogue, pools, seed)
@@ -94,14 +94,10 @@ def plan_study(
     return dataclasses.replace(plan, notes=tuple(notes), summary=summary)
 
 
-def _stream(seed: int, *domain: int) -> np.random.Generator:
-    return np.random.default_rng([seed % 2**63, *domain])
-
-
 def _common(config: DesignConfig, catalogue: Catalogue, pool: Sequence[str], seed: int, main: int) -> list[StimulusRow]:
     """The stimuli that everybody sees among `main` trials a session."""
     count = common_count(config.overlap, main)
-    chosen = choose_common(by_corruption(catalogue, pool), count, _stream(seed, _COMMON))
+    chosen = choose_common(by_corruption(catalogue, pool), count, stream(seed, _COMMON))
     if chosen is None:
         raise DesignRefused(
             f"The main pictures have not {count} originals with stimuli that everybody could see: ask for a smaller "
@@ -133,7 +129,7 @@ def _compose(
     config: DesignConfig, dealt: Dealt, catalogue: Catalogue, pools: Mapping[str, tuple[str, ...]], seed: int
 ) -> tuple[SessionPlan, ...]:
     demand, main, clean, pairs = dealt.demand, dealt.main, dealt.clean, dealt.pairs
-    rng = _stream(seed, _SENTINELS)
+    rng = stream(seed, _SENTINELS)
     category_of = catalogue.category_of
     rotas = {role: Rota(pool=pools[role], category_of=category_of, rng=rng) for role in pools if role != "main"}
     repeated = deal_consistency(
@@ -150,8 +146,8 @@ def _compose(
     dealers = _plain_dealers(block, demand, catalogue, pools, rng) if block else {}
     plans = []
     for slot in range(len(main)):
-        order = _stream(seed, _ORDER, slot)
-        stretches: list[tuple[BlockKind, list[Entry]]] = []
+        order = stream(seed, _ORDER, slot)
+        stretches: list[Stretch] = []
         practice = rotas["practice"].pick(demand.practice, without=set())
         if practice:
             stretches.append(("practice", [choice("practice", catalogue.clean[o]) for o in practice]))
@@ -160,7 +156,7 @@ def _compose(
             fresh = rotas["qualification"].pick(demand.qualification, without=qualifying)
             qualifying |= set(fresh)
             entries = [choice("qualification", catalogue.clean[o]) for o in fresh]
-            stretches.append(("qualification", _shuffled(entries, order)))
+            stretches.append(("qualification", shuffled(entries, order)))
         easy = rotas["gold"]
         negative = easy.pick_alternating(demand.negative, without=set())
         gold = easy.pick(demand.gold, without=set(negative))
@@ -173,7 +169,7 @@ def _compose(
             stretches += _main_blocks(config, main[slot], groups, repeated[slot], order)
         if block is not None:
             warm_up = _plain(dealers, "practice", demand.practice_pairs, practice)
-            stretches.append(("practice", _shuffled(_pair_entries(warm_up, "practice", block.task), order)))
+            stretches.append(("practice", shuffled(_pair_entries(warm_up, "practice", block.task), order)))
             plain = _plain(dealers, "gold", demand.plain_pairs, {*negative, *gold})
             sentinels = _pair_entries(plain, "negative", block.task)
             answers = sorted({pair.correct for pair in pairs[slot]}, reverse=True)
@@ -182,8 +178,8 @@ def _compose(
                 for answer in answers
             ]
             sequence = spread([*groups, sentinels], [], order)
-            stretches += _cut("main", sequence, equal_blocks(len(sequence), config.block_trials))
-        plans.append(numbered(slot, stretches, _stream(seed, _MASKS, slot)))
+            stretches += cut("main", sequence, equal_blocks(len(sequence), config.block_trials))
+        plans.append(numbered(slot, stretches, stream(seed, _MASKS, slot)))
     return tuple(plans)
 
 
@@ -215,7 +211,7 @@ def _main_blocks(
     groups: list[list[Entry]],
     repeated: Sequence[StimulusRow],
     order: np.random.Generator,
-) -> list[tuple[BlockKind, list[Entry]]]:
+) -> list[Stretch]:
     by_corruption: dict[str, list[Entry]] = {}
     for row in main:
         by_corruption.setdefault(row.corruption, []).append(choice("main", row))
@@ -225,20 +221,8 @@ def _main_blocks(
     else:
         sequence = spread([*corruptions, *groups], repeated, order)
         lengths = equal_blocks(len(sequence), config.block_trials)
-    return _cut("main", sequence, lengths)
+    return cut("main", sequence, lengths)
 
 
 def _pair_entries(pairs: Iterable[Pair], role: str, task: str) -> list[Entry]:
     return [Entry(task, role, pair.first, pair.second, pair.correct, third=pair.third) for pair in pairs]
-
-
-def _shuffled(entries: Sequence[Entry], rng: np.random.Generator) -> list[Entry]:
-    return [entries[int(k)] for k in rng.permutation(len(entries))]
-
-
-def _cut(kind: BlockKind, sequence: Sequence[Entry], lengths: Sequence[int]) -> list[tuple[BlockKind, list[Entry]]]:
-    stretches, start = [], 0
-    for length in lengths:
-        stretches.append((kind, list(sequence[start : start + length])))
-        start += length
-    return stretches

@@ -10,6 +10,7 @@ import numpy as np
 
 from analysis.categories import superordinate
 from analysis.design.catalogue import StimulusRow
+from analysis.design.ordering import shuffled
 
 
 @dataclass(kw_only=True)
@@ -88,9 +89,7 @@ def deal_consistency(
             places.setdefault(original, []).append((session, number))
     for original in pool:
         stimuli = [row for row in light if row.original == original for _ in range(answers_per_stimulus)]
-        spots = [places[original][int(k)] for k in rng.permutation(len(places.get(original, [])))]
-        for (session, number), row in zip(
-            spots, [stimuli[int(k)] for k in rng.permutation(len(stimuli))], strict=False
-        ):
+        spots = shuffled(places.get(original, []), rng)
+        for (session, number), row in zip(spots, shuffled(stimuli, rng), strict=False):
             result[session][number] = row
     return result

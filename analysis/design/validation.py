@@ -16,11 +16,12 @@ import numpy as np
 from analysis.categories import CATEGORIES, superordinate
 from analysis.corruptions import NO_CORRUPTION
 from analysis.design.catalogue import Catalogue, StimulusRow
+from analysis.design.common import stream
 from analysis.design.demand import Demand
 from analysis.design.numbering import numbered
-from analysis.design.ordering import Entry, equal_blocks, far, spread
+from analysis.design.ordering import Entry, Stretch, cut, equal_blocks, far, shuffled, spread
 from analysis.design.packets import choose_pictures, deal_packets
-from analysis.design.plan import BlockKind, SessionPlan, StudyPlan
+from analysis.design.plan import SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
 from analysis.design.sentinels import Rota
 from analysis.design.summary import STRATA, summarise
@@ -83,9 +84,9 @@ def plan_validation(
     judged = {row.original for row in catalogue.corrupted}
     spare = set(catalogue.category_of) - judged if design.shown == "corrupted" else set()
     pools, notes = draw_pools(
-        catalogue.category_of, demand, _stream(seed, _POOLS), gold_candidates=gold_candidates, spare=spare
+        catalogue.category_of, demand, stream(seed, _POOLS), gold_candidates=gold_candidates, spare=spare
     )
-    rng = _stream(seed, _PICTURES)
+    rng = stream(seed, _PICTURES)
     candidates = _candidates(catalogue, pools["main"], design)
     pictures = choose_pictures(candidates, packets * design.new_pictures, packets, rng)
     if len(pictures) < FEWEST_PICTURES:
@@ -98,10 +99,6 @@ def plan_validation(
     notes += _notes(config, design, demand, dealt, candidates=len(candidates))
     plan = StudyPlan(config=config, seed=seed, pools=pools, sessions=sessions, notes=tuple(notes), summary={})
     return dataclasses.replace(plan, summary=_summary(plan, catalogue, design, dealt))
-
-
-def _stream(seed: int, *domain: int) -> np.random.Generator:
-    return np.random.default_rng([seed % 2**63, *domain])
 
 
 def validation_demand(config: DesignConfig, design: ValidationDesign, *, originals: int, packets: int) -> Demand:
@@ -176,7 +173,7 @@ def _compose(
     pools: Mapping[str, tuple[str, ...]],
     seed: int,
 ) -> tuple[SessionPlan, ...]:
-    rng = _stream(seed, _SENTINELS)
+    rng = stream(seed, _SENTINELS)
     practice, easy = (
         Rota(pool=pools[role], category_of=catalogue.category_of, rng=rng) for role in ("practice", "gold")
     )
@@ -192,7 +189,7 @@ def _compose(
 
     plans = []
     for slot in range(len(packets) * design.answers_per_picture):
-        order = _stream(seed, _ORDER, slot)
+        order = stream(seed, _ORDER, slot)
         packet = packets[slot % len(packets)]
         shown = practice.pick(design.practice, without=set())
         # Both answers are practised: every second picture lacks what is wanted.
@@ -203,13 +200,10 @@ def _compose(
         once = [_asked("main", row) for row in packet if row not in repeated]
         sentinels = [showing("gold", original) for original in positive]
         sentinels += [lacking("negative", original) for original in negative]
-        sequence = spread([once, _shuffled(sentinels, order)], repeated, order, entry_of=_asked, distances=far)
-        stretches: list[tuple[BlockKind, Sequence[Entry]]] = [("practice", _shuffled(warm_up, order))]
-        start = 0
-        for length in equal_blocks(len(sequence), config.block_trials):
-            stretches.append(("main", sequence[start : start + length]))
-            start += length
-        plans.append(numbered(slot, stretches, _stream(seed, _MASKS, slot)))
+        sequence = spread([once, shuffled(sentinels, order)], repeated, order, entry_of=_asked, distances=far)
+        blocks = cut("main", sequence, equal_blocks(len(sequence), config.block_trials))
+        stretches: list[Stretch] = [("practice", shuffled(warm_up, order)), *blocks]
+        plans.append(numbered(slot, stretches, stream(seed, _MASKS, slot)))
     return tuple(plans)
 
 
@@ -221,12 +215,7 @@ def _asked(role: str, row: StimulusRow) -> Entry:
 def _repeated(packet: Sequence[StimulusRow], count: int, light: float, rng: np.random.Generator) -> list[StimulusRow]:
     """Pictures that come a second time: light ones at random, then the lightest of the others."""
     count = min(count, len(packet) // 2)
-    mixed = [packet[int(k)] for k in rng.permutation(len(packet))]
-    return sorted(mixed, key=lambda row: max(row.visual_change - light, 0.0))[:count]
-
-
-def _shuffled(entries: Sequence[Entry], rng: np.random.Generator) -> list[Entry]:
-    return [entries[int(k)] for k in rng.permutation(len(entries))]
+    return sorted(shuffled(packet, rng), key=lambda row: max(row.visual_change - light, 0.0))[:count]
 
 
 def _notes(
