@@ -82,20 +82,13 @@ def error_consistency(
     if not len(first):
         raise TooFewResponses("The observers have no picture in common.")
     n = len(first)
-    right_a, right_b, both = first.sum(), second.sum(), (first & second).sum()
+    right_a, right_b, both = int(first.sum()), int(second.sum()), int((first & second).sum())
     observed, expected, kappa = kappa_from_counts(right_a, right_b, both, n)
     interval = None
     if n_bootstrap:
-        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
-        cells = np.array([both, right_a - both, right_b - both, n - right_a - right_b + both]) / n
-        drawn = generator.multinomial(n, cells, size=n_bootstrap)
-        replicates = kappa_from_counts(drawn[:, 0] + drawn[:, 1], drawn[:, 0] + drawn[:, 2], drawn[:, 0], n)[2]
-        tail = (1.0 - level) / 2.0
-        lower, upper = np.quantile(replicates, [tail, 1.0 - tail])
-        interval = (float(lower), float(upper))
-    return ErrorConsistency(
-        float(kappa), float(observed), float(expected), n, (float(right_a / n), float(right_b / n)), interval
-    )
+        generator = np.random.default_rng(0 if rng is None else rng)
+        interval = kappa_interval(right_a, right_b, both, n, n_bootstrap=n_bootstrap, rng=generator, level=level)
+    return ErrorConsistency(float(kappa), float(observed), float(expected), n, (right_a / n, right_b / n), interval)
 
 
 def kappa_from_counts(
@@ -123,6 +116,23 @@ def kappa_from_counts(
     beyond = 1.0 - expected
     kappa = np.divide(observed - expected, beyond, out=np.ones_like(beyond), where=(beyond > 0.0) & (observed < 1.0))
     return observed, expected, kappa
+
+
+def kappa_interval(
+    right_a: int, right_b: int, both: int, n: int, *, n_bootstrap: int, rng: np.random.Generator, level: float
+) -> tuple[float, float]:
+    """Percentile interval of kappa over resampled pictures, from the counts of `kappa_from_counts`."""
+    cells = np.array([both, right_a - both, right_b - both, n - right_a - right_b + both]) / n
+    drawn = rng.multinomial(n, cells, size=n_bootstrap)
+    kappas = kappa_from_counts(drawn[:, 0] + drawn[:, 1], drawn[:, 0] + drawn[:, 2], drawn[:, 0], n)[2]
+    return percentile_interval(kappas, level)
+
+
+def percentile_interval(replicates: FloatArray, level: float) -> tuple[float, float]:
+    """Bounds that leave equal shares of the replicates outside."""
+    tail = (1.0 - level) / 2.0
+    lower, upper = np.quantile(replicates, [tail, 1.0 - tail])
+    return float(lower), float(upper)
 
 
 def _right_or_wrong(correct: ArrayLike) -> NDArray[np.bool_]:

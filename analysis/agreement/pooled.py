@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.agreement.pairs import percentile_interval
 from analysis.errors import InvalidInput, TooFewResponses
 
 if TYPE_CHECKING:
@@ -100,13 +101,10 @@ def pooled_consistency(
     observed, expected, kappa = _pooled(np.asarray(sums.sum(axis=0), dtype=np.float64).reshape(1, 4, width))
     interval = None
     if n_bootstrap:
-        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
+        generator = np.random.default_rng(0 if rng is None else rng)
         count = sums.shape[0]
         weights = generator.multinomial(count, np.full(count, 1.0 / count), size=n_bootstrap)
-        replicates = _pooled((sums.T @ weights.T).T.reshape(n_bootstrap, 4, width))[2]
-        tail = (1.0 - level) / 2.0
-        lower, upper = np.quantile(replicates, [tail, 1.0 - tail])
-        interval = (float(lower), float(upper))
+        interval = percentile_interval(_pooled((sums.T @ weights.T).T.reshape(n_bootstrap, 4, width))[2], level)
     return PooledConsistency(
         float(kappa[0]),
         float(observed[0]),

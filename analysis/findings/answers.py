@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES, NO_ANSWER
-from analysis.errors import TooFewResponses
-from analysis.findings.fits import FitSettings, StudyCurves, fit_outcomes
+from analysis.findings.fits import FitSettings, StudyCurves, quiet_fit
 from analysis.findings.model import (
     HUMANS,
     Confusion,
@@ -127,9 +126,8 @@ def participant_entries(study: StudyCurves, settings: FitSettings) -> list[Parti
     ]
     sizes = sorted((len(own.answers) for _, _, own in found), reverse=True)
     least = max(LEAST_FOR_CURVE, sizes[MOST_CURVES - 1] if len(sizes) >= MOST_CURVES else 0)
-    quiet = FitSettings(seed=settings.seed, n_bootstrap=0, level=settings.level)
     entries.extend(
-        _participant(corruption, name, own, quiet if len(own.answers) >= least else None)
+        _participant(corruption, name, own, settings if len(own.answers) >= least else None)
         for corruption, name, own in found
     )
     return entries
@@ -197,15 +195,8 @@ def _times(answers: Observations, place: NDArray[np.float64]) -> TimeBin:
 
 def _participant(corruption: str | None, name: str, own: Outcomes, settings: FitSettings | None) -> Participant:
     times = own.answers.rt_ms[np.isfinite(own.answers.rt_ms)]
-    area, band = None, None
-    if settings is not None:
-        try:
-            fit = fit_outcomes(own, settings)
-        except TooFewResponses:
-            pass
-        else:
-            v = np.linspace(0.0, 1.0, 21)
-            area, band = fit.area, Line(v=tuple(v.tolist()), estimate=tuple(fit.predict(v).tolist()))
+    fit = None if settings is None else quiet_fit(own, settings)
+    v = np.linspace(0.0, 1.0, 21)
     everything = np.ones(len(own.place), dtype=np.bool_)
     return Participant(
         participant=name,
@@ -217,6 +208,6 @@ def _participant(corruption: str | None, name: str, own: Outcomes, settings: Fit
             ParticipantBin(v=float(own.place[rows].mean()), n=int(rows.sum()), rate=float(own.outcome[rows].mean()))
             for rows in _tenths(own.place, everything)
         ),
-        area=area,
-        band=band,
+        area=None if fit is None else fit.area,
+        band=None if fit is None else Line(v=tuple(v.tolist()), estimate=tuple(fit.predict(v).tolist())),
     )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from analysis.agreement import kappa_from_counts
+from analysis.agreement import kappa_from_counts, kappa_interval
 from analysis.findings.model import LEVEL, ErrorConsistency
 from analysis.findings.observations import Observations
 from analysis.findings.observers import ordered_conditions
@@ -126,9 +126,5 @@ def _pairs_in(condition: str, people: Observations, classifiers: Observations) -
 @lru_cache(maxsize=4096)
 def _bounds(right_a: int, right_b: int, both: int, n: int, draws: int, seed: int, level: float) -> tuple[float, float]:
     """Percentile interval of kappa; a pair's own random stream, so that it does not depend on other pairs."""
-    cells = np.array([both, right_a - both, right_b - both, n - right_a - right_b + both]) / n
-    drawn = np.random.default_rng([seed, right_a, right_b, both, n]).multinomial(n, cells, size=draws)
-    kappas = kappa_from_counts(drawn[:, 0] + drawn[:, 1], drawn[:, 0] + drawn[:, 2], drawn[:, 0], n)[2]
-    tail = (1.0 - level) / 2.0
-    lower, upper = np.quantile(kappas, [tail, 1.0 - tail])
-    return float(lower), float(upper)
+    rng = np.random.default_rng([seed, right_a, right_b, both, n])
+    return kappa_interval(right_a, right_b, both, n, n_bootstrap=draws, rng=rng, level=level)

@@ -229,8 +229,7 @@ def _fit(main: Outcomes, others: tuple[Outcomes | None, ...], settings: FitSetti
         curve = fit_outcomes(main, settings, label_space=label_space)
     except TooFewResponses as error:
         return _Fitted(None, str(error), ())
-    quiet = replace(settings, n_bootstrap=0)
-    return _Fitted(curve, "", tuple(_quiet_fit(outcomes, quiet, label_space) for outcomes in others))
+    return _Fitted(curve, "", tuple(quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others))
 
 
 def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted) -> None:
@@ -275,11 +274,11 @@ def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int 
     )
 
 
-def _quiet_fit(outcomes: Outcomes | None, settings: FitSettings, label_space: int) -> CurveFit | None:
+def quiet_fit(outcomes: Outcomes | None, settings: FitSettings, *, label_space: int = 16) -> CurveFit | None:
     """Curve of another choice of trials, without bands; None where there is none."""
     if outcomes is None:
         return None
     try:
-        return fit_outcomes(outcomes, settings, label_space=label_space)
+        return fit_outcomes(outcomes, replace(settings, n_bootstrap=0), label_space=label_space)
     except TooFewResponses:
         return None

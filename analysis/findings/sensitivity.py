@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from analysis.categories import NO_ANSWER
 from analysis.curves import CurveFit
-from analysis.errors import LabelSpaceMismatch, TooFewResponses
-from analysis.findings.fits import CurveKey, FitSettings, StudyCurves, fit_outcomes
+from analysis.errors import LabelSpaceMismatch
+from analysis.findings.fits import CurveKey, FitSettings, StudyCurves, quiet_fit
 from analysis.findings.model import HUMANS, ChoiceComparison, ChoiceCurve, ChoiceKind
 from analysis.findings.model import Choice as ChoiceEntry
 from analysis.findings.observations import Observations
@@ -125,7 +125,6 @@ def _entry(
     study: StudyCurves, everyone: Observations, choice: Choice, reported: Choice | None, settings: FitSettings
 ) -> ChoiceEntry:
     chosen = everyone.select(choice.rows)
-    quiet = replace(settings, n_bootstrap=0)
     fits: dict[CurveKey, CurveFit] = {}
     for key, curve in study.curves.items():
         if key.population != HUMANS:
@@ -134,12 +133,9 @@ def _entry(
             fits[key] = curve.fit
             continue
         outcomes = human_outcomes(chosen, key.corruption, key.property, study.scales.get(key.corruption))
-        if outcomes is None:
-            continue
-        try:
-            fits[key] = fit_outcomes(outcomes, quiet)
-        except TooFewResponses:
-            continue
+        fit = quiet_fit(outcomes, settings)
+        if fit is not None:
+            fits[key] = fit
     return ChoiceEntry(
         choice=choice.name,
         kind=choice.kind,

@@ -154,7 +154,7 @@ def compare_curves(
     test: Literal["permutation", "bootstrap"] = "bootstrap"
     stretch = _people_stretch(first, second, contrast)
     if trials is not None and not trials[0].shares_with(trials[1]) and stretch <= MOST_STRETCH:
-        generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(0 if rng is None else rng)
+        generator = np.random.default_rng(0 if rng is None else rng)
         most = permutations_needed(comparisons, alpha)
         permuted = permutation_test(first, second, trials, span=span, rng=generator, most=most, stretch=stretch)
         test, p = "permutation", permuted.p
