@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from analysis.curves.basis import spline_basis
 from analysis.curves.bootstrap import pair_spread
 from analysis.curves.curve import CurveFit
-from analysis.errors import GridMismatch, InvalidInput, LabelSpaceMismatch
+from analysis.errors import GridMismatch, LabelSpaceMismatch
 from analysis.findings.model import Indices
 
 FloatArray = NDArray[np.float64]
@@ -63,37 +63,6 @@ def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0
         level=level,
         **_intervals(human, classifier, span, level),
     )
-
-
-def implied_human_area(classifier_area: float, hmri: float, mrsi: float, *, digits: int = 3) -> Interval:
-    """Human areas that agree with three published numbers of a classifier.
-
-    Parameters
-    ----------
-    classifier_area, hmri, mrsi : float
-        As printed, rounded to ``digits`` decimals; HMRI above 0.
-    digits : int
-
-    Returns
-    -------
-    tuple of float
-        Smallest and largest human area that such rounding allows.
-
-    Raises
-    ------
-    InvalidInput
-        If HMRI is too small to tell anything.
-
-    Notes
-    -----
-    ``A_h = A_m (1 - MRSI) / HMRI``. Published rows for one corruption must share a human area: that of VCR Table 3.
-    """
-    half = 0.5 * 10.0**-digits
-    if hmri <= half:
-        raise InvalidInput("Without any HMRI the human area cannot be told.")
-    smallest = (classifier_area - half) * (1.0 - mrsi - half) / (hmri + half)
-    largest = (classifier_area + half) * (1.0 - max(mrsi - half, 0.0)) / (hmri - half)
-    return smallest, largest
 
 
 def leads(first: CurveFit, second: CurveFit, *, span: Interval = (0.0, 1.0)) -> Interval:

@@ -34,6 +34,7 @@ from analysis.generation import (
 )
 from analysis.generation.reach import cut_survey, survey_shard, with_survey
 from analysis.visual_change import PilotMap, measure_coverage, measure_paper_coverage, reach_target
+from analysis.visual_change.coverage import PUBLISHED_SHARES
 from benchmarks._command import run
 from benchmarks._pictures import originals as find_originals
 
@@ -43,11 +44,6 @@ ALLOWED = {
     "gaussian_noise": 0.03, "shot_noise": 0.16, "impulse_noise": 0.03, "uniform_noise": 0.04, "gaussian_blur": 0.03,
     "defocus_blur": 0.08, "box_blur": 0.03, "median_blur": 0.06, "motion_blur": 0.06, "glass_blur": 0.05,
     "brightness": 0.12, "frost": 0.02, "hue_saturation_value": 0.24, "color_jitter": 0.44,
-}  # fmt: skip
-#: VCR (Shen et al.), supplement, Table 2: covered share of 39 bins, 50,000 stimuli a function.
-PUBLISHED = {
-    "brightness": 1.000, "gaussian_blur": 0.974, "defocus_blur": 0.923, "shot_noise": 0.590, "frost": 1.000,
-    "gaussian_noise": 0.872, "impulse_noise": 0.641, "motion_blur": 0.974, "glass_blur": 0.949,
 }  # fmt: skip
 
 
@@ -136,7 +132,7 @@ def report(name: str, found: list[Found], pilot: PilotMap, count: int, n_origina
     top = [
         np.sum(np.array(one.targets) > np.quantile(np.concatenate([o.targets for o in found]), 0.9)) for one in found
     ]
-    published = f"{PUBLISHED[name]:.3f}" if name in PUBLISHED else "    -"
+    published = f"{PUBLISHED_SHARES[name]:.3f}" if name in PUBLISHED_SHARES else "    -"
     good = not lacking and unreachable <= ALLOWED.get(name, 0.05)
     print(
         f"{name:21s} {texts[0]:>12s} {texts[1]:>12s}  {measure_paper_coverage(changes).covered_share:.3f} {published}  "

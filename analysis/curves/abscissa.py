@@ -31,12 +31,6 @@ class ScaledAbscissa:
     upper: float
     flipped: bool
 
-    def value_at(self, place: ArrayLike) -> FloatArray:
-        """The abscissa's own values at places in [0, 1], same shape."""
-        share = np.asarray(place, dtype=np.float64)
-        share = 1.0 - share if self.flipped else share
-        return np.asarray(self.lower + share * (self.upper - self.lower), dtype=np.float64)
-
 
 def scale_abscissa(
     values: ArrayLike, correct: ArrayLike, *, lower: float | None = None, upper: float | None = None

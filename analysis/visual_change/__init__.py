@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from analysis.visual_change.coverage import Coverage, coverage_report, measure_coverage, measure_paper_coverage
-from analysis.visual_change.metrics import METRICS, Metric, Reference, find_metric
 from analysis.visual_change.pixel import PixelVifReference
 from analysis.visual_change.targeting import (
     TOLERANCE,
@@ -25,20 +24,16 @@ from analysis.visual_change.vif import (
 
 __all__ = [
     "METRIC",
-    "METRICS",
     "METRIC_VERSION",
     "MINIMUM_SIDE_PX",
     "TOLERANCE",
     "Coverage",
-    "Metric",
     "PilotMap",
     "PixelVifReference",
     "Reached",
-    "Reference",
     "VifReference",
     "coverage_report",
     "draw_targets",
-    "find_metric",
     "fit_pilot_map",
     "grey",
     "measure_coverage",

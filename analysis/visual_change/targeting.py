@@ -15,7 +15,6 @@ from analysis.corruptions import Corruption, find_corruption
 from analysis.corruptions.registry import Picture, apply_corruption
 from analysis.errors import InvalidInput
 from analysis.visual_change.coverage import BINS
-from analysis.visual_change.metrics import Reference
 from analysis.visual_change.vif import VifReference
 
 #: Half a bin of 40: nearer than this, a target counts as reached.
@@ -198,7 +197,7 @@ def fit_pilot_map(
     )
 
 
-def full_change(picture: Picture, reference: Reference, corruption: Corruption, seed: int) -> float:
+def full_change(picture: Picture, reference: VifReference, corruption: Corruption, seed: int) -> float:
     """Visual change of a picture at full strength."""
     return reference.visual_change(apply_corruption(corruption, picture, corruption.parameter_at(1.0), seed))
 
@@ -247,14 +246,14 @@ def draw_targets(count: int, reach: float, rng: np.random.Generator, *, bins: in
 
 
 def reach_target(
-    picture: Picture, reference: Reference, corruption: Corruption, target: float, seed: int, pilot: PilotMap
+    picture: Picture, reference: VifReference, corruption: Corruption, target: float, seed: int, pilot: PilotMap
 ) -> Reached:
     """Corrupt a picture so that its visual change comes within `TOLERANCE` of a target, if it can.
 
     Parameters
     ----------
     picture : ndarray of uint8, shape (h, w, 3)
-    reference : Reference
+    reference : VifReference
         Of that picture.
     corruption : Corruption
         Where its ``redraws`` exceed 1, that many seeds are tried, `redrawn_seed` after ``seed``, until one reaches.

@@ -129,7 +129,7 @@ def test_any_abscissa_along_which_performance_changes_in_one_direction() -> None
     correct = rng.random(4000) < 0.06 + 0.9 * contrast / (contrast + 8)
     scaled = scale_abscissa(contrast, correct, lower=0.0)
     assert scaled.flipped and (scaled.lower, scaled.upper) == (0.0, 100.0)
-    np.testing.assert_allclose(scaled.value_at(scaled.place), contrast)
+    np.testing.assert_allclose(100.0 * (1.0 - scaled.place), contrast)
     curve = fit_curve(scaled.place, correct)
     assert curve.predict(0.0) > 0.8 > 0.3 > float(curve.predict(0.99))
     assert not scale_abscissa(contrast, ~correct).flipped
