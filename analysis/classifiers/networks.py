@@ -56,11 +56,6 @@ class TorchNetwork:
         return str(self.inputs)
 
     @property
-    def has_gradients(self) -> bool:
-        """Whether `logits` can be differentiated with respect to the pictures."""
-        return True
-
-    @property
     def precision(self) -> str:
         """Numbers that `predict` computes with, in words."""
         return "mixed float16" if self._mixes_precision else "float32"

@@ -113,7 +113,6 @@ def test_a_torch_network_can_be_differentiated_and_agrees_with_its_predictions(
     kind: str, made: dict[str, Made], pictures: np.ndarray
 ) -> None:
     network = require_gradients(made[kind].loaded)
-    assert network.has_gradients
     tensor = torch.from_numpy(pictures).permute(0, 3, 1, 2).float().div(255).requires_grad_()
     logits = network.logits(tensor)
     assert logits.softmax(dim=1).detach().numpy() == pytest.approx(network.predict(pictures), abs=1e-4)
