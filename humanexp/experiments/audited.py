@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rest_framework.response import Response
@@ -26,7 +27,7 @@ class AuditedView(APIView):
                 error = TooManyCalls()
         response: Response = super().handle_exception(error)
         if wait_s:
-            response["Retry-After"] = auditing.retry_after(wait_s)
+            response["Retry-After"] = str(max(1, math.ceil(wait_s)))
         return response
 
     def caller(self) -> dict[str, Any]:

@@ -18,9 +18,8 @@ from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.models import User
 from humanexp.experiments import selectors, services
 from humanexp.experiments.drafting.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
-from humanexp.experiments.drafting.fields import to_fields
+from humanexp.experiments.drafting.fields import stated, to_fields
 from humanexp.experiments.drafting.presets import PRESETS, preset, values_of
-from humanexp.experiments.drafting.stated import stated
 from humanexp.experiments.forms import StudyFileForm, StudyForm
 from humanexp.experiments.models import Origin, Study
 

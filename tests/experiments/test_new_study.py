@@ -12,9 +12,8 @@ from humanexp.core.models import User
 from humanexp.experiments import services
 from humanexp.experiments.drafting.drafts import draft_of, refusals_of, values_of_file
 from humanexp.experiments.drafting.drawing import strip_of
-from humanexp.experiments.drafting.fields import SETTINGS, to_fields, to_values
+from humanexp.experiments.drafting.fields import SETTINGS, stated, to_fields, to_values
 from humanexp.experiments.drafting.presets import PRESETS, values_of
-from humanexp.experiments.drafting.stated import stated
 from humanexp.experiments.models import Study, StudyFamily
 from humanexp.experiments.plans import session_plan
 from tests.experiments.conftest import SIZE_PX, configuration, make_stimulus_set, new_session

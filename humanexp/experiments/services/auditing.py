@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from django.db.models import Q
 
 from humanexp.core import clock
@@ -58,7 +56,3 @@ def record(*, reason: RefusalReason, call: str, caller: str, session_id: int | N
         entries = RefusedCall.objects.filter(Q(session=session_id))
         oldest = entries.order_by("-pk").values_list("pk", flat=True)[KEPT - 1 : KEPT]
         entries.filter(pk__lt=min(oldest, default=0)).delete()
-
-
-def retry_after(seconds: float) -> str:
-    return str(max(1, math.ceil(seconds)))

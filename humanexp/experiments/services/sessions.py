@@ -206,14 +206,9 @@ def exchange_handoff(*, code: str) -> Exchanged:
     session = Session.objects.only("pk", "token_nonce").get(pk=claim.session_id)
     return Exchanged(
         token=issue_token(session=session),
-        resume_secret=resume_secret_of(session=session) if claim.keep_as else "",
+        resume_secret=credentials.RESUME_SECRET.sign(session.pk, session.token_nonce) if claim.keep_as else "",
         keep_as=claim.keep_as,
     )
-
-
-def resume_secret_of(*, session: Session) -> str:
-    """What the browser that began the session shows to go on with it."""
-    return credentials.RESUME_SECRET.sign(session.pk, session.token_nonce)
 
 
 def look_behind(*, code: str) -> list[str]:
