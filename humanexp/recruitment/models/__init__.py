@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from humanexp.recruitment.models.budgets import StudyBudget
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
-from humanexp.recruitment.models.messages import Message
 from humanexp.recruitment.models.people import VISITOR, WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
 from humanexp.recruitment.models.proposals import RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
@@ -14,12 +12,14 @@ from humanexp.recruitment.models.writes import (
     EXTRAS,
     HitWrite,
     HitWriteKind,
+    Message,
     Pause,
     Payment,
     PaymentKind,
     RecruiterWrite,
     Rejection,
     SenderLease,
+    StudyBudget,
 )
 
 __all__ = [

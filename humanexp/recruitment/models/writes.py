@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
+from humanexp.experiments.models import Study
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruitment.models.people import Environment
 from humanexp.recruitment.states import WRITE_TRANSITIONS, WriteState
@@ -208,3 +209,29 @@ class SenderLease(models.Model):
 
     def __str__(self) -> str:
         return self.environment
+
+
+class Message(RecruiterWrite):
+    """A few words to the person of an assignment. Nobody can ask whether one arrived: it is sent at most once."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="messages")
+    subject = models.CharField(max_length=200)
+    text = models.TextField(max_length=4_000)
+
+    class Meta(RecruiterWrite.Meta):
+        abstract = False
+        indexes = [models.Index(fields=["environment", "state"])]
+
+    def __str__(self) -> str:
+        return f"message {self.pk}"
+
+
+class StudyBudget(models.Model):
+    """What a study may cost over all its campaigns, fees included. The row is locked while money is promised."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="budget")
+    #: None: no cap
+    cap_cents = models.PositiveIntegerField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"budget of {self.study_id}"
