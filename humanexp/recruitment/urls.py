@@ -3,18 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.views import (
-    campaigns,
-    codes,
-    differences,
-    exclusions,
-    ledger,
-    monitor,
-    recruit,
-    review,
-    take,
-    ways_back,
-)
+from humanexp.recruitment.views import campaigns, ledger, monitor, recruit, review, take
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -37,22 +26,22 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/recruit/<int:pk>/extend/", campaigns.extend, name="extend"),
     path("studies/<slug:slug>/recruit/<int:pk>/change/", campaigns.change, name="change"),
     path("studies/<slug:slug>/recruit/notify/", campaigns.notify, name="notify"),
-    path("studies/<slug:slug>/recruit/exclusions/", exclusions.exclusions, name="exclusions"),
-    path("studies/<slug:slug>/recruit/exclusions/<int:pk>/", exclusions.exclusion, name="exclusion"),
+    path("studies/<slug:slug>/recruit/exclusions/", recruit.exclusions, name="exclusions"),
+    path("studies/<slug:slug>/recruit/exclusions/<int:pk>/", recruit.exclusion, name="exclusion"),
     path("studies/<slug:slug>/monitor/", monitor.monitor, name="monitor"),
     path("studies/<slug:slug>/monitor/answers/", monitor.answers, name="answers"),
-    path("studies/<slug:slug>/monitor/codes/", codes.codes, name="codes"),
+    path("studies/<slug:slug>/monitor/codes/", monitor.codes, name="codes"),
     path("studies/<slug:slug>/monitor/resolve/", monitor.resolve, name="resolve"),
     path("studies/<slug:slug>/monitor/compensate/<int:pk>/", monitor.compensate, name="compensate"),
     path("studies/<slug:slug>/monitor/ledger/", ledger.ledger, name="ledger"),
     path("studies/<slug:slug>/monitor/ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
-    path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", differences.difference, name="difference"),
+    path("studies/<slug:slug>/monitor/ledger/differences/<int:pk>/", ledger.difference, name="difference"),
     path("studies/<slug:slug>/monitor/top-up/", ledger.top_up, name="top-up"),
     path("studies/<slug:slug>/monitor/settle/", monitor.settle, name="settle"),
     path("studies/<slug:slug>/monitor/sync/", monitor.sync_now, name="sync"),
     path("studies/<slug:slug>/monitor/payments/<int:pk>/again/", monitor.try_again, name="try-again"),
     path("studies/<slug:slug>/review/<slug:code>/decide/", review.decide, name="decide"),
     path("studies/<slug:slug>/assignments/<int:pk>/", review.assignment, name="assignment"),
-    path("studies/<slug:slug>/assignments/<int:pk>/let-in/", ways_back.let_in, name="let-in"),
-    path("studies/<slug:slug>/let-in/", ways_back.find_person, name="find-person"),
+    path("studies/<slug:slug>/assignments/<int:pk>/let-in/", review.let_in, name="let-in"),
+    path("studies/<slug:slug>/let-in/", review.find_person, name="find-person"),
 ]

@@ -5,28 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods, require_POST
 
-from humanexp.core.errors import ApplicationError, NotAllowed
-from humanexp.core.models import User
+from humanexp.core.accounts.selectors import user_of
+from humanexp.core.errors import ApplicationError
 from humanexp.experiments.models import Study
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.forms import CapForm, ExtensionForm, MessageForm, ProlongingForm
 from humanexp.recruitment.models import Campaign, Environment
-from humanexp.recruitment.selectors.recipients import RECIPIENTS, reachable
-from humanexp.recruitment.views.studies import study_of
+from humanexp.recruitment.selectors.people import RECIPIENTS, reachable
+from humanexp.recruitment.views.studies import refusals_told, study_page
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def extend(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+@study_page("GET", "POST")
+def extend(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """More places in a campaign, at a cost that is shown before."""
-    study = study_of(request, slug)
     campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
     form = ExtensionForm(request.POST if request.method == "POST" else request.GET or {"places": 9})
     context = _extension(study, campaign, form)
@@ -43,36 +39,32 @@ def extend(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 places=given["places"],
                 confirm_total_cents=confirmed,
                 shown_places=given["shown_places"],
-                by=_user(request),
+                by=user_of(request),
             )
         except ApplicationError as error:
             form.add_error(None, error.message)
         else:
             text = ngettext("%(n)d place is being added.", "%(n)d places are being added.", given["places"])
             messages.success(request, text % {"n": given["places"]})
-            return redirect("recruitment:recruit", slug=slug)
+            return redirect("recruitment:recruit", slug=study.slug)
     return render(request, "recruitment/extend.html", context, status=422)
 
 
-@login_required
-@require_POST
-def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+@study_page("POST")
+def change(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """More time, or another cap; neither costs anything by itself."""
-    study = study_of(request, slug)
     campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
     longer, higher = ProlongingForm(request.POST), CapForm(request.POST)
-    try:
+    with refusals_told(request):
         if "days" in request.POST and longer.is_valid():
-            services.prolong(campaign=campaign, days=longer.cleaned_data["days"], by=_user(request))
+            services.prolong(campaign=campaign, days=longer.cleaned_data["days"], by=user_of(request))
             messages.success(request, _("The campaign stays open longer; the recruiter is being told."))
         elif "cap" in request.POST and higher.is_valid():
-            services.raise_cap(campaign=campaign, cap_cents=higher.cleaned_data["cap"], by=_user(request))
+            services.raise_cap(campaign=campaign, cap_cents=higher.cleaned_data["cap"], by=user_of(request))
             messages.success(request, _("The limit is stored."))
         else:
             messages.error(request, _("Write whole days from 1 to 365, or dollars and cents like 123.45."))
-    except ApplicationError as error:
-        messages.error(request, error.message)
-    return redirect("recruitment:extend", slug=slug, pk=pk)
+    return redirect("recruitment:extend", slug=study.slug, pk=pk)
 
 
 def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[str, Any]:
@@ -95,23 +87,21 @@ def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[st
     return context
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def notify(request: HttpRequest, slug: str) -> HttpResponse:
+@study_page("GET", "POST")
+def notify(request: HttpRequest, study: Study) -> HttpResponse:
     """Write to people who took part, through the recruiter."""
-    study = study_of(request, slug)
     form = MessageForm(request.POST or None, initial={"to": MessageForm.SUBMITTED})
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         rows = list(reachable(study, given["to"]))
         try:
-            sent = services.notify(assignments=rows, subject=given["subject"], text=given["text"], by=_user(request))
+            sent = services.notify(assignments=rows, subject=given["subject"], text=given["text"], by=user_of(request))
         except ApplicationError as error:
             form.add_error(None, error.message)
         else:
             text = ngettext("%(n)d message is on its way.", "%(n)d messages are on their way.", len(sent))
             messages.success(request, text % {"n": len(sent)})
-            return redirect("recruitment:notify", slug=slug)
+            return redirect("recruitment:notify", slug=study.slug)
     context = {
         "study": study,
         "form": form,
@@ -119,9 +109,3 @@ def notify(request: HttpRequest, slug: str) -> HttpResponse:
         "notices": selectors.notices(study)[:50],
     }
     return render(request, "recruitment/notify.html", context, status=422 if form.is_bound else 200)
-
-
-def _user(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise NotAllowed
-    return request.user

@@ -8,20 +8,20 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis.tables import guard
-from humanexp.core.errors import ApplicationError, NotAllowed
-from humanexp.core.models import User
+from humanexp.core.accounts.selectors import user_of
+from humanexp.core.errors import ApplicationError
 from humanexp.core.paging import KeyedPaginator
+from humanexp.experiments.models import Study
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import PaymentKind
 from humanexp.recruitment.states import WriteState
-from humanexp.recruitment.views.studies import study_of
+from humanexp.recruitment.views.studies import refusals_told, study_page
 
 PAGE_SIZE = 50
 COLUMNS = (
@@ -38,11 +38,9 @@ COLUMNS = (
 )
 
 
-@login_required
-@require_GET
-def ledger(request: HttpRequest, slug: str) -> HttpResponse:
+@study_page("GET")
+def ledger(request: HttpRequest, study: Study) -> HttpResponse:
     """Every payment, newest first, and whether the sums agree with the other side's."""
-    study = study_of(request, slug)
     chosen = _chosen(request)
     tally = selectors.tally_of(study)
     count = None if chosen["query"] else tally.rows(state=chosen["state"], kind=chosen["kind"])
@@ -60,50 +58,36 @@ def ledger(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "recruitment/ledger.html", context)
 
 
-@login_required
-@require_GET
-def ledger_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+@study_page("GET")
+def ledger_csv(request: HttpRequest, study: Study) -> StreamingHttpResponse:
     """What the page lists, as a file: pseudonyms, and money in cents."""
-    study = study_of(request, slug)
     rows = selectors.ledger_rows(study, **_chosen(request))
     response = StreamingHttpResponse(_csv(rows), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-ledger.csv"'
     return response
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def top_up(request: HttpRequest, slug: str) -> HttpResponse:
+@study_page("GET", "POST")
+def top_up(request: HttpRequest, study: Study) -> HttpResponse:
     """Bring everybody's hour to the wage floor, by bonuses through the ledger."""
-    study = study_of(request, slug)
     floor_cents = settings.WAGE_FLOOR_CENTS
     if request.method == "POST":
-        shown = request.POST.get("shown_total", "")
-        try:
+        with refusals_told(request):
             planned = services.top_up(
                 study=study,
                 floor_cents=floor_cents,
-                confirm_total_cents=int(shown) if shown.isdecimal() else None,
-                by=_user(request),
+                confirm_total_cents=_cents(request.POST.get("shown_total", "")),
+                by=user_of(request),
             )
-        except ApplicationError as error:
-            messages.error(request, error.message)
-        else:
             text = ngettext(
                 "%(n)d bonus is on its way, %(total)s dollars with the fee.",
                 "%(n)d bonuses are on their way, %(total)s dollars with fees.",
                 planned.people,
             )
             messages.success(request, text % {"n": planned.people, "total": money.dollars(planned.total_cents)})
-            return redirect("recruitment:ledger", slug=slug)
+            return redirect("recruitment:ledger", slug=study.slug)
     context = {"study": study, "plan": selectors.top_up_plan(study, floor_cents)}
     return render(request, "recruitment/top_up.html", context)
-
-
-def _user(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise NotAllowed
-    return request.user
 
 
 def _chosen(request: HttpRequest) -> dict[str, str]:
@@ -129,3 +113,32 @@ def _csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         # what people have written is text to a spreadsheet, whatever it begins with
         yield writer.writerow({name: guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
+
+
+@study_page("GET", "POST")
+def difference(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    found = get_object_or_404(selectors.differences(study), pk=pk)
+    status, posted = 200, {}
+    if request.method == "POST":
+        posted = {name: request.POST.get(name, "") for name in ("resolution", "note", "confirm")}
+        try:
+            services.resolve_difference(
+                difference=found,
+                resolution=posted["resolution"],
+                note=posted["note"],
+                by=user_of(request),
+                shown=(_cents(request.POST.get("ours", "")), _cents(request.POST.get("theirs", ""))),
+                is_confirmed=bool(posted["confirm"]),
+            )
+        except ApplicationError as error:
+            messages.error(request, error.message)
+            status = error.status_code
+        else:
+            messages.success(request, _("It is written down; what waited for it goes on."))
+            return redirect("recruitment:ledger", slug=study.slug)
+    context = {"study": study, "difference": found, "posted": posted}
+    return render(request, "recruitment/difference.html", context, status=status)
+
+
+def _cents(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None

@@ -3,16 +3,15 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
-from humanexp.core.errors import ApplicationError, CostNotConfirmed, NotAllowed
-from humanexp.core.models import User
+from humanexp.core.accounts.selectors import user_of
+from humanexp.core.errors import ApplicationError, CostNotConfirmed
 from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import Study, StudyFamily
 from humanexp.experiments.roles import Action
@@ -21,14 +20,12 @@ from humanexp.recruitment.forms import LaunchForm, LimitsForm, MonthForm, TermsF
 from humanexp.recruitment.launch_page import campaign_rows, price_of
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.states import CampaignState
-from humanexp.recruitment.views.studies import study_of
+from humanexp.recruitment.views.studies import refusals_told, study_page
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def recruit(request: HttpRequest, slug: str) -> HttpResponse:
+@study_page("GET", "POST")
+def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     """Campaigns of a study, and the form that launches one at the price it shows."""
-    study = study_of(request, slug)
     if request.method == "POST":
         return _launch(request, study)
     to = request.GET.get("to", "")
@@ -38,55 +35,43 @@ def recruit(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, study, form, free_sessions=suggested.free_sessions)
 
 
-@login_required
-@require_GET
-def price(request: HttpRequest, slug: str) -> HttpResponse:
+@study_page("GET")
+def price(request: HttpRequest, study: Study) -> HttpResponse:
     """The exact cost of what the form holds now."""
-    study = study_of(request, slug)
     context = {"study": study, "price": price_of(study, TermsForm(request.GET))}
     return render(request, "recruitment/_price.html", context)
 
 
-@login_required
-@require_POST
-def stop(request: HttpRequest, slug: str) -> HttpResponse:
+@study_page("POST")
+def stop(request: HttpRequest, study: Study) -> HttpResponse:
     """Stop every campaign of the study."""
-    study = study_of(request, slug)
-    services.stop(study=study, by=_user(request))
+    services.stop(study=study, by=user_of(request))
     messages.success(request, _("Recruiting is being stopped. Who has begun may finish, and is paid."))
     return redirect("recruitment:recruit", slug=study.slug)
 
 
-@login_required
-@require_POST
-def limits(request: HttpRequest, slug: str) -> HttpResponse:
+@study_page("POST")
+def limits(request: HttpRequest, study: Study) -> HttpResponse:
     """Caps: of the study over all its campaigns, and of an account in a month."""
-    study = study_of(request, slug)
     monthly, overall = MonthForm(request.POST), LimitsForm(request.POST)
-    try:
+    with refusals_told(request):
         if "month_cap" in request.POST and monthly.is_valid():
             given = monthly.cleaned_data
-            services.set_month_cap(environment=given["environment"], cap_cents=given["month_cap"], by=_user(request))
+            services.set_month_cap(environment=given["environment"], cap_cents=given["month_cap"], by=user_of(request))
             messages.success(request, _("The limit is stored."))
         elif "study_cap" in request.POST and overall.is_valid():
-            services.set_study_cap(study=study, cap_cents=overall.cleaned_data["study_cap"], by=_user(request))
+            services.set_study_cap(study=study, cap_cents=overall.cleaned_data["study_cap"], by=user_of(request))
             messages.success(request, _("The limit is stored."))
         else:
             messages.error(request, _("Write dollars and cents like 123.45, or nothing for no limit."))
-    except ApplicationError as error:
-        messages.error(request, error.message)
     return redirect("recruitment:recruit", slug=study.slug)
 
 
-@login_required
-@require_POST
-def rejections(request: HttpRequest, slug: str) -> HttpResponse:
+@study_page("POST")
+def rejections(request: HttpRequest, study: Study) -> HttpResponse:
     """Whether a rejection in this study takes two people."""
-    study = study_of(request, slug)
-    user = _user(request)
-    if user is None:
-        raise NotAllowed
-    services.set_review_policy(study=study, rejections_need_two="rejections_need_two" in request.POST, by=user)
+    wanted = "rejections_need_two" in request.POST
+    services.set_review_policy(study=study, rejections_need_two=wanted, by=user_of(request))
     messages.success(request, _("Stored; what is rejected already stays so."))
     return redirect("recruitment:recruit", slug=study.slug)
 
@@ -96,7 +81,7 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     if not form.is_valid():
         return _page(request, study, form, status=422)
     try:
-        campaign = services.publish(study=study, by=_user(request), **form.campaign)
+        campaign = services.publish(study=study, by=user_of(request), **form.campaign)
     except CostNotConfirmed as error:
         form.add_error("confirm_total", error.message)
         return _page(request, study, form, status=409)
@@ -171,5 +156,31 @@ def _usual_requirements() -> dict[str, int]:
     return {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
 
 
-def _user(request: HttpRequest) -> User | None:
-    return request.user if isinstance(request.user, User) else None
+PAGE_SIZE = 50
+
+
+@study_page("GET")
+def exclusions(request: HttpRequest, study: Study) -> HttpResponse:
+    """The list of the family, by code and note."""
+    query = request.GET.get("query", "").strip()[:80]
+    page = Paginator(selectors.exclusions(study.family, query), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "page": page,
+        "query": query,
+        "total": page.paginator.count if not query else selectors.exclusions(study.family).count(),
+    }
+    return render(request, "recruitment/exclusions.html", context)
+
+
+@study_page("GET", "POST")
+def exclusion(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """One entry, and what it means to take it off; that is shown before it is done."""
+    found = get_object_or_404(selectors.exclusions(study.family), pk=pk)
+    if request.method == "GET":
+        others = study.family.studies.exclude(pk=study.pk).order_by("pk")
+        return render(request, "recruitment/exclusion.html", {"study": study, "exclusion": found, "others": others})
+    with refusals_told(request):
+        services.lift_exclusion(exclusion=found, study=study, by=user_of(request))
+        messages.success(request, _("%(code)s may take part from now on.") % {"code": found.code})
+    return redirect("recruitment:exclusions", slug=study.slug)

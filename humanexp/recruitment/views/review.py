@@ -1,34 +1,33 @@
+"""Decisions about one submission: its pay, and a way back into its session."""
+
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.core import clock
+from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.experiments.members import check, may
-from humanexp.experiments.models import Session
+from humanexp.experiments.models import Session, Study
 from humanexp.experiments.roles import Action
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.forms import ExclusionForm, RejectionForm
 from humanexp.recruitment.models import Assignment, RejectionProposal, WayBackKind
-from humanexp.recruitment.services.reviewing import exclude_but_pay
-from humanexp.recruitment.views.studies import study_of, user_of
+from humanexp.recruitment.services.settling import exclude_but_pay
+from humanexp.recruitment.views.studies import refusals_told, study_page
 from humanexp.screening import services as screening
 from humanexp.screening.review import place_of
 
 
-@login_required
-@require_POST
-def decide(request: HttpRequest, slug: str, code: str) -> HttpResponse:
+@study_page("POST")
+def decide(request: HttpRequest, study: Study, code: str) -> HttpResponse:
     """Pay a session's person, counting or not, and go on to the next session of the list that is looked through."""
-    study = study_of(request, slug)
     session = get_object_or_404(study.sessions, code=code)
     shown = request.POST.get("show", "")[:80]
     # before the decision: what is decided may leave the list
@@ -42,8 +41,8 @@ def decide(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         messages.success(request, f"{session.participant.code}: {done}")
     query = f"?{urlencode({'show': shown})}" if shown else ""
     if following:
-        return redirect(reverse("screening:session", args=[slug, following]) + query)
-    return redirect(reverse("screening:review", args=[slug]) + query)
+        return redirect(reverse("screening:session", args=[study.slug, following]) + query)
+    return redirect(reverse("screening:review", args=[study.slug]) + query)
 
 
 def _pay(request: HttpRequest, session: Session) -> str:
@@ -62,11 +61,9 @@ def _pay(request: HttpRequest, session: Session) -> str:
     return _("The payment is on its way.")
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def assignment(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+@study_page("GET", "POST")
+def assignment(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     """One submission with its evidence, and a person's decision about it. The page with their worker id."""
-    study = study_of(request, slug)
     row = get_object_or_404(selectors.assignments_of(study), pk=pk)
     form = RejectionForm(request.POST if request.POST.get("decision") == "reject" else None)
     status, is_read = 200, False
@@ -133,3 +130,40 @@ def _second_opinion(row: Assignment, user: User, decision: str) -> str:
         return _("The rejection is on its way, with the reason that you have read.")
     services.decline_rejection(proposal=proposal, by=user)
     return _("It is not rejected. Paying it is the next decision.")
+
+
+@study_page("GET", "POST")
+def find_person(request: HttpRequest, study: Study) -> HttpResponse:
+    """Whoever writes that they cannot get back in, by the id that they know. It is sent in a form: no log has it."""
+    said = request.POST.get("who", "").strip()
+    found = selectors.assignment_of_person(study, said) if said else None
+    if found is not None:
+        return redirect("recruitment:assignment", slug=study.slug, pk=found.pk)
+    context = {"study": study, "said": said, "is_missing": request.method == "POST"}
+    return render(request, "recruitment/find_person.html", context, status=422 if request.method == "POST" else 200)
+
+
+@study_page("POST")
+def let_in(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """Release the session, make a personal link to it, or take either back."""
+    row = get_object_or_404(selectors.assignments_of(study), pk=pk)
+    by = user_of(request)
+    with refusals_told(request):
+        match request.POST.get("act"):
+            case "release":
+                services.release(assignment=row, by=by)
+                done = _("Released. Ask the person to open the study again within half an hour, as they did at first.")
+            case "link":
+                services.make_personal_link(assignment=row, by=by)
+                done = _("The personal link is made. Send it to this person alone.")
+            case "revoke":
+                services.revoke(way=get_object_or_404(row.ways_back, pk=_number(request.POST.get("way"))), by=by)
+                done = _("Taken back. It lets nobody in any more.")
+            case _:
+                raise InvalidRequest
+        messages.success(request, done)
+    return redirect("recruitment:assignment", slug=study.slug, pk=row.pk)
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < 18 else 0

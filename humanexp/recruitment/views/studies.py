@@ -1,23 +1,47 @@
+"""What the pages of a study have in common: who may see one, and how a refusal is told."""
+
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec
 
-from humanexp.core.errors import NotAllowed
-from humanexp.core.models import User
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.views.decorators.http import require_http_methods
+
+from humanexp.core.errors import ApplicationError
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study
 
-
-def study_of(request: HttpRequest, slug: str) -> Study:
-    """A study that the user may see; anything else is not there."""
-    study = experiments.visible_to(request.user).filter(slug=slug).first()
-    if study is None:
-        raise Http404
-    return study
+P = ParamSpec("P")
+StudyView = Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase]
 
 
-def user_of(request: HttpRequest) -> User:
-    """Who decides; anonymous callers decide nothing."""
-    if not isinstance(request.user, User):
-        raise NotAllowed
-    return request.user
+def study_page(*methods: str) -> Callable[[StudyView[P]], Callable[..., HttpResponseBase]]:
+    """A page of one study, for accounts that may see it; to all others that study is not there."""
+
+    def decorate(view: StudyView[P]) -> Callable[..., HttpResponseBase]:
+        @login_required
+        @require_http_methods(methods)
+        @wraps(view)
+        def page(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+            study = experiments.visible_to(request.user).filter(slug=slug).first()
+            if study is None:
+                raise Http404
+            return view(request, study, *args, **kwargs)
+
+        return page
+
+    return decorate
+
+
+@contextmanager
+def refusals_told(request: HttpRequest) -> Iterator[None]:
+    """A refusal becomes a sentence above the page that is shown next."""
+    try:
+        yield
+    except ApplicationError as error:
+        messages.error(request, error.message)
