@@ -13,7 +13,7 @@ from humanexp.experiments.models import Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.forms import ExclusionForm
 from humanexp.recruitment.models import PaymentKind
-from humanexp.recruitment.selectors import reviewing
+from humanexp.recruitment.selectors.rejections import pay_states, proposed_sessions, rejection_proposed, unpaid_sessions
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.screening.panels import Mark, Narrowing, Panel
 
@@ -40,10 +40,10 @@ def facts_of(session: Session, user: User) -> dict[str, Any]:
 
 def marks_of(sessions: Sequence[Session]) -> Mapping[int, Mark]:
     """The state of pay, for those whom a recruiter pays."""
-    states = reviewing.pay_states(sessions)
+    states = pay_states(sessions)
     marks = {pk: Mark(text=_WORDS[state][0], tone=_WORDS[state][1]) for pk, state in states.items() if state in _WORDS}
     proposed = Mark(text=_("rejection waits for a second person"), tone="bad")
-    return marks | dict.fromkeys(reviewing.rejection_proposed(sessions), proposed)
+    return marks | dict.fromkeys(rejection_proposed(sessions), proposed)
 
 
 _WORDS: Mapping[str, tuple[Promise, str]] = {
@@ -58,7 +58,7 @@ PANEL = Panel(
     facts_of=facts_of,
     marks_of=marks_of,
     narrowings=(
-        Narrowing(key=UNPAID, label=_("Not approved yet"), narrow=reviewing.unpaid_sessions),
-        Narrowing(key=PROPOSED, label=_("Rejection proposed"), narrow=reviewing.proposed_sessions),
+        Narrowing(key=UNPAID, label=_("Not approved yet"), narrow=unpaid_sessions),
+        Narrowing(key=PROPOSED, label=_("Rejection proposed"), narrow=proposed_sessions),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from humanexp.recruitment.selectors.attention import Attention, attention, finished_not_submitted
-from humanexp.recruitment.selectors.books import Books, books
+from humanexp.recruitment.selectors.books import Books, books, differences, is_held, open_differences
 from humanexp.recruitment.selectors.budgets import (
     Budget,
     budget_of,
@@ -16,15 +16,15 @@ from humanexp.recruitment.selectors.campaigns import (
     campaign_by_entry,
     campaigns_of,
     campaigns_with_hits,
+    estimated_minutes,
     hits_by_state,
     hits_to_ask_about,
     live_entries,
+    minutes_told,
     sessions_allowed,
     suggested_terms,
     unfinished_campaigns,
 )
-from humanexp.recruitment.selectors.differences import differences, is_held, open_differences
-from humanexp.recruitment.selectors.entrances import Entrance, entrance_of
 from humanexp.recruitment.selectors.figures import (
     Figures,
     Funnel,
@@ -49,10 +49,15 @@ from humanexp.recruitment.selectors.payments import (
     waiting_payments,
 )
 from humanexp.recruitment.selectors.people import (
+    Entrance,
+    assignment_of_person,
+    entrance_of,
     exclusion_code,
     exclusions,
     has_passed,
     is_excluded,
+    may_be_let_in,
+    open_ways_back,
     participant_hashes,
     took_part,
 )
@@ -68,8 +73,6 @@ from humanexp.recruitment.selectors.rejections import (
 from humanexp.recruitment.selectors.tally import Tally, tally_of
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
-from humanexp.recruitment.selectors.ways_back import assignment_of_person, may_be_let_in, open_ways_back
-from humanexp.recruitment.selectors.working_time import estimated_minutes, minutes_told
 
 __all__ = [
     "assignment_of_person",

@@ -30,7 +30,7 @@ from humanexp.recruitment.models import (
     PaymentKind,
     SenderLease,
 )
-from humanexp.recruitment.selectors.differences import open_differences
+from humanexp.recruitment.selectors.books import open_differences
 from humanexp.recruitment.selectors.disposals import Disposal, disposals
 from humanexp.recruitment.selectors.figures import money_of
 from humanexp.recruitment.selectors.payments import unmatched, waiting_payments

@@ -1,15 +1,19 @@
-"""Who may take part, and who may not."""
+"""Who may take part, who may not, who may be let back in, and who can be written to."""
 
 from __future__ import annotations
 
-from django.db.models import Q, QuerySet
+from dataclasses import dataclass
 
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+
+from humanexp.core import clock
 from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Session, StudyFamily
+from humanexp.experiments.models import Session, SessionState, Study, StudyFamily
 from humanexp.recruitment.models import (
     WORKER_NAMESPACE,
+    Assignment,
     Campaign,
     Environment,
     Exclusion,
@@ -18,8 +22,10 @@ from humanexp.recruitment.models import (
     QualificationType,
     QualificationWrite,
     RecruitedPerson,
+    WayBack,
 )
-from humanexp.recruitment.states import WriteState
+from humanexp.recruitment.selectors.payments import assignments_of
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
 
 
 def code_of(*, environment: str, worker_id: str, family: StudyFamily) -> str:
@@ -81,3 +87,78 @@ def has_passed(campaign: Campaign, worker_id: str) -> bool:
         .first()
     )
     return last is not None and last.kind == GrantKind.GRANT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entrance:
+    """What leads into a family at one recruiter."""
+
+    #: paid qualifications there, the newest first
+    campaigns: tuple[Campaign, ...]
+    #: recruiters at which there are others: a pass there does not count here
+    elsewhere: tuple[str, ...]
+    #: people who hold the qualification, or will once it is sent
+    passed: int
+
+    @property
+    def is_recruiting(self) -> bool:
+        return any(campaign.state == CampaignState.LIVE for campaign in self.campaigns)
+
+
+def entrance_of(family: StudyFamily, environment: str) -> Entrance:
+    campaigns = list(Campaign.objects.filter(qualifies=family).select_related("study").order_by("-pk"))
+    return Entrance(
+        campaigns=tuple(found for found in campaigns if found.environment == environment),
+        elsewhere=tuple(sorted({found.environment for found in campaigns} - {environment})),
+        passed=_passed(family, environment),
+    )
+
+
+def _passed(family: StudyFamily, environment: str) -> int:
+    grants = QualificationWrite.objects.filter(
+        qualification__family=family, qualification__environment=environment, qualification__purpose=Purpose.PASSED
+    )
+    # the latest row of a person says how it stands
+    rows = grants.exclude(state=WriteState.REFUSED).filter(person__isnull=False).order_by("pk")
+    latest = dict(rows.values_list("person", "kind"))
+    return sum(kind == GrantKind.GRANT for kind in latest.values())
+
+
+#: Groups of people who can be written to, by where they stand.
+RECIPIENTS = {
+    "everybody": Q(),
+    "opened": Q(state=AssignmentState.OPENED),
+    "listed": Q(state__in=LISTED),
+}
+
+
+def reachable(study: Study, group: str) -> QuerySet[Assignment]:
+    """One assignment of every person of a group whom a recruiter can write to."""
+    mine = Assignment.objects.filter(RECIPIENTS[group], campaign__study=study, person__isnull=False)
+    mine = mine.exclude(environment=Environment.LINK)
+    # the latest: a person may have returned an earlier one
+    latest = mine.order_by("person", "-pk").values_list("person", "pk")
+    newest: dict[int, int] = {}
+    for person, pk in latest:
+        newest.setdefault(person, pk)
+    return Assignment.objects.filter(pk__in=newest.values()).order_by("pk")
+
+
+def assignment_of_person(study: Study, said: str) -> Assignment | None:
+    """By an id of the recruiter, or the code of a participant or session; the one under way first, then the latest."""
+    mine = assignments_of(study).filter(
+        Q(person__worker_id=said) | Q(person__participant__code=said.upper()) | Q(session__code=said.upper())
+    )
+    under_way = Case(When(session__state=SessionState.OPEN, then=Value(0)), default=1, output_field=IntegerField())
+    return mine.order_by(under_way, "-pk").first()
+
+
+def open_ways_back(assignment: Assignment) -> list[WayBack]:
+    """Those that still let somebody in."""
+    now = clock.now()
+    ways = assignment.ways_back.filter(expires_at__gt=now, revoked_at=None)
+    return [way for way in ways.select_related("made_by", "assignment__campaign") if way.is_open(now)]
+
+
+def may_be_let_in(assignment: Assignment) -> bool:
+    return assignment.session is not None and assignment.session.state == SessionState.OPEN

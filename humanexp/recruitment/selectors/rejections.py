@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, F, QuerySet, When
+from django.db.models import Case, Exists, F, OuterRef, QuerySet, When
 
 from humanexp.core import clock
-from humanexp.experiments.models import Study
-from humanexp.recruitment.models import Assignment, RejectionProposal, ReviewPolicy
+from humanexp.experiments.models import Session, Study
+from humanexp.recruitment.models import Assignment, Environment, Payment, PaymentKind, RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS, UNMATCHED
-from humanexp.recruitment.states import AssignmentState, ProposalState
+from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
 from humanexp.screening import selectors as screening
 
 
@@ -55,12 +56,8 @@ def rejections_need_two(study: Study) -> bool:
 
 def proposed_rejections(study: Study) -> QuerySet[RejectionProposal]:
     """Those that wait for a second person, the one that time approves first at the head."""
-    waiting = RejectionProposal.objects.filter(
-        assignment__campaign__study=study, assignment__state=AssignmentState.SUBMITTED, state=ProposalState.WAITING
-    )
-    return waiting.select_related("assignment__person__participant", "by").order_by(
-        "assignment__auto_approves_at", "pk"
-    )
+    waiting = _proposed().filter(assignment__campaign__study=study).order_by("assignment__auto_approves_at", "pk")
+    return waiting.select_related("assignment__person__participant", "by")
 
 
 def proposal_on(assignment: Assignment) -> RejectionProposal | None:
@@ -88,3 +85,33 @@ def rejections(study: Study, most: int | None = None) -> list[RejectedWork]:
             )
         )
     return found
+
+
+def pay_states(sessions: Sequence[Session]) -> Mapping[int, str]:
+    """State of the assignment behind each session that a recruiter pays for, by the session's primary key."""
+    paid = Assignment.objects.filter(session__in=list(sessions)).exclude(environment=Environment.LINK)
+    return dict(paid.values_list("session_id", "state"))
+
+
+def rejection_proposed(sessions: Sequence[Session]) -> set[int]:
+    """Primary keys of those whose rejection waits for a second person."""
+    return set(_proposed().filter(assignment__session__in=list(sessions)).values_list("assignment__session", flat=True))
+
+
+def proposed_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """Those whose rejection waits for a second person."""
+    proposed = _proposed().filter(assignment__session__isnull=False)
+    return sessions.filter(pk__in=proposed.values("assignment__session"))
+
+
+def _proposed() -> QuerySet[RejectionProposal]:
+    return RejectionProposal.objects.filter(state=ProposalState.WAITING, assignment__state=AssignmentState.SUBMITTED)
+
+
+def unpaid_sessions(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """Those that were submitted, and whose reward is not even planned."""
+    planned = Payment.objects.filter(assignment=OuterRef("pk"), kind=PaymentKind.REWARD)
+    waiting = Assignment.objects.filter(state=AssignmentState.SUBMITTED, session__isnull=False)
+    waiting = waiting.exclude(environment=Environment.LINK)
+    waiting = waiting.filter(~Exists(planned.exclude(state=WriteState.REFUSED)))
+    return sessions.filter(pk__in=waiting.values("session"))

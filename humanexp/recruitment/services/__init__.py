@@ -6,11 +6,11 @@ from humanexp.recruitment.services.budgeting import raise_cap, set_month_cap, se
 from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.deleting import delete_participant
 from humanexp.recruitment.services.entering import enter, new_handoff
-from humanexp.recruitment.services.excluding import ExclusionReport, exclude_family, exclude_people, lift_exclusion
-from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension
+from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
 from humanexp.recruitment.services.hits import retry_hit
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
+from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
 from humanexp.recruitment.services.publishing import compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
 from humanexp.recruitment.services.rejecting import agree_to_rejection, decline_rejection, reject, set_review_policy
@@ -23,11 +23,10 @@ from humanexp.recruitment.services.settling import (
     plan_bonus,
     reward_fee_cents,
     settle,
+    top_up,
     try_again,
 )
-from humanexp.recruitment.services.stopping import stop, stop_campaign
 from humanexp.recruitment.services.synchronising import finish_link, listen, refresh_balance, sync
-from humanexp.recruitment.services.topping_up import top_up
 from humanexp.recruitment.services.ways_back import address_of, follow, make_personal_link, release, revoke
 
 __all__ = [

@@ -53,7 +53,7 @@ def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "")
         defaults={"reason": reason, "evidence": evidence, "by": by},
     )
     if is_new:
-        _record("propose-rejection", assignment, by, reason=reason)
+        record_about("propose-rejection", assignment, by, reason=reason)
     return proposal
 
 
@@ -66,7 +66,7 @@ def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Rejection:
     assignment = _locked(proposal.assignment)
     _check_undecided(assignment)
     proposal = _decide(proposal, ProposalState.AGREED, by)
-    _record("agree-to-rejection", assignment, by)
+    record_about("agree-to-rejection", assignment, by)
     return _plan(assignment, reason=proposal.reason, evidence=proposal.evidence, by=proposal.by)
 
 
@@ -77,7 +77,7 @@ def decline_rejection(*, proposal: RejectionProposal, by: User) -> RejectionProp
         members.check(by, Action.PAY, proposal.assignment.campaign.study)
     assignment = _locked(proposal.assignment)
     proposal = _decide(proposal, ProposalState.DECLINED, by)
-    _record("decline-rejection", assignment, by)
+    record_about("decline-rejection", assignment, by)
     return proposal
 
 
@@ -122,7 +122,7 @@ def _plan(assignment: Assignment, *, reason: str, evidence: str, by: User | None
         },
     )
     if is_new:
-        _record("reject", assignment, by, reason=reason)
+        record_about("reject", assignment, by, reason=reason)
         request_sending(environment=assignment.environment)
     return rejection
 
@@ -131,5 +131,5 @@ def _decide(proposal: RejectionProposal, state: ProposalState, by: User) -> Reje
     return advance(proposal, state, decided_by=by, decided_at=clock.now())
 
 
-def _record(action: str, assignment: Assignment, by: User | None, **facts: Any) -> None:
+def record_about(action: str, assignment: Assignment, by: User | None, **facts: Any) -> None:
     record(action=action, subject=f"assignment:{assignment.pk}", study=assignment.campaign.study.slug, by=by, **facts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import transaction
 
@@ -13,20 +12,24 @@ from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
 from humanexp.experiments import members
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Session, Study
 from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
 from humanexp.recruitment.recruiters import fees_of
+from humanexp.recruitment.selectors.wages import TOP_UP, TopUpPlan
 from humanexp.recruitment.services.budgeting import reserve
+from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.outbox import request_sending
-from humanexp.recruitment.services.rejecting import decline_rejection
+from humanexp.recruitment.services.rejecting import decline_rejection, record_about
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
+from humanexp.screening import services as screening
 
 #: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
 SUBMISSION = "submission"
 THANKS = "Thank you for taking part."
+MADE_UP = "The work took longer than we had thought. This brings your pay for the hour to {floor} dollars. Thank you."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +75,7 @@ def clear(*, assignment: Assignment, by: User) -> Payment:
     assignment.cleared_at = clock.now()
     assignment.save(update_fields=["cleared_at"])
     payment, _ = _plan_reward(assignment, by)
-    _record("clear", assignment, by, evidence=assignment.evidence)
+    record_about("clear", assignment, by, evidence=assignment.evidence)
     request_sending(environment=assignment.environment)
     return payment
 
@@ -93,7 +96,7 @@ def override_rejection(*, assignment: Assignment, by: User) -> Payment:
     payment, _ = _plan_reward(assignment, by)
     if payment.state == WriteState.REFUSED:
         advance(payment, WriteState.PLANNED, last_error="", created_by=by)
-    _record("override-rejection", assignment, by)
+    record_about("override-rejection", assignment, by)
     request_sending(environment=assignment.environment)
     return payment
 
@@ -120,7 +123,7 @@ def plan_bonus(
     payment = _insert(
         assignment=assignment, kind=kind, cause=cause, amount_cents=amount_cents, fee_cents=fee, reason=reason, by=by
     )
-    _record(kind, assignment, by, cents=amount_cents, cause=cause)
+    record_about(kind, assignment, by, cents=amount_cents, cause=cause)
     request_sending(environment=campaign.environment)
     return payment
 
@@ -167,10 +170,6 @@ def book_elsewhere(*, assignment: Assignment, amount_cents: int, cause: str, rea
         by=by,
     )
     return advance(payment, WriteState.CONFIRMED, confirmed_at=clock.now())
-
-
-def _record(action: str, assignment: Assignment, by: User | None, **facts: Any) -> None:
-    record(action=action, subject=f"assignment:{assignment.pk}", study=assignment.campaign.study.slug, by=by, **facts)
 
 
 def pay_compensation(*, assignment: Assignment) -> Payment:
@@ -236,3 +235,50 @@ def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, 
         raise Conflict("Only who has submitted can be paid; the recruiter has not listed this assignment.")
     if amount_cents < 1 or not cause.strip() or not reason.strip():
         raise InvalidRequest("A bonus needs an amount of at least a cent, a cause, and a reason that the worker reads.")
+
+
+@transaction.atomic
+def exclude_but_pay(*, session: Session, written_reason: str, by: User) -> Payment:
+    """The session does not count in the analysis, and its person is paid like everybody else."""
+    members.check(by, Action.REVIEW, session.study)
+    assignment = Assignment.objects.filter(session=session).first()
+    if assignment is None:
+        raise Conflict("No submission belongs to this session, so there is nothing to pay.")
+    screening.decide(session=session, accepted=False, written_reason=written_reason, by=by)
+    return clear(assignment=assignment, by=by)
+
+
+@transaction.atomic
+def top_up(
+    *, study: Study, floor_cents: int | None = None, confirm_total_cents: int | None = None, by: User | None
+) -> TopUpPlan:
+    """Bring everybody to the floor by a bonus; twice is once, and a higher floor later pays the difference alone.
+
+    All or nothing: a cap that would not hold it refuses the whole.
+    """
+    members.check(by, Action.PAY, study)
+    # Two who click at once: the second sees the first one's bonuses.
+    Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
+    wanted = selectors.top_up_plan(study, floor_cents)
+    if not wanted.rows:
+        raise Conflict("Nobody is below this floor.")
+    for environment in {row.assignment.environment for row in wanted.rows}:
+        check_confirmed(environment, wanted.total_cents, confirm_total_cents)
+    for row in wanted.rows:
+        plan_bonus(
+            assignment=row.assignment,
+            amount_cents=row.bonus_cents,
+            cause=f"{TOP_UP}-{wanted.floor_cents}",
+            reason=MADE_UP.format(floor=money.dollars(wanted.floor_cents)),
+            by=by,
+        )
+    record(
+        action="top-up",
+        subject=f"study:{study.pk}",
+        study=study.slug,
+        by=by,
+        people=wanted.people,
+        floor_cents=wanted.floor_cents,
+        cents=wanted.total_cents,
+    )
+    return wanted

@@ -55,6 +55,6 @@ class Base(Generic[Write]):
     def refuse(self, why: str) -> None:
         advance(self.write, WriteState.REFUSED, last_error=why[:500])
 
-    def confirmed(self) -> None:
-        """Part of the transaction that stores what follows from it."""
+    def confirm(self) -> None:
+        """Part of the transaction that stores what follows from it, where anything does."""
         advance(self.write, WriteState.CONFIRMED, confirmed_at=clock.now(), last_error="", missed_at=None)

@@ -70,7 +70,7 @@ class HitCreation(Base[HitWrite]):
     @transaction.atomic
     def confirm(self) -> None:
         hit = self.write.hit
-        self.confirmed()
+        super().confirm()
         advance(hit, HitState.OPEN, hit_id=self._hit_id, available=hit.max_assignments)
 
     @transaction.atomic
@@ -108,7 +108,7 @@ class HitExpiry(Base[HitWrite]):
     @transaction.atomic
     def confirm(self) -> None:
         hit = self.write.hit
-        self.confirmed()
+        super().confirm()
         if hit.expires_at is None or hit.expires_at > clock.now():
             hit.expires_at = clock.now()
             hit.save(update_fields=["expires_at"])
@@ -137,7 +137,7 @@ class HitGrowth(Base[HitWrite]):
 
     @transaction.atomic
     def confirm(self) -> None:
-        self.confirmed()
+        super().confirm()
         Hit.objects.filter(pk=self.write.hit_id).update(max_assignments=self.write.target_places)
         _end_stop(self.write.hit)
 
@@ -175,7 +175,7 @@ class HitProlonging(Base[HitWrite]):
 
     @transaction.atomic
     def confirm(self) -> None:
-        self.confirmed()
+        super().confirm()
         Hit.objects.filter(pk=self.write.hit_id).update(expires_at=self.write.target_end)
         _end_stop(self.write.hit)
 

@@ -33,7 +33,7 @@ class Reward(Base[Payment]):
 
     @transaction.atomic
     def confirm(self) -> None:
-        self.confirmed()
+        super().confirm()
         if self.write.assignment.state != AssignmentState.APPROVED:
             advance(self.write.assignment, AssignmentState.APPROVED, decided_at=clock.now())
 
@@ -75,9 +75,6 @@ class Extra(Base[Payment]):
             )
         )
 
-    def confirm(self) -> None:
-        self.confirmed()
-
 
 class Refusal(Base[Rejection]):
     """RejectAssignment."""
@@ -95,7 +92,7 @@ class Refusal(Base[Rejection]):
 
     @transaction.atomic
     def confirm(self) -> None:
-        self.confirmed()
+        super().confirm()
         if self.write.assignment.state == AssignmentState.SUBMITTED:
             advance(
                 self.write.assignment,

@@ -53,9 +53,6 @@ class Mark(Base[QualificationWrite]):
             # anybody can type an id into the entry page's address
             raise RecruiterError("The recruiter knows no such worker.") from err
 
-    def confirm(self) -> None:
-        self.confirmed()
-
 
 class Words(Base[Message]):
     """NotifyWorkers. Nobody tells whether a message arrived, so one of unknown fate is not sent again."""
@@ -81,9 +78,6 @@ class Words(Base[Message]):
             raise
         if failed:
             raise RecruiterError("The recruiter could not reach this person; it passes words to people it has paid.")
-
-    def confirm(self) -> None:
-        self.confirmed()
 
     def _sent_at(self, at: datetime | None) -> None:
         Message.objects.filter(pk=self.write.pk).update(first_sent_at=at)
