@@ -145,7 +145,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "humanexp.core.context.console",
+                "humanexp.core.navigation.console",
             ],
         },
     },

@@ -14,11 +14,11 @@ class ConsoleConfig(AppConfig):
         from humanexp.console import handlers, retraining  # noqa: F401  (register)
         from humanexp.console.access import jobs_shown_to
         from humanexp.console.preflight.gate import refuse
-        from humanexp.jobs import readers
+        from humanexp.jobs.selectors import register_rule
         from humanexp.recruitment import gates
 
         gates.register(refuse)
-        readers.register(jobs_shown_to)
+        register_rule(jobs_shown_to)
         register_section(Section(key="studies", label=_("Studies"), url_name="console:studies", order=10))
         register_section(Section(key="jobs", label=_("Jobs"), url_name="jobs:jobs", order=90))
         register_study_tab(

@@ -9,7 +9,6 @@ from django.db.models.signals import post_migrate
 
 class CoreConfig(AppConfig):
     name = "humanexp.core"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from humanexp.core import checks  # noqa: F401  (registers)

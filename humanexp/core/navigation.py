@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.conf import settings
+from django.http import HttpRequest
 from django.utils.functional import Promise
 
 
@@ -50,3 +52,8 @@ def sections() -> list[Section]:
 def study_tabs(*, imported: bool = False) -> list[StudyTab]:
     tabs = sorted(_STUDY_TABS.values(), key=lambda tab: tab.order)
     return [tab for tab in tabs if tab.for_imported or not imported]
+
+
+def console(request: HttpRequest) -> dict[str, object]:
+    """What every console page shows around its content."""
+    return {"sections": sections(), "version": settings.VERSION}

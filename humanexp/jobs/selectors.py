@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 
 from humanexp.core import clock
+from humanexp.core.models import User
 from humanexp.jobs.models import FINISHED, PERIODIC, Job, JobState, Runner
 from humanexp.jobs.registry import kinds_in_lane
 
@@ -64,3 +68,26 @@ def silence() -> Silence | None:
         if not any(abs(now - at) < SILENT_AFTER for at in heard):
             return Silence(since=max(heard, default=None), nobody_is_paid=nobody_is_paid)
     return None
+
+
+class Rule(Protocol):
+    """Who may see which jobs, as an app knows it that knows what they are about."""
+
+    def __call__(self, user: User | AnonymousUser, jobs: Sequence[Job]) -> Collection[int]:
+        """Primary keys of the jobs that this user may see."""
+
+
+_RULES: list[Rule] = []
+
+
+def register_rule(rule: Rule) -> None:
+    _RULES.append(rule)
+
+
+def shown_to(user: User | AnonymousUser, jobs: Sequence[Job]) -> list[Job]:
+    """The jobs that no rule keeps from this user, in their order."""
+    shown = list(jobs)
+    for rule in _RULES:
+        seen = set(rule(user, shown))
+        shown = [job for job in shown if job.pk in seen]
+    return shown

@@ -11,7 +11,7 @@ from humanexp.core.errors import NotFound
 from humanexp.jobs import selectors, services
 from humanexp.jobs.models import Job
 from humanexp.jobs.pace import partial_context
-from humanexp.jobs.readers import shown_to
+from humanexp.jobs.selectors import shown_to
 
 #: Jobs on the list, and so many of the newest that they are chosen from.
 LISTED, LOOKED_AT = 50, 200

@@ -8,7 +8,6 @@ from humanexp.core.navigation import StudyTab, register_study_tab
 
 class RecruitmentConfig(AppConfig):
     name = "humanexp.recruitment"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from humanexp.core.fingerprints import register_witness

@@ -8,7 +8,6 @@ from humanexp.core.navigation import StudyTab, register_study_tab
 
 class ScreeningConfig(AppConfig):
     name = "humanexp.screening"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from humanexp.experiments.tallies import register_tally

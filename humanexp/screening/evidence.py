@@ -1,9 +1,14 @@
-"""The evidence of a verdict as pictures: a strip of trials, and response times."""
+"""The evidence of a verdict as pictures: a strip of trials, response times, and small pictures of one session.
+
+They show what rules may read, and nothing else: a session is never judged by the outcome.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from django.utils.functional import Promise
@@ -11,17 +16,19 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.acceptance import SessionRecord
 from analysis.acceptance.record import WITHDRAWN_GOLD, AnsweredTrial
-from analysis.categories import NO_ANSWER
+from analysis.categories import NO_ANSWER, RESPONSE_GRID
 
 #: Colours of the strip; the shapes differ as well: what failed is taller.
-GOOD, BAD, WARN, PLAIN, FAINT = "#17693f", "#a4221b", "#b26a00", "#b4bec8", "#e3e8ed"
+GOOD, BAD, WARN, PLAIN, FAINT, ACCENT = "#17693f", "#a4221b", "#b26a00", "#b4bec8", "#e3e8ed", "#0b5cad"
+#: Of the strip and of the pictures, in their own units.
+HEIGHT = 10.0
 #: Times beyond this are drawn at the edge: after a glance, and where there is no time limit.
 LONGEST_RT_MS, LONGEST_JUDGING_MS = 4000.0, 30_000.0
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One trial of the strip, in a box of one unit a trial and height 10."""
+    """One trial of the strip, or a column of a picture, in a box of one unit each and this height."""
 
     x: int
     y: float
@@ -129,7 +136,7 @@ def _mark(number: int, trial: AnsweredTrial, against: set[int], changed: set[int
         title += f", {_('timing')}"
     if trial.position in against and fill not in (BAD, WARN):
         fill, height = WARN, 8.0
-    return Mark(x=number, y=10 - height, height=height, fill=fill, title=title)
+    return Mark(x=number, y=HEIGHT - height, height=height, fill=fill, title=title)
 
 
 def _dots(record: SessionRecord) -> list[Dot]:
@@ -140,7 +147,7 @@ def _dots(record: SessionRecord) -> list[Dot]:
         Dot(
             x=100 * (number + 0.5) / width,
             y=40 - 40 * min(longest, trial.rt_ms or 0.0) / longest,
-            fill=BAD if (trial.rt_ms or 0.0) < 300 else "#0b5cad",
+            fill=BAD if (trial.rt_ms or 0.0) < 300 else ACCENT,
             title=f"{trial.position + 1}: {trial.rt_ms:.0f} ms",
         )
         for number, trial in timed
@@ -183,3 +190,81 @@ def _right(value: float, trials: int, sessions: int) -> str:
     if sessions > 1:
         return str(_("%(right)s of %(trials)s right in %(sessions)s sessions of this person") % counts)
     return str(_("%(right)s of %(trials)s right") % counts)
+
+
+_SENTINELS = ("qualification", "gold", "negative")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """Columns side by side, and what they say in numbers."""
+
+    columns: tuple[Mark, ...]
+    good: int
+    of: int
+
+    @property
+    def width(self) -> int:
+        return max(1, len(self.columns))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Portrait:
+    """A session at a glance."""
+
+    sentinels: Picture
+    timing: Picture
+    shape: Picture
+    #: over the trials whose times the rules may read
+    median_rt_ms: float | None
+
+
+def portrait_of(rows: Sequence[Mapping[str, Any]], *, withdrawn: Collection[str] = ()) -> Portrait:
+    """From the stored answers of one session."""
+    record = SessionRecord.from_rows(rows, withdrawn=withdrawn)
+    times = [trial.rt_ms for trial in record.trials if trial.rt_ms is not None and trial.role != "practice"]
+    return Portrait(
+        sentinels=sentinels(record),
+        timing=timing(record),
+        shape=shape(record),
+        median_rt_ms=median(times) if times else None,
+    )
+
+
+def sentinels(record: SessionRecord) -> Picture:
+    """Every sentinel with a known answer, in order: low and green when right, tall and red when wrong."""
+    trials = [trial for trial in record.trials if trial.role in _SENTINELS and trial.correct is not None]
+    columns = (
+        _column(x, 0.6 if trial.correct else 1.0, GOOD if trial.correct else BAD, f"{trial.position + 1}: {trial.role}")
+        for x, trial in enumerate(trials)
+    )
+    return Picture(columns=tuple(columns), good=sum(bool(trial.correct) for trial in trials), of=len(trials))
+
+
+def timing(record: SessionRecord) -> Picture:
+    """Every trial whose timing is known: low in order, tall when it was shown otherwise than planned."""
+    trials = [trial for trial in record.trials if trial.timing_ok is not None]
+    columns = (
+        _column(x, 0.4 if trial.timing_ok else 1.0, PLAIN if trial.timing_ok else BAD, f"{trial.position + 1}")
+        for x, trial in enumerate(trials)
+    )
+    return Picture(columns=tuple(columns), good=sum(bool(trial.timing_ok) for trial in trials), of=len(trials))
+
+
+def shape(record: SessionRecord) -> Picture:
+    """How often each category was answered to pictures that show plainly what they are; `good` is the most frequent."""
+    answers = Counter(trial.response for trial in record.shape_trials())
+    total = sum(answers.values())
+    if not total:
+        return Picture(columns=(), good=0, of=0)
+    most = max(answers.values())
+    columns = (
+        _column(x, answers[choice] / most, ACCENT if choice != NO_ANSWER else BAD, f"{choice}: {answers[choice]}")
+        for x, choice in enumerate((*RESPONSE_GRID, NO_ANSWER))
+    )
+    return Picture(columns=tuple(columns), good=most, of=total)
+
+
+def _column(x: int, share: float, fill: str, title: str) -> Mark:
+    height = round(HEIGHT * share, 2)
+    return Mark(x, HEIGHT - height, height, fill, title)

@@ -16,9 +16,8 @@ from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Origin, Session, Study
 from humanexp.experiments.tallies import whole_tally
 from humanexp.screening import panels, selectors, services
-from humanexp.screening.evidence import evidence_of
+from humanexp.screening.evidence import evidence_of, portrait_of
 from humanexp.screening.forms import DecisionForm
-from humanexp.screening.pictures import portrait_of
 from humanexp.screening.review import golds_of, place_of, review_of
 from humanexp.screening.timing import TIMING, timing_page
 

@@ -9,9 +9,8 @@ from humanexp.core import clock
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.screening import review, selectors, services
-from humanexp.screening.evidence import evidence_of
+from humanexp.screening.evidence import evidence_of, portrait_of
 from humanexp.screening.models import Verdict, WithdrawnGold
-from humanexp.screening.pictures import portrait_of
 from tests.experiments.conftest import new_session
 from tests.screening.conftest import always_dog, finished
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Evidence, Hit
 from humanexp.recruitment.models.differences import Difference, DifferenceKind
 from humanexp.recruitment.models.people import VISITOR, WORKER_NAMESPACE, Environment, Exclusion, RecruitedPerson
-from humanexp.recruitment.models.proposals import RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.qualifications import GrantKind, Purpose, QualificationType, QualificationWrite
 from humanexp.recruitment.models.resuming import ResumeConfirmation, WayBack, WayBackKind
 from humanexp.recruitment.models.writes import (
@@ -18,6 +17,8 @@ from humanexp.recruitment.models.writes import (
     PaymentKind,
     RecruiterWrite,
     Rejection,
+    RejectionProposal,
+    ReviewPolicy,
     SenderLease,
     StudyBudget,
 )

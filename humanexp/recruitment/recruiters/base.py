@@ -111,7 +111,6 @@ class AssignmentReport:
     hit_id: str
     state: AssignmentState
     submitted_at: datetime
-    accepted_at: datetime | None = None
     auto_approves_at: datetime | None = None
     decided_at: datetime | None = None
     #: fields of the submitted form; empty when they could not be read

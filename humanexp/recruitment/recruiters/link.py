@@ -147,6 +147,5 @@ def _report(assignment: Assignment, hit_id: str) -> AssignmentReport:
         hit_id=hit_id,
         state=AssignmentState.SUBMITTED,
         submitted_at=session.completed_at or session.opened_at,
-        accepted_at=session.opened_at,
         answers={"receipt": experiments.receipt_for(session=session)},
     )

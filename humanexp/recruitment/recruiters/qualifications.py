@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterUnavailable, StateRefused
-from humanexp.recruitment.quiz import answer_key, question_form
+from humanexp.recruitment.recruiters.answers import answer_key, question_form
 from humanexp.recruitment.recruiters.base import QualificationOrder
 
 #: Most that one call takes or gives.

@@ -163,36 +163,33 @@ def _is_money(amount: str) -> bool:
     return True
 
 
+#: What JSON makes of the model's types; all others are strings.
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "structure": dict,
+    "map": dict,
+    "list": list,
+    "boolean": bool,
+    "integer": int,
+    "long": int,
+    "timestamp": (int, float),
+    "float": (int, float),
+    "double": (int, float),
+}
+
+
 def _form_faults(shape: Any, value: Any, name: str) -> Iterator[str]:
     """Types that are not the model's. Members that it does not know may be newer than it; None is a missing one."""
     if value is None:
         return
-    if not isinstance(value, _types_of(shape.type_name)) or (isinstance(value, bool) and shape.type_name != "boolean"):
+    if not isinstance(value, _TYPES.get(shape.type_name, str)) or (
+        isinstance(value, bool) and shape.type_name != "boolean"
+    ):
         yield f"{name} is no {shape.type_name}."
         return
-    if shape.type_name == "timestamp" and not _is_time(value):
+    if shape.type_name == "timestamp" and not 0 <= value < LATEST_S:
         yield f"{name} is no time."
     for inner, given, called in _inside(shape, value, name):
         yield from _form_faults(inner, given, called)
-
-
-def _is_time(value: Any) -> bool:
-    return bool(0 <= value < LATEST_S)
-
-
-def _types_of(type_name: str) -> tuple[type, ...]:
-    match type_name:
-        case "structure" | "map":
-            return (dict,)
-        case "list":
-            return (list,)
-        case "boolean":
-            return (bool,)
-        case "integer" | "long":
-            return (int,)
-        case "timestamp" | "float" | "double":
-            return (int, float)
-    return (str,)
 
 
 def _inside(shape: Any, value: Any, name: str) -> Iterable[tuple[Any, Any, str]]:

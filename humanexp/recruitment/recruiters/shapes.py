@@ -52,7 +52,6 @@ def assignment_report(assignment: Mapping[str, Any]) -> AssignmentReport:
         hit_id=assignment["HITId"],
         state=STATES[assignment["AssignmentStatus"]],
         submitted_at=assignment["SubmitTime"],
-        accepted_at=assignment.get("AcceptTime"),
         auto_approves_at=assignment.get("AutoApprovalTime"),
         decided_at=assignment.get("ApprovalTime") or assignment.get("RejectionTime"),
         answers=read_answers(assignment.get("Answer", "")),

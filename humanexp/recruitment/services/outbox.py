@@ -1,8 +1,31 @@
+"""What asks for a round of the sender, and what a round tells."""
+
 from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Self
 
 from humanexp.core.audit import record
 from humanexp.core.models import User
 from humanexp.jobs import services as jobs
+
+
+@dataclass
+class Report:
+    """Counts of one round, and a sentence about each thing that somebody should know."""
+
+    remarks: list[str] = field(default_factory=list)
+
+    def add(self, other: Self) -> None:
+        for one in fields(self):
+            if one.name != "remarks":
+                setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+        for remark in other.remarks:
+            self.remark(remark)
+
+    def remark(self, sentence: str) -> None:
+        if sentence not in self.remarks:
+            self.remarks.append(sentence)
 
 
 def request_sending(*, environment: str) -> None:

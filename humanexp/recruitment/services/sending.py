@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.db.models import Q
 
@@ -36,6 +36,7 @@ from humanexp.recruitment.services.counting import KINDS, notice_restoring
 from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.delivering import deliver, note
 from humanexp.recruitment.services.lease import Lease, held, pause, resume
+from humanexp.recruitment.services.outbox import Report
 from humanexp.recruitment.states import WriteState
 
 #: So many writes of one queue in vain: the next queue has its turn.
@@ -76,8 +77,8 @@ UNFINISHED = (WriteState.PLANNED, WriteState.SENDING)
 
 
 @dataclass
-class SendReport:
-    """What one round did."""
+class SendReport(Report):
+    """What one round did; it remarks why something waits or was refused."""
 
     #: HITs, payments and rejections
     confirmed: int = 0
@@ -86,20 +87,6 @@ class SendReport:
     told: int = 0
     #: still planned or of unknown outcome
     waiting: int = 0
-    #: why something waits or was refused, one sentence each
-    remarks: list[str] = field(default_factory=list)
-
-    def add(self, other: SendReport) -> None:
-        self.confirmed += other.confirmed
-        self.refused += other.refused
-        self.told += other.told
-        self.waiting += other.waiting
-        for remark in other.remarks:
-            self.remark(remark)
-
-    def remark(self, sentence: str) -> None:
-        if sentence not in self.remarks:
-            self.remarks.append(sentence)
 
     def count(self, write: RecruiterWrite, remark: str) -> None:
         """What became of a write."""

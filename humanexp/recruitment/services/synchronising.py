@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
@@ -26,6 +26,7 @@ from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import AssignmentReport, HitReport, Recruiter
 from humanexp.recruitment.services.entering import move_session
 from humanexp.recruitment.services.lease import pause, resume
+from humanexp.recruitment.services.outbox import Report
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.qualifying import grant_passes, mark_as_taken_part
 from humanexp.recruitment.services.settling import adopt_approval, pay_compensation
@@ -38,7 +39,7 @@ GRACE = timedelta(minutes=30)
 
 
 @dataclass
-class SyncReport:
+class SyncReport(Report):
     """What one round of polling found."""
 
     hits: int = 0
@@ -50,17 +51,6 @@ class SyncReport:
     returned: int = 0
     #: qualifications given for passing
     qualified: int = 0
-    remarks: list[str] = field(default_factory=list)
-
-    def add(self, other: SyncReport) -> None:
-        for name in ("hits", "submitted", "unmatched", "approved", "rejected", "returned", "qualified"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        for remark in other.remarks:
-            self.remark(remark)
-
-    def remark(self, sentence: str) -> None:
-        if sentence not in self.remarks:
-            self.remarks.append(sentence)
 
 
 def sync(*, study: Study | None = None) -> SyncReport:

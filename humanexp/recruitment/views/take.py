@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -25,16 +28,33 @@ from humanexp.recruitment.services import resuming
 from humanexp.recruitment.services.entering import NO_ASSIGNMENT
 from humanexp.recruitment.states import CampaignState
 
+CampaignView = Callable[[HttpRequest, Campaign], HttpResponseBase]
 
-@require_GET
-@never_cache
-def take(request: HttpRequest, entry: str) -> HttpResponseBase:
+
+def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[..., HttpResponseBase]]:
+    """A page of the campaign that an address names, in its study's language; `rehearses`: also before the launch."""
+
+    def decorate(view: CampaignView) -> Callable[..., HttpResponseBase]:
+        @require_GET
+        @never_cache
+        @wraps(view)
+        def page(request: HttpRequest, entry: str) -> HttpResponseBase:
+            rehearsed = rehearsal.campaign_of(entry) if rehearses else None
+            try:
+                campaign = rehearsed or selectors.campaign_by_entry(entry)
+            except NotFound as error:
+                return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
+            begin_in(request, language_of_study(campaign.study))
+            return view(request, campaign)
+
+        return page
+
+    return decorate
+
+
+@entry_page(rehearses=True)
+def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """Consent and start; in a preview, what the study is about."""
-    try:
-        campaign = rehearsal.campaign_of(entry) or selectors.campaign_by_entry(entry)
-    except NotFound as error:
-        return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
-    begin_in(request, language_of_study(campaign.study))
     if campaign.is_link:
         return _entry_page(request, campaign)
     # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
@@ -67,27 +87,15 @@ def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
     return page
 
 
-@require_GET
-@never_cache
-def run(request: HttpRequest, entry: str) -> HttpResponseBase:
+@entry_page()
+def run(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """The study in a window of its own: the shell, with the words of this campaign. It holds nothing of any session."""
-    try:
-        campaign = selectors.campaign_by_entry(entry)
-    except NotFound as error:
-        return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
-    begin_in(request, language_of_study(campaign.study))
     return run_shell(request, facts_of(campaign, shows_code="code" in request.GET))
 
 
-@require_GET
-@never_cache
-def consent(request: HttpRequest, entry: str) -> HttpResponseBase:
+@entry_page(rehearses=True)
+def consent(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """The text that a participant agrees to, alone: to print, or to keep."""
-    try:
-        campaign = rehearsal.campaign_of(entry) or selectors.campaign_by_entry(entry)
-    except NotFound as error:
-        return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
-    begin_in(request, language_of_study(campaign.study))
     context = {
         "campaign": campaign,
         "study": campaign.study,
@@ -98,15 +106,9 @@ def consent(request: HttpRequest, entry: str) -> HttpResponseBase:
     return render(request, "take/consent_page.html", context)
 
 
-@require_GET
-@never_cache
-def personal(request: HttpRequest, entry: str) -> HttpResponseBase:
+@entry_page()
+def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
     """Where a personal link leads. Looking at it changes nothing: a scanner of mail uses nothing up."""
-    try:
-        campaign = selectors.campaign_by_entry(entry)
-    except NotFound as error:
-        return render(request, "take/refused.html", {"message": gettext(error.message)}, status=404)
-    begin_in(request, language_of_study(campaign.study))
     page = {
         "followUrl": reverse("recruitment:follow", args=[campaign.entry]),
         "language": get_language() or "en",

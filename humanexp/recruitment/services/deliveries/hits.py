@@ -16,7 +16,7 @@ from analysis.spec import Quiz
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, Purpose, QualificationType
-from humanexp.recruitment.quiz import confirmation_form
+from humanexp.recruitment.recruiters.answers import confirmation_form
 from humanexp.recruitment.recruiters.base import HitOrder, HitTerms, Recruiter
 from humanexp.recruitment.services import qualifying
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Base, Word
