@@ -164,7 +164,7 @@ def _is_money(amount: str) -> bool:
 
 
 #: What JSON makes of the model's types; all others are strings.
-_TYPES: Mapping[str, type | tuple[type, ...]] = {
+_TYPES: Mapping[str, Any] = {
     "structure": dict,
     "map": dict,
     "list": list,
@@ -181,12 +181,11 @@ def _form_faults(shape: Any, value: Any, name: str) -> Iterator[str]:
     """Types that are not the model's. Members that it does not know may be newer than it; None is a missing one."""
     if value is None:
         return
-    if not isinstance(value, _TYPES.get(shape.type_name, str)) or (
-        isinstance(value, bool) and shape.type_name != "boolean"
-    ):
-        yield f"{name} is no {shape.type_name}."
+    kind = shape.type_name
+    if not isinstance(value, _TYPES.get(kind, str)) or (isinstance(value, bool) and kind != "boolean"):
+        yield f"{name} is no {kind}."
         return
-    if shape.type_name == "timestamp" and not 0 <= value < LATEST_S:
+    if kind == "timestamp" and not 0 <= value < LATEST_S:
         yield f"{name} is no time."
     for inner, given, called in _inside(shape, value, name):
         yield from _form_faults(inner, given, called)
