@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
+from django.core.paginator import Page
 from django.db.models import Max, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, Withdrawal, withdrawal_of
+from humanexp.core.paging import KeyedPaginator
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
 from humanexp.experiments.tallies import Counted, Kind, Report, Tally, tally_of
@@ -38,33 +40,22 @@ class Row:
 class Review:
     rows: list[Row]
     counts: VerdictCounts
-    excluded: dict[str, int]
     #: what the list is restricted to: "", "excluded", "flagged", "accepted", "unjudged", a reason, or what a panel adds
     shown: str
     narrowings: list[Narrowing]
-    found: int
-    page: int
-    pages: int
+    page: Page[Session]
 
 
 def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
     chosen, counts = sessions_shown(study, shown), selectors.verdict_counts(study)
-    found = _told(shown, counts)
-    if found is None:
-        found = chosen.count()
-    pages = max(1, -(-found // PAGE_SIZE))
-    page = min(max(1, page), pages)
-    keys = chosen.values_list("pk", flat=True)[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    on_page = list(Session.objects.filter(pk__in=list(keys)).select_related("participant").order_by("pk"))
+    paginator = KeyedPaginator(chosen.select_related("participant"), PAGE_SIZE, count=_told(shown, counts))
+    on_page = paginator.get_page(max(1, page))
     return Review(
-        rows=_rows(study, on_page),
+        rows=_rows(study, list(on_page)),
         counts=counts,
-        excluded=counts.reasons,
         shown=shown,
         narrowings=list(panels.narrowings().values()),
-        found=found,
-        page=page,
-        pages=pages,
+        page=on_page,
     )
 
 

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-from django.core.management.base import CommandError
+from collections.abc import Iterable
+
+from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import NotFound
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study, StudyFamily
-from humanexp.recruitment import money
+from humanexp.recruitment import money, services
 from humanexp.recruitment.selectors import Money
-from humanexp.recruitment.services.sending import SendReport
 
 
 def spent_words(sums: Money) -> str:
@@ -19,7 +20,7 @@ def spent_words(sums: Money) -> str:
 
 
 class RecruitmentCommand(RefusableCommand):
-    """What commands about recruiting ask and say alike."""
+    """What commands about people and money share."""
 
     def study(self, slug: str) -> Study:
         return experiments.study_by_slug(slug)
@@ -30,10 +31,22 @@ class RecruitmentCommand(RefusableCommand):
             raise NotFound(f"There is no family of studies {slug!r}.")
         return found
 
-    def report_sending(self, report: SendReport) -> None:
-        """Say what was sent; what waits is a failure of the command, because somebody has to come back to it."""
-        for remark in report.remarks:
-            self.stderr.write(remark)
-        self.stdout.write(f"sent: {report.confirmed} confirmed, {report.refused} refused, {report.waiting} waiting")
-        if report.refused or report.waiting:
-            raise CommandError("Not everything was sent. Run the command again; nothing is sent twice.")
+    def send_to(self, environments: Iterable[str]) -> None:
+        """Carry what was planned to these recruiters, and say what was sent.
+
+        What waits is a failure of the command, because somebody has to come back to it.
+        """
+        for environment in sorted(set(environments)):
+            report = services.send(environment=environment, wait_s=60)
+            for remark in report.remarks:
+                self.stderr.write(remark)
+            self.stdout.write(f"sent: {report.confirmed} confirmed, {report.refused} refused, {report.waiting} waiting")
+            if report.refused or report.waiting:
+                raise CommandError("Not everything was sent. Run the command again; nothing is sent twice.")
+
+
+class StudyCommand(RecruitmentCommand):
+    """About one study, which it takes first."""
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")

@@ -19,6 +19,7 @@ from django.db.models import F
 
 from humanexp.core import clock
 from humanexp.core.audit import record
+from humanexp.core.storage import write_whole
 from humanexp.jobs import services as jobs
 from humanexp.recruitment.models import (
     Environment,
@@ -80,12 +81,7 @@ def _raise_to(environment: str, count: int) -> None:
     with _locked(environment):
         if (_count_in_file(environment) or 0) >= count and file_of(environment).exists():
             return
-        file = file_of(environment)
-        fresh = file.with_name(f".{file.name}.{os.getpid()}")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as stream:
-            stream.write(f"{count}\n")
-        fresh.replace(file)
+        write_whole(file_of(environment), f"{count}\n".encode())
 
 
 def _count_in_file(environment: str) -> int | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 from humanexp.core import clock
 from humanexp.core.audit import record
@@ -44,7 +45,7 @@ CLOCKS_PART = timedelta(minutes=5)
 TAKEN_OVER = "Another sender has taken over."
 
 
-def deliver(delivery: Delivery, write: RecruiterWrite, *, is_ours: Callable[[], bool]) -> str:
+def deliver(delivery: Delivery[Any], write: RecruiterWrite, *, is_ours: Callable[[], bool]) -> str:
     """Take one write as far as it goes now; returns why it is not confirmed, or nothing.
 
     `is_ours` renews the lease. It is asked once more before a re-send: asking the other side may have taken so long
@@ -96,19 +97,19 @@ def _take(write: RecruiterWrite) -> bool:
     return True
 
 
-def _may_be_there(delivery: Delivery, write: RecruiterWrite) -> bool:
+def _may_be_there(delivery: Delivery[Any], write: RecruiterWrite) -> bool:
     """Sent before, as far as we remember; or it may have been, and the recruiter would not know the token any more."""
     return bool(write.attempts) or write.ask_first or not _is_remembered(delivery, write.created_at)
 
 
-def _is_remembered(delivery: Delivery, since: datetime | None) -> bool:
+def _is_remembered(delivery: Delivery[Any], since: datetime | None) -> bool:
     """Whether a token that was used then is still carried out once. A time to come was written by another clock."""
     if since is None:
         return False
     return timedelta() <= clock.now() - since + CLOCKS_PART < delivery.recruiter.token_memory - SPARE
 
 
-def _ask_before_sending(delivery: Delivery, write: RecruiterWrite) -> str | None:
+def _ask_before_sending(delivery: Delivery[Any], write: RecruiterWrite) -> str | None:
     """None when the write has to be sent (again); else what is known about it now."""
     word = delivery.ask()
     if word.is_done:
@@ -136,7 +137,7 @@ def _ask_before_sending(delivery: Delivery, write: RecruiterWrite) -> str | None
     return None
 
 
-def _settle_by_asking(delivery: Delivery, write: RecruiterWrite, error: ApplicationError) -> str:
+def _settle_by_asking(delivery: Delivery[Any], write: RecruiterWrite, error: ApplicationError) -> str:
     """The other side says that this was done, or cannot be: a read decides."""
     word = delivery.ask()
     if word.is_done:
@@ -151,7 +152,7 @@ def _settle_by_asking(delivery: Delivery, write: RecruiterWrite, error: Applicat
     return _refuse(delivery, error.message)
 
 
-def _refuse(delivery: Delivery, why: str) -> str:
+def _refuse(delivery: Delivery[Any], why: str) -> str:
     delivery.refuse(why)
     return why
 

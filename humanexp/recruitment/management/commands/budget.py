@@ -5,16 +5,16 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.management.base import RecruitmentCommand, spent_words
+from humanexp.recruitment.management.base import StudyCommand, spent_words
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.selectors import Budget
 
 
-class Command(RecruitmentCommand):
+class Command(StudyCommand):
     help = "What a study has promised and may still owe, and its caps; with an option, set a cap."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+        super().add_arguments(parser)
         parser.add_argument("--cap", metavar="DOLLARS", help="most the study may cost; none takes the cap away")
         parser.add_argument("--month-cap", metavar="DOLLARS", help="most that may be promised in a month; needs --to")
         parser.add_argument("--to", choices=Environment.values, help="recruiter of --month-cap")

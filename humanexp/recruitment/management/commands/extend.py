@@ -5,16 +5,16 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from humanexp.recruitment import money, services
-from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.management.base import StudyCommand
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.states import CampaignState
 
 
-class Command(RecruitmentCommand):
+class Command(StudyCommand):
     help = "More places, or more days, for the campaign of a study that is recruiting; the exact cost is told first."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+        super().add_arguments(parser)
         parser.add_argument("--to", choices=Environment.values, help="which campaign, where there are several")
         parser.add_argument("--places", metavar="N", type=int, help="so many more")
         parser.add_argument("--days", metavar="N", type=int, help="open so many days longer than now")
@@ -35,7 +35,7 @@ class Command(RecruitmentCommand):
             services.extend(campaign=campaign, places=options["places"], by=None, confirm_total_cents=confirmed)
         if options["days"]:
             services.prolong(campaign=campaign, days=options["days"], by=None)
-        self.report_sending(services.send(environment=campaign.environment, wait_s=60))
+        self.send_to([campaign.environment])
 
     def _campaign(self, options: dict[str, Any]) -> Campaign:
         live = Campaign.objects.filter(study=self.study(options["study"]), state=CampaignState.LIVE, compensates=None)

@@ -6,17 +6,17 @@ from django.core.management.base import CommandParser
 
 from analysis.spec.terms import WorkerRequirements
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.management.base import StudyCommand
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.services.deliveries import entry_url
 
 
-class Command(RecruitmentCommand):
+class Command(StudyCommand):
     help = "Launch a study: show the exact cost, then publish its HITs, or open its link."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+        super().add_arguments(parser)
         parser.add_argument("--to", required=True, choices=Environment.values, help="where people are found")
         parser.add_argument("--assignments", metavar="N", type=int, help="places (default: every free session)")
         parser.add_argument("--reward", metavar="DOLLARS", help="reward of one assignment, like 1.20")
@@ -83,4 +83,4 @@ class Command(RecruitmentCommand):
             shared_computers=options["shared_computers"],
         )
         self.stdout.write(f"entry: {entry_url(campaign)}")
-        self.report_sending(services.send(environment=to, wait_s=60))
+        self.send_to([to])

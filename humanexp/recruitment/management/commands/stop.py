@@ -2,17 +2,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from humanexp.recruitment import services
-from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.management.base import StudyCommand
 
 
-class Command(RecruitmentCommand):
+class Command(StudyCommand):
     help = "Stop recruiting for a study: every HIT is expired; who has accepted one may finish and is paid."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
 
     def handle(self, *args: Any, **options: Any) -> None:
         stopped = services.stop(study=self.study(options["study"]))
@@ -21,5 +16,4 @@ class Command(RecruitmentCommand):
             return
         for campaign in stopped:
             self.stdout.write(f"stopped: {campaign}")
-        for environment in sorted({campaign.environment for campaign in stopped}):
-            self.report_sending(services.send(environment=environment, wait_s=60))
+        self.send_to(campaign.environment for campaign in stopped)

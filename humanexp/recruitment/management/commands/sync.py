@@ -2,17 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from humanexp.recruitment import services
-from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.management.base import StudyCommand
 
 
-class Command(RecruitmentCommand):
+class Command(StudyCommand):
     help = "Ask the recruiters what has been submitted, approved or rejected. run_jobs does this every minute."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
 
     def handle(self, *args: Any, **options: Any) -> None:
         report = services.sync(study=self.study(options["study"]))

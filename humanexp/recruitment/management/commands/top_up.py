@@ -5,14 +5,14 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from humanexp.recruitment import money, selectors, services
-from humanexp.recruitment.management.base import RecruitmentCommand
+from humanexp.recruitment.management.base import StudyCommand
 
 
-class Command(RecruitmentCommand):
+class Command(StudyCommand):
     help = "What an hour of a study's work has paid; with --confirm-total, bonuses that bring everybody to the floor."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("study", metavar="STUDY", help="name of the study in addresses")
+        super().add_arguments(parser)
         parser.add_argument("--floor", metavar="DOLLARS", help="an hour's pay (default: WAGE_FLOOR_CENTS)")
         parser.add_argument("--confirm-total", metavar="DOLLARS", help="pay; the exact total that was told")
 
@@ -35,5 +35,4 @@ class Command(RecruitmentCommand):
         services.top_up(
             study=study, floor_cents=floor, confirm_total_cents=money.cents(options["confirm_total"]), by=None
         )
-        for environment in sorted({row.assignment.environment for row in plan.rows}):
-            self.report_sending(services.send(environment=environment, wait_s=60))
+        self.send_to(row.assignment.environment for row in plan.rows)

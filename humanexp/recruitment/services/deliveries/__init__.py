@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from humanexp.recruitment.models import (
     HitWrite,
@@ -28,7 +29,7 @@ from humanexp.recruitment.services.deliveries.people import Mark, Words
 
 __all__ = ["Delivery", "delivery_of", "entry_url"]
 
-_HIT_DELIVERIES: dict[HitWriteKind, Callable[[Recruiter, HitWrite], Delivery]] = {
+_HIT_DELIVERIES: dict[HitWriteKind, Callable[[Recruiter, HitWrite], Delivery[HitWrite]]] = {
     HitWriteKind.CREATE: HitCreation,
     HitWriteKind.EXPIRE: HitExpiry,
     HitWriteKind.EXTEND: HitGrowth,
@@ -36,7 +37,7 @@ _HIT_DELIVERIES: dict[HitWriteKind, Callable[[Recruiter, HitWrite], Delivery]] =
 }
 
 
-def delivery_of(recruiter: Recruiter, write: RecruiterWrite) -> Delivery:
+def delivery_of(recruiter: Recruiter, write: RecruiterWrite) -> Delivery[Any]:
     match write:
         case HitWrite():
             return _HIT_DELIVERIES[HitWriteKind(write.kind)](recruiter, write)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from humanexp.core import clock
 from humanexp.recruitment.models import RecruiterWrite
@@ -28,25 +29,22 @@ DONE = Word(is_done=True)
 NOT_DONE = Word(is_done=False)
 
 
-class Delivery(Protocol):
+class Delivery(ABC, Generic[Write]):
     """A write on its way."""
 
-    recruiter: Recruiter
     #: the recruiter itself makes two of these one, whenever the second comes
-    is_idempotent: bool
-
-    def waits_for(self) -> str: ...
-    def ask(self) -> Word: ...
-    def carry_out(self) -> None: ...
-    def confirm(self) -> None: ...
-    def refuse(self, why: str) -> None: ...
-
-
-class Base(Generic[Write]):
     is_idempotent = False
 
     def __init__(self, recruiter: Recruiter, write: Write) -> None:
         self.recruiter, self.write = recruiter, write
+
+    @abstractmethod
+    def ask(self) -> Word:
+        """Whether it took effect."""
+
+    @abstractmethod
+    def carry_out(self) -> None:
+        """Send it, once."""
 
     def waits_for(self) -> str:
         """Why a send has to wait, or nothing."""

@@ -19,7 +19,7 @@ from humanexp.recruitment.models import Campaign, Hit, HitWrite, Purpose, Qualif
 from humanexp.recruitment.recruiters.answers import confirmation_form
 from humanexp.recruitment.recruiters.base import HitOrder, HitTerms, Recruiter
 from humanexp.recruitment.services import qualifying
-from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Base, Word
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
 from humanexp.recruitment.states import CampaignState, HitState, WriteState, advance
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ _MINUTES, _LONGEST = re.compile(r"\b[1-9][0-9]{0,2}\s*min(?:\b|ute)", re.IGNOREC
 CONFIRM = "You did work for us that could not be submitted. This HIT pays you for it. Did you take part in that study?"
 
 
-class HitCreation(Base[HitWrite]):
+class HitCreation(Delivery[HitWrite]):
     """CreateHITType and CreateHITWithHITType; found again by the annotation."""
 
     _hit_id = ""
@@ -80,7 +80,7 @@ class HitCreation(Base[HitWrite]):
             advance(self.write.hit, HitState.CANCELLED)
 
 
-class HitExpiry(Base[HitWrite]):
+class HitExpiry(Delivery[HitWrite]):
     """UpdateExpirationForHIT with a time long past."""
 
     is_idempotent = True
@@ -115,7 +115,7 @@ class HitExpiry(Base[HitWrite]):
         _end_stop(hit)
 
 
-class HitGrowth(Base[HitWrite]):
+class HitGrowth(Delivery[HitWrite]):
     """CreateAdditionalAssignmentsForHIT; the HIT's number of places tells whether it took effect."""
 
     def waits_for(self) -> str:
@@ -152,7 +152,7 @@ class HitGrowth(Base[HitWrite]):
         _end_stop(self.write.hit)
 
 
-class HitProlonging(Base[HitWrite]):
+class HitProlonging(Delivery[HitWrite]):
     """UpdateExpirationForHIT with a time to come."""
 
     is_idempotent = True

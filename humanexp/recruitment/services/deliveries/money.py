@@ -9,11 +9,11 @@ from humanexp.core.errors import RecruiterError
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Payment, Rejection, SenderLease
 from humanexp.recruitment.recruiters.base import BonusOrder
-from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Base, Word
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
 from humanexp.recruitment.states import AssignmentState, advance
 
 
-class Reward(Base[Payment]):
+class Reward(Delivery[Payment]):
     """ApproveAssignment."""
 
     is_idempotent = True
@@ -43,7 +43,7 @@ class Reward(Base[Payment]):
         return bool(self.write.assignment.state == AssignmentState.REJECTED and self.write.created_by_id)
 
 
-class Extra(Base[Payment]):
+class Extra(Delivery[Payment]):
     """SendBonus, for bonuses and compensations; found again by the marker at the end of its reason."""
 
     def waits_for(self) -> str:
@@ -76,7 +76,7 @@ class Extra(Base[Payment]):
         )
 
 
-class Refusal(Base[Rejection]):
+class Refusal(Delivery[Rejection]):
     """RejectAssignment."""
 
     is_idempotent = True

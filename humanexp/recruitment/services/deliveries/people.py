@@ -7,7 +7,7 @@ from datetime import datetime
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError, RecruiterUnavailable
 from humanexp.recruitment.models import GrantKind, Message, QualificationWrite
-from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Base, Word
+from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
 from humanexp.recruitment.services.deliveries.hits import publish_qualification
 from humanexp.recruitment.services.qualifying import OPEN_AGAIN
 from humanexp.recruitment.states import WriteState
@@ -15,7 +15,7 @@ from humanexp.recruitment.states import WriteState
 GONE = Word(is_done=False, refusal="The person has been deleted.")
 
 
-class Mark(Base[QualificationWrite]):
+class Mark(Delivery[QualificationWrite]):
     """AssociateQualificationWithWorker, or Disassociate...; where there is nothing of the kind, our row is all."""
 
     is_idempotent = True
@@ -54,7 +54,7 @@ class Mark(Base[QualificationWrite]):
             raise RecruiterError("The recruiter knows no such worker.") from err
 
 
-class Words(Base[Message]):
+class Words(Delivery[Message]):
     """NotifyWorkers. Nobody tells whether a message arrived, so one of unknown fate is not sent again."""
 
     is_idempotent = True
