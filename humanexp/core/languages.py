@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 
+from humanexp.core.middleware import Middleware
+
 #: The parameter of an address by which a reader chooses.
 PARAMETER = "language"
 
 
-class Language:
+class Language(Middleware):
     """Participants' addresses are answered in the reader's language, all others in the console's."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         is_participants = request.path.startswith(settings.PARTICIPANT_PATHS)

@@ -16,11 +16,18 @@ from humanexp.core.errors import ApplicationError
 access_log = logging.getLogger("humanexp.access")
 
 
-class AccessLog:
-    """One line a request: method, path, status, milliseconds. No query string (worker ids ride there), no address."""
+class Middleware:
+    """Stands around whatever answers a request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+
+class AccessLog(Middleware):
+    """One line a request: method, path, status, milliseconds. No query string (worker ids ride there), no address."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         start = time.perf_counter()
@@ -30,11 +37,8 @@ class AccessLog:
         return response
 
 
-class Health:
+class Health(Middleware):
     """`/healthz` answers before hosts and sessions are looked at, so that a load balancer can ask by address."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path != "/healthz":
@@ -53,14 +57,8 @@ def error_page(request: HttpRequest, error: ApplicationError) -> HttpResponse:
     return render(request, "error.html", {"message": error.message}, status=error.status_code)
 
 
-class ErrorPages:
+class ErrorPages(Middleware):
     """An ApplicationError that leaves a page view becomes a page with its sentence and its status code."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, ApplicationError):

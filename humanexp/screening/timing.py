@@ -54,12 +54,8 @@ class TimingPage:
     view_box: str = f"0 0 {WIDTH:g} {HEIGHT:g}"
 
 
-def certificate_of(study: Study) -> TimingCertificate:
+def certificate_of(study: Study, report: Report | None = None) -> TimingCertificate:
     """Every timed answer of a study that was not taken back, practice included: the screen knows no practice."""
-    return _certificate(study, None)
-
-
-def _certificate(study: Study, report: Report | None) -> TimingCertificate:
     timed = {name for name, task in TASKS.items() if task.is_timed}
     return certify(_reported(experiments.iter_timing_rows(study, timed), report))
 
@@ -72,7 +68,7 @@ def _reported(rows: Iterator[dict[str, Any]], report: Report | None) -> Iterator
 
 
 def _counted(study: Study, report: Report) -> Counted:
-    certificate = _certificate(study, report)
+    certificate = certificate_of(study, report)
     people = sorted(
         certificate.participants.items(),
         key=lambda entry: (1.0 if entry[1].ok_share is None else entry[1].ok_share, entry[0]),

@@ -23,7 +23,7 @@ from humanexp.experiments.working_time import active_minutes, measured
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
-from humanexp.recruitment.selectors.places import places_left, taken_places
+from humanexp.recruitment.selectors.tally import places_left, taken_places
 from humanexp.recruitment.states import LISTED, AssignmentState
 from humanexp.screening.services import append_verdict
 

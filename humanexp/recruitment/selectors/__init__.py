@@ -61,7 +61,6 @@ from humanexp.recruitment.selectors.people import (
     participant_hashes,
     took_part,
 )
-from humanexp.recruitment.selectors.places import free_sessions, places_left, unaccepted_places
 from humanexp.recruitment.selectors.rejections import (
     RejectedWork,
     proposal_on,
@@ -70,7 +69,7 @@ from humanexp.recruitment.selectors.rejections import (
     rejections_need_two,
     signs_against,
 )
-from humanexp.recruitment.selectors.tally import Tally, tally_of
+from humanexp.recruitment.selectors.tally import Tally, free_sessions, places_left, tally_of, unaccepted_places
 from humanexp.recruitment.selectors.timeline import OpenedBin, sessions_over_time
 from humanexp.recruitment.selectors.wages import TopUpPlan, TopUpRow, Wage, top_up_plan, wage_at, wage_of
 

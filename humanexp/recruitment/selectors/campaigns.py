@@ -21,7 +21,7 @@ from humanexp.experiments.moments import Epoch
 from humanexp.experiments.working_time import FINISHED
 from humanexp.recruitment.facts import advertisement
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
-from humanexp.recruitment.selectors.places import free_sessions
+from humanexp.recruitment.selectors.tally import free_sessions
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
 
 #: What a suggested reward pays for an hour.

@@ -14,8 +14,7 @@ from humanexp.recruitment.models import Assignment, Campaign, PaymentKind
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
 from humanexp.recruitment.selectors.payments import payable
-from humanexp.recruitment.selectors.places import places_left
-from humanexp.recruitment.selectors.tally import Paid, PeopleCount, Tally, tally_of
+from humanexp.recruitment.selectors.tally import Paid, PeopleCount, Tally, places_left, tally_of
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
 
 PLANNED, SENDING, CONFIRMED = WriteState.PLANNED, WriteState.SENDING, WriteState.CONFIRMED

@@ -1,4 +1,8 @@
-"""Assignments and payments of a study, each counted in one pass: what a page says of people and money shares it."""
+"""Assignments and payments of a study, each counted in one pass: what a page says of people and money shares it.
+
+Places of campaigns: whoever recruits by name counts the submissions, a plain link its own people. Anybody can begin
+under a made-up id: at a recruiter that takes no place, at a link it holds one for a few minutes.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 
+from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, SessionState, Study
 from humanexp.experiments.working_time import FINISHED
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,3 +175,35 @@ def _known(study: Study, campaigns: Collection[int], standing: Collection[_Stand
             begun=row.begun,
             finished=row.begun - missing.get((row.campaign, row.state), 0),
         )
+
+
+def taken_places(campaign: Campaign) -> QuerySet[Assignment]:
+    """Assignments that take a place of the campaign for good, or for now."""
+    if not campaign.is_link:
+        return campaign.assignments_taken.filter(state__in=LISTED)
+    begun = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
+    begun = begun.exclude(session__state=SessionState.WITHDRAWN)
+    return begun.filter(experiments.is_at_work("session"))
+
+
+def places_left(campaign: Campaign, tally: Tally | None = None) -> int:
+    """`tally`: of a page that has made it already, where nothing is decided by the number."""
+    if tally is None or campaign.is_link:
+        return max(0, campaign.assignments - taken_places(campaign).count())
+    taken = sum(row.count for row in tally.places if row.campaign == campaign.pk and row.state in LISTED)
+    return max(0, campaign.assignments - taken)
+
+
+def unaccepted_places(campaign: Campaign) -> int:
+    """Places that nobody under way has accepted either: what is left for those of whom none invents an id."""
+    if campaign.is_link:
+        return places_left(campaign)
+    held = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
+    return max(0, campaign.assignments - held.count())
+
+
+def free_sessions(study: Study, tally: Tally | None = None) -> int:
+    """Sessions of the plan that nobody keeps and no live campaign has promised. `tally`: as for `places_left`."""
+    promising = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
+    promised = sum(places_left(campaign, tally) for campaign in promising)
+    return max(0, study.planned_sessions - experiments.kept_slots(study) - promised)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,9 +95,6 @@ def _count_in_file(environment: str) -> int | None:
 def _locked(environment: str) -> Iterator[None]:
     folder = file_of(environment).parent
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(folder / f".{environment}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    with (folder / f".{environment}.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(descriptor)

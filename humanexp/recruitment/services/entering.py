@@ -16,7 +16,7 @@ from humanexp.experiments.models import Population, Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import VISITOR, Assignment, Campaign, RecruitedPerson
-from humanexp.recruitment.services.openings import check_opening, note_opening
+from humanexp.recruitment.services.openings import BEGUN, check_opening
 from humanexp.recruitment.services.people import check_worker_id, person_for
 from humanexp.recruitment.services.resuming import (
     GoOnRefused,
@@ -294,5 +294,5 @@ def _session_for(
     assignment.session = session
     assignment.save(update_fields=["session"])
     if is_limited:
-        note_opening(campaign=campaign, caller=caller, session=session)
+        BEGUN.add(caller, campaign, session.pk)
     return session

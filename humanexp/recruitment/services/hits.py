@@ -6,7 +6,6 @@ import secrets
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict
@@ -40,7 +39,8 @@ def plan_hit(*, campaign: Campaign, places: int, by: User | None) -> HitWrite:
 
 def plan_growth(*, hit: Hit, places: int, by: User | None) -> HitWrite:
     """More places on a HIT, at the fee it was made with."""
-    growing = sum(_unfinished(hit).values_list("places", flat=True))
+    unfinished = hit.writes.filter(kind=HitWriteKind.EXTEND, state__in=[WriteState.PLANNED, WriteState.SENDING])
+    growing = sum(unfinished.values_list("places", flat=True))
     target = hit.max_assignments + growing + places
     cost = _cost(hit.campaign, hit, places)
     return _plan(hit, HitWriteKind.EXTEND, by, places=places, cost_cents=cost, target_places=target)
@@ -80,11 +80,6 @@ def _plan(hit: Hit, kind: HitWriteKind, by: User | None, **facts: object) -> Hit
         created_by=by,
         **facts,
     )
-
-
-def _unfinished(hit: Hit) -> QuerySet[HitWrite]:
-    """Extensions that have not taken effect yet."""
-    return hit.writes.filter(kind=HitWriteKind.EXTEND, state__in=[WriteState.PLANNED, WriteState.SENDING])
 
 
 def _cost(campaign: Campaign, hit: Hit, places: int) -> int:

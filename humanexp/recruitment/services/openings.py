@@ -9,7 +9,6 @@ from threading import Lock
 from humanexp.core.errors import TooManyOpenings
 from humanexp.core.limits import Allowance
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Session
 from humanexp.recruitment.models import Campaign
 
 #: New sessions of one caller in one campaign: two classes of thirty at once, then one every ten seconds.
@@ -67,7 +66,3 @@ def check_opening(*, campaign: Campaign, caller: str) -> None:
     BEGUN.keep(caller, campaign, under_way)
     if len(under_way) >= max(CLASS, ceil(SHARE * campaign.assignments)):
         raise TooManyOpenings(retry_after_s=WAIT_S)
-
-
-def note_opening(*, campaign: Campaign, caller: str, session: Session) -> None:
-    BEGUN.add(caller, campaign, session.pk)

@@ -92,7 +92,27 @@ def exclude_people(
                 fields={"hashes": f"line {number}"},
             )
         codes.append(code.strip())
-    return _add(family, codes, note, by)
+    wanted = list(dict.fromkeys(codes))
+    known = set(Exclusion.objects.filter(family=family, code__in=wanted).values_list("code", flat=True))
+    Exclusion.objects.bulk_create(
+        (
+            Exclusion(family=family, code=code, note=note.strip()[:200], added_by=by)
+            for code in wanted
+            if code not in known
+        ),
+        ignore_conflicts=True,
+    )
+    report = ExclusionReport(added=len(wanted) - len(known), known=len(known))
+    record(
+        action="exclude",
+        subject=f"family:{family.pk}",
+        by=by,
+        family=family.slug,
+        added=report.added,
+        known=report.known,
+        note=note,
+    )
+    return report
 
 
 def exclude_family(*, family: StudyFamily, other: StudyFamily, by: User | None = None) -> ExclusionReport:
@@ -124,27 +144,3 @@ def lift_exclusion(*, exclusion: Exclusion, study: Study | None = None, by: User
         note=exclusion.note,
     )
     exclusion.delete()
-
-
-def _add(family: StudyFamily, codes: list[str], note: str, by: User | None) -> ExclusionReport:
-    wanted = list(dict.fromkeys(codes))
-    known = set(Exclusion.objects.filter(family=family, code__in=wanted).values_list("code", flat=True))
-    Exclusion.objects.bulk_create(
-        (
-            Exclusion(family=family, code=code, note=note.strip()[:200], added_by=by)
-            for code in wanted
-            if code not in known
-        ),
-        ignore_conflicts=True,
-    )
-    report = ExclusionReport(added=len(wanted) - len(known), known=len(known))
-    record(
-        action="exclude",
-        subject=f"family:{family.pk}",
-        by=by,
-        family=family.slug,
-        added=report.added,
-        known=report.known,
-        note=note,
-    )
-    return report

@@ -15,8 +15,8 @@ from humanexp.experiments.answer_counts import BinCount, bars
 from humanexp.experiments.models import Session, Study
 from humanexp.jobs.models import Job
 from humanexp.recruitment import monitor_page, selectors, services
-from humanexp.recruitment.charts import columns
 from humanexp.recruitment.models import Assignment, Campaign, Payment, SenderLease
+from humanexp.recruitment.monitor_page import columns
 from humanexp.recruitment.selectors import OpenedBin
 from humanexp.recruitment.states import WriteState
 from tests.recruitment.pages.conftest import WORKER
