@@ -20,7 +20,7 @@ def spent_words(sums: Money) -> str:
 
 
 class RecruitmentCommand(RefusableCommand):
-    """What commands about people and money share."""
+    """What commands about recruiting ask and say alike."""
 
     def study(self, slug: str) -> Study:
         return experiments.study_by_slug(slug)

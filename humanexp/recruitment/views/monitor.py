@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import InvalidRequest
+from humanexp.core.pages import render_part
 from humanexp.experiments.models import Study
 from humanexp.jobs import services as jobs
 from humanexp.recruitment import money, monitor_page, selectors, services
@@ -22,15 +23,13 @@ from humanexp.recruitment.views.studies import refusals_told, study_page
 @study_page("GET")
 def monitor(request: HttpRequest, study: Study) -> HttpResponse:
     """Who is where, what it has cost, and what waits; the numbers refresh by themselves."""
-    template = "recruitment/_monitor.html" if getattr(request, "htmx", False) else "recruitment/monitor.html"
-    return render(request, template, monitor_page.figures(study))
+    return render_part(request, "recruitment/monitor.html", monitor_page.figures(study))
 
 
 @study_page("GET")
 def answers(request: HttpRequest, study: Study) -> HttpResponse:
     """Sessions over time and answers, counted over all of them: the monitor asks for it later."""
-    template = "recruitment/_answers.html" if getattr(request, "htmx", False) else "recruitment/answers.html"
-    return render(request, template, monitor_page.answers(study))
+    return render_part(request, "recruitment/answers.html", monitor_page.answers(study))
 
 
 @study_page("GET", "POST")
