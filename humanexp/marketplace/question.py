@@ -31,20 +31,6 @@ class ExternalQuestion:
     #: 0: as tall as the window.
     frame_height_px: int
 
-    @classmethod
-    def from_xml(cls, xml: str) -> ExternalQuestion:
-        """Raise XMLParseError or InvalidParameterValue when workers could not be shown this."""
-        return cls._from_element(read_document(xml))
-
-    @classmethod
-    def _from_element(cls, root: Element) -> ExternalQuestion:
-        if root.tag != f"{_EXTERNAL_QUESTION}ExternalQuestion":
-            raise XMLParseError(f"Question: {root.tag} is not the ExternalQuestion of {_EXTERNAL_QUESTION}")
-        url = (root.findtext(f"{_EXTERNAL_QUESTION}ExternalURL") or "").strip()
-        height = _frame_height(root, _EXTERNAL_QUESTION)
-        _check_address(url)
-        return cls(url=url, frame_height_px=height)
-
 
 @dataclass(frozen=True)
 class HTMLQuestion:
@@ -52,15 +38,6 @@ class HTMLQuestion:
 
     html: str
     frame_height_px: int
-
-    @classmethod
-    def _from_element(cls, root: Element) -> HTMLQuestion:
-        if root.tag != f"{_HTML_QUESTION}HTMLQuestion":
-            raise XMLParseError(f"Question: {root.tag} is not the HTMLQuestion of {_HTML_QUESTION}")
-        html = (root.findtext(f"{_HTML_QUESTION}HTMLContent") or "").strip()
-        if not html:
-            raise XMLParseError("Question: HTMLContent is empty.")
-        return cls(html=html, frame_height_px=_frame_height(root, _HTML_QUESTION))
 
     def page(self, *, submit_to: str, script_url: str) -> str:
         """The page with the real service's addresses replaced by this one's, so that it works unchanged."""
@@ -77,8 +54,21 @@ def read_question(xml: str) -> Question:
     kind = root.tag.rpartition("}")[2]
     if kind == "QuestionForm":
         return QuestionForm.from_element(root)
-    reader = HTMLQuestion if kind == "HTMLQuestion" else ExternalQuestion
-    return reader._from_element(root)
+    if kind == "HTMLQuestion":
+        html = _text(root, _HTML_QUESTION, kind, "HTMLContent")
+        if not html:
+            raise XMLParseError("Question: HTMLContent is empty.")
+        return HTMLQuestion(html=html, frame_height_px=_frame_height(root, _HTML_QUESTION))
+    url = _text(root, _EXTERNAL_QUESTION, "ExternalQuestion", "ExternalURL")
+    height = _frame_height(root, _EXTERNAL_QUESTION)
+    _check_address(url)
+    return ExternalQuestion(url=url, frame_height_px=height)
+
+
+def _text(root: Element, namespace: str, kind: str, child: str) -> str:
+    if root.tag != f"{namespace}{kind}":
+        raise XMLParseError(f"Question: {root.tag} is not the {kind} of {namespace}")
+    return (root.findtext(f"{namespace}{child}") or "").strip()
 
 
 def _frame_height(root: Element, namespace: str) -> int:

@@ -65,11 +65,6 @@ class ObserverModel:
         logits = np.asarray(self.logit(corruption, visual_change))[..., None] + sd * nodes
         return np.asarray((1 / (1 + np.exp(-logits))) @ weights / weights.sum())
 
-    def area(self, corruption: str) -> float:
-        """True area under the marginal curve over [0, 1]."""
-        points, weights = np.polynomial.legendre.leggauss(200)
-        return float(self.marginal(corruption, (points + 1) / 2) @ weights / 2)
-
     def _curve(self, corruption: str) -> TrueCurve:
         """A clean picture is any corruption at no change."""
         return self.curves[corruption] if corruption in self.curves else next(iter(self.curves.values()))

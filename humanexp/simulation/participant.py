@@ -57,17 +57,16 @@ class OpenSession:
     #: random like a browser tab's: it decides nothing about answers
     lease: str = field(default_factory=lambda: secrets.token_hex(8))
 
-    def answer_all(self, *, stop_after: int | None = None) -> dict[str, Any]:
-        """Answer every open trial (or the next `stop_after`); returns the completion, empty when trials are left.
+    def answer_all(self) -> dict[str, Any]:
+        """Answer every open trial; returns the completion.
 
         The server's cursor leads: a passed qualification skips its other tries.
         """
         state = self.start()
-        cursor, answered = state["cursor"], 0
-        while cursor < state["total"] and (stop_after is None or answered < stop_after):
+        cursor = state["cursor"]
+        while cursor < state["total"]:
             cursor = self.send(self.response_to(cursor, state))["cursor"]
-            answered += 1
-        return self.complete() if cursor == state["total"] else {}
+        return self.complete()
 
     def start(self) -> dict[str, Any]:
         """Make this tab the owner of the session; what the page knows before its first picture."""

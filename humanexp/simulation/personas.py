@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -38,15 +38,16 @@ class Answer:
     rt_ms: float | None
 
 
-class Persona(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Persona(ABC):
     """Answers trials; all randomness comes from a stream keyed by (seed, participant, position)."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def is_honest(self) -> bool:
-        """Whether the answers follow the observer model, apart from lapses."""
+    name: str
+    seed: int
+    #: whether the answers follow the observer model, apart from lapses
+    is_honest: bool = False
 
+    @abstractmethod
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
     ) -> Answer:
@@ -54,16 +55,14 @@ class Persona(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Honest:
+class Honest(Persona):
     """Answers by the observer model; with probability `lapse` presses any key, with `miss` none.
 
     `miss_rise` is what misses gain up to a visual change of 1, with its square; `favourite` the share of guesses that
     go to one category of the person's own.
     """
 
-    name: str
     observers: ObserverModel
-    seed: int
     lapse: float = 0.0
     miss: float = 0.0
     miss_rise: float = 0.0
@@ -150,12 +149,10 @@ class Honest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomClicker:
+class RandomClicker(Persona):
     """Presses any key at a believable pace."""
 
-    seed: int
     name: str = "random"
-    is_honest: bool = False
 
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
@@ -166,12 +163,10 @@ class RandomClicker:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneButton:
+class OneButton(Persona):
     """Has found one key and stays with it; where it is asked whether, says yes."""
 
-    seed: int
     name: str = "one-button"
-    is_honest: bool = False
 
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
@@ -184,12 +179,10 @@ class OneButton:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TooFast:
+class TooFast(Persona):
     """Answers before anybody can have seen the picture; right now and then."""
 
-    seed: int
     name: str = "too-fast"
-    is_honest: bool = False
 
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None
@@ -205,14 +198,12 @@ class TooFast:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inconsistent:
+class Inconsistent(Persona):
     """Sees as well as others but answers a share of the trials at random."""
 
     honest: Honest
-    seed: int
     share: float = 0.5
     name: str = "inconsistent"
-    is_honest: bool = False
 
     def answer(
         self, pictures: Sequence[TruePicture], *, participant: str, position: int, wanted: str | None = None

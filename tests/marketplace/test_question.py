@@ -14,13 +14,13 @@ from tests.marketplace.server import external_question
 
 
 def test_reads_address_and_height() -> None:
-    found = ExternalQuestion.from_xml(external_question("https://lab.example/take/x/?a=1&b=2", 600))
+    found = read_question(external_question("https://lab.example/take/x/?a=1&b=2", 600))
     assert found == ExternalQuestion(url="https://lab.example/take/x/?a=1&b=2", frame_height_px=600)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8000/take/x/", "http://localhost:8000/", "https://lab.example/"])
 def test_accepts_https_and_this_machine(url: str) -> None:
-    assert ExternalQuestion.from_xml(external_question(url)).url == url
+    assert read_question(external_question(url)).url == url
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_accepts_https_and_this_machine(url: str) -> None:
 )
 def test_refuses_addresses_that_no_frame_may_show(url: str) -> None:
     with pytest.raises(InvalidParameterValue, match="ExternalURL"):
-        ExternalQuestion.from_xml(external_question(url))
+        read_question(external_question(url))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_refuses_addresses_that_no_frame_may_show(url: str) -> None:
 )
 def test_refuses_broken_questions(xml: str) -> None:
     with pytest.raises(XMLParseError):
-        ExternalQuestion.from_xml(xml)
+        read_question(xml)
 
 
 def html_question(html: str = "<p>Name it.</p>", height: str = "450") -> str:

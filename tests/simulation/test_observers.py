@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from humanexp.simulation.observers import DEMO_CURVES, ObserverModel, TrueCurve, random_stream
+from humanexp.simulation.personas import Honest
 
 CURVE = TrueCurve(top=0.95, floor=0.07, middle=0.8, width=0.06)
 
@@ -22,7 +23,8 @@ def test_without_effects_the_marginal_curve_is_the_intended_one() -> None:
     logistic = CURVE.width * np.log(
         (1 + np.exp((1 - CURVE.middle) / CURVE.width)) / (1 + np.exp(-CURVE.middle / CURVE.width))
     )
-    assert observers.area("noise") == pytest.approx(CURVE.top - (CURVE.top - CURVE.floor) * logistic, abs=1e-9)
+    honest = Honest(name="plain", observers=observers, seed=0)
+    assert honest.area("noise") == pytest.approx(CURVE.top - (CURVE.top - CURVE.floor) * logistic, abs=1e-9)
 
 
 def test_the_marginal_is_what_many_pictures_and_people_average_to() -> None:

@@ -19,11 +19,6 @@ def _service() -> Any:
 
 
 @cache
-def target_prefix() -> str:
-    return str(_service().metadata["targetPrefix"])
-
-
-@cache
 def operation_names() -> frozenset[str]:
     return frozenset(_service().operation_names)
 
@@ -31,7 +26,7 @@ def operation_names() -> frozenset[str]:
 def operation_of(target: str) -> str:
     """The operation named by X-Amz-Target."""
     prefix, _, operation = target.partition(".")
-    if prefix != target_prefix() or operation not in operation_names():
+    if prefix != _service().metadata["targetPrefix"] or operation not in operation_names():
         raise UnknownOperation
     return operation
 

@@ -21,7 +21,6 @@ def sign_up(
     username: str,
     password: str,
     country: str = "",
-    subdivision: str = "",
     is_adult: bool = False,
     invitation: str = "",
     now: datetime,
@@ -32,7 +31,7 @@ def sign_up(
     account = Account(username=username, joined_at=now)
     account.set_password(password)
     account.save()
-    worker = Worker.objects.create(account=account, country=country, subdivision=subdivision, is_adult=is_adult)
+    worker = Worker.objects.create(account=account, country=country, is_adult=is_adult)
     if settings.MARKETPLACE_SIGN_UP == "invite":
         used = Invitation.objects.filter(code=invitation, used_at=None).update(used_at=now, used_by=worker)
         if not used:

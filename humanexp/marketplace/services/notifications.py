@@ -17,6 +17,7 @@ from django.db import transaction
 from humanexp.marketplace import transports
 from humanexp.marketplace.errors import InvalidParameterValue, InvalidTransportEndpoint
 from humanexp.marketplace.models import Event, HITType, NotificationSpecification
+from humanexp.marketplace.rows import change, first_or
 from humanexp.marketplace.selectors.events import happenings
 
 logger = logging.getLogger(__name__)
@@ -39,34 +40,24 @@ def set_notification(
     if wanted is None:
         if is_active is None:
             raise InvalidParameterValue("Notification or Active: one of them is needed.")
-        found = NotificationSpecification.objects.filter(hit_type=hit_type).first()
-        if found is None:
-            raise InvalidParameterValue("Active: this HIT type has no notification specification.")
-        if is_active and not found.is_active:
-            found.watched_until = now
-        found.is_active = is_active
-        found.save(update_fields=["is_active", "watched_until"])
-        return found
+        found = first_or(
+            NotificationSpecification.objects.filter(hit_type=hit_type),
+            InvalidParameterValue("Active: this HIT type has no notification specification."),
+        )
+        watched_until = now if is_active and not found.is_active else found.watched_until
+        return change(found, is_active=is_active, watched_until=watched_until)
     check_specification(wanted)
     if "Ping" in wanted["EventTypes"]:
         raise InvalidParameterValue("EventTypes: Ping is for SendTestEventNotification alone.")
+    values = {
+        "destination": wanted["Destination"],
+        "transport": wanted["Transport"],
+        "version": wanted["Version"],
+        "event_types": wanted["EventTypes"],
+        "is_active": is_active is not False,
+    }
     found, _ = NotificationSpecification.objects.update_or_create(
-        hit_type=hit_type,
-        defaults={
-            "destination": wanted["Destination"],
-            "transport": wanted["Transport"],
-            "version": wanted["Version"],
-            "event_types": wanted["EventTypes"],
-            "is_active": is_active is not False,
-        },
-        create_defaults={
-            "destination": wanted["Destination"],
-            "transport": wanted["Transport"],
-            "version": wanted["Version"],
-            "event_types": wanted["EventTypes"],
-            "is_active": is_active is not False,
-            "watched_until": now,
-        },
+        hit_type=hit_type, defaults=values, create_defaults={**values, "watched_until": now}
     )
     return found
 
