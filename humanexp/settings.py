@@ -12,8 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from analysis import __version__ as VERSION
 from analysis.extras import install
-from humanexp.core.keys import read_or_create_key
 from humanexp.core.storage_address import storage_of_address
+from humanexp.key_files import read_or_create_key
 from humanexp.places import PACKAGE, WORK
 from humanexp.recruitment.pricing import MTURK_FEES as PUBLISHED_FEES
 from humanexp.recruitment.pricing import NO_FEES, FeeTable

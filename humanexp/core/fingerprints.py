@@ -16,9 +16,9 @@ from django.db import DatabaseError, connection, transaction
 
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, PseudonymKeyRefused
-from humanexp.core.keys import read_key, read_or_create_key
 from humanexp.core.models import KeyFingerprint
 from humanexp.core.storage import media_path
+from humanexp.key_files import read_key, read_or_create_key
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,6 @@ from django.apps import AppConfig
 class MarketplaceConfig(AppConfig):
     name = "humanexp.marketplace"
     label = "marketplace"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         """Every module under `operations` registers its operations: a new one needs no other line."""

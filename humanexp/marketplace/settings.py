@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import environ
 from csp.constants import NONE, SELF
 
-from humanexp.marketplace.keys import read_or_create_key
+from humanexp.key_files import read_or_create_key
 from humanexp.marketplace.money import FeeSchedule
 from humanexp.places import WORK
 

@@ -24,10 +24,6 @@ class AssignmentState(StrEnum):
     REJECTED = "Rejected"
 
 
-#: What the requester API shows; the others cannot be listed.
-LISTED_STATES = (AssignmentState.SUBMITTED, AssignmentState.APPROVED, AssignmentState.REJECTED)
-
-
 class HITState(StrEnum):
     #: Workers can take it.
     ASSIGNABLE = "Assignable"

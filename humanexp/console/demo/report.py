@@ -15,9 +15,9 @@ from humanexp.console.demo.steps import Demo
 from humanexp.console.scripted import Cast
 from humanexp.console.supervisor import Addresses
 from humanexp.core.errors import NotFound
-from humanexp.core.keys import read_or_create_key
 from humanexp.core.storage import media_path, write_whole
 from humanexp.experiments.selectors import study_by_slug
+from humanexp.key_files import read_or_create_key
 from humanexp.recruitment import selectors as recruitment
 from humanexp.results import selectors as results
 from humanexp.screening.selectors import current_verdicts

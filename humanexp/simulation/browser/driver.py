@@ -23,8 +23,6 @@ MISSING = (
     f"Real pages need playwright, which is not installed: {install('browser')}. They need Chromium, too "
     "(`playwright install chromium`, or its path in CHROMIUM)."
 )
-#: The whole of a session at a participant's own pace.
-LONGEST_MS = 3_600_000
 WINDOW = {"width": 1280, "height": 860}
 _PICTURES = re.compile(r"/trials/(\d+)-(\d+)/pictures/$")
 _QUESTION = re.compile(r"/trials/(\d+)/question/$")

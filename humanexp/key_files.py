@@ -1,0 +1,32 @@
+"""Keys that the platform and the marketplace make on their first run, in files only their owner can read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+
+def read_key(path: Path) -> str | None:
+    """The key stored at `path`, if there is one."""
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return None
+
+
+def read_or_create_key(path: Path) -> str:
+    """The key stored at `path`; made with mode 0600 when it is not there. Safe when two processes start at once."""
+    if (key := read_key(path)) is not None:
+        return key
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
+        stream.write(secrets.token_urlsafe(48))
+    try:
+        with contextlib.suppress(FileExistsError):  # another process was first: its key is the key
+            os.link(fresh, path)
+    finally:
+        fresh.unlink()
+    return path.read_text(encoding="ascii").strip()
