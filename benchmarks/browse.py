@@ -149,12 +149,13 @@ def complete(name: str) -> None:
     """What completing a set stores, without its manifest."""
     from analysis.visual_change import coverage_report
     from humanexp.core import clock
-    from humanexp.stimuli import selectors
     from humanexp.stimuli.models import StimulusSet
+    from humanexp.stimuli.selectors.making import changes_of
 
     stimulus_set = StimulusSet.objects.get(name=name)
     if not stimulus_set.coverage:
-        report = coverage_report(selectors.changes_by_corruption(stimulus_set))
+        changes = {name: list(changes_of(stimulus_set, name)) for name in stimulus_set.corruptions}
+        report = coverage_report(changes)
         stimulus_set.coverage = {key: {**one, "missed": one["n"] // 50, "tries": 2.0} for key, one in report.items()}
     stimulus_set.completed_at = clock.now()
     stimulus_set.save()

@@ -12,18 +12,18 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from analysis.corruptions import CORRUPTIONS, NO_CORRUPTION
 from analysis.corruptions.registry import Picture
-from analysis.errors import PictureRefused, UnknownName
-from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically
+from analysis.errors import PictureRefused
+from analysis.generation.files import UNFINISHED, is_intact, write_atomically
 from analysis.generation.originals import Framing, prepare_original, read_picture
-from analysis.generation.plan import Original
+from analysis.generation.plan import Original, OriginalPlan, StimulusRequest
 from analysis.generation.png import encode_png
-from analysis.generation.shards import METRIC_NAME, SHARD_STIMULI
+from analysis.generation.shards import SHARD_STIMULI, MadeStimulus, Shard, ShardOutcome, stimulus_row
 from analysis.visual_change import VifReference, grey
 
 #: Version of every function that was not applied here.
@@ -59,81 +59,11 @@ PUBLISHED_FUNCTIONS: Mapping[str, str] = {
 LEAST_LIKENESS = 0.5
 
 
-def framing_of(name: str) -> Framing:
-    """Framing of a name.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such framing.
-    """
-    known: tuple[Framing, ...] = get_args(Framing)
-    for framing in known:
-        if framing == name:
-            return framing
-    raise UnknownName(f"There is no framing {name!r}; there are: {', '.join(known)}.")
-
-
 def function_label(name: str) -> str:
     """Name for people of a corruption function, registered here or not."""
     if name in CORRUPTIONS:
         return CORRUPTIONS[name].label
     return PUBLISHED_FUNCTIONS.get(name) or name.replace("_", " ").capitalize()
-
-
-@dataclass(frozen=True, slots=True)
-class ImportRequest:
-    """One picture to be taken over.
-
-    Parameters
-    ----------
-    stimulus : str
-        Its name, a digest of original, function, level, size and framing.
-    corruption : str
-        ``"none"`` for the clean picture, which is made from the original.
-    level : int
-        1 to 5; 0 for the clean picture.
-    source : str
-        Path of the picture file.
-    file : str
-        Path within the set's folder.
-    sha256 : str or None
-        Digest of the file made earlier; when the file has it, nothing is done.
-    """
-
-    stimulus: str
-    corruption: str
-    level: int
-    source: str
-    file: str
-    sha256: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportPlan:
-    """An original with the pictures that were made from it; the clean one comes first."""
-
-    original: Original
-    requests: tuple[ImportRequest, ...]
-
-
-@dataclass(frozen=True)
-class ImportShard:
-    """Work of taking over the pictures of some originals."""
-
-    plans: tuple[ImportPlan, ...]
-    size_px: int
-    framing: Framing
-    folder: str
-
-
-@dataclass(frozen=True)
-class ImportOutcome:
-    """Rows of the stimulus table, how many requests were found done, and a sentence for every refused file."""
-
-    rows: tuple[dict[str, Any], ...]
-    found: int
-    refusals: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -183,7 +113,7 @@ def plan_import(
     size_px: int,
     framing: Framing,
     digests: Mapping[str, str],
-) -> ImportPlan:
+) -> OriginalPlan:
     """Plan the clean picture of an original, and its corrupted ones.
 
     Parameters
@@ -204,26 +134,37 @@ def plan_import(
         determined_by = (IMPORTED_VERSION, original.sha256, corruption, level, size_px, framing)
         key = "\x1f".join(map(str, determined_by)).encode()
         name = hashlib.blake2b(key, digest_size=8).hexdigest()
-        file = f"{name[:2]}/{name}.png"
-        requests.append(ImportRequest(name, corruption, level, source, file, digests.get(name)))
-    return ImportPlan(original, tuple(requests))
+        requests.append(
+            StimulusRequest(
+                stimulus=name,
+                corruption=corruption,
+                version=IMPORTED_VERSION if level else "",
+                target=None,
+                seed=0,
+                file=f"{name[:2]}/{name}.png",
+                sha256=digests.get(name),
+                parameter=float(level),
+                source=source,
+            )
+        )
+    return OriginalPlan(original, tuple(requests))
 
 
 def cut_into_import_shards(
-    plans: Iterable[ImportPlan], *, size_px: int, framing: Framing, folder: Path
-) -> Iterator[ImportShard]:
+    plans: Iterable[OriginalPlan], *, size_px: int, framing: Framing, folder: Path
+) -> Iterator[Shard]:
     """Shards of about `SHARD_STIMULI` pictures; all pictures of an original stay together."""
-    waiting: list[ImportPlan] = []
+    waiting: list[OriginalPlan] = []
     for plan in plans:
         waiting.append(plan)
         if sum(len(one.requests) for one in waiting) >= SHARD_STIMULI:
-            yield ImportShard(tuple(waiting), size_px, framing, str(folder))
+            yield Shard(tuple(waiting), {}, size_px, str(folder), framing)
             waiting = []
     if waiting:
-        yield ImportShard(tuple(waiting), size_px, framing, str(folder))
+        yield Shard(tuple(waiting), {}, size_px, str(folder), framing)
 
 
-def import_shard(shard: ImportShard) -> ImportOutcome:
+def import_shard(shard: Shard) -> ShardOutcome:
     """Decode, check, measure and write the pictures of a shard.
 
     A request whose file has the digest it had when it was made is left alone, so that a shard that is run again goes on
@@ -231,11 +172,12 @@ def import_shard(shard: ImportShard) -> ImportOutcome:
 
     Parameters
     ----------
-    shard : ImportShard
+    shard : Shard
+        Of `cut_into_import_shards`.
 
     Returns
     -------
-    ImportOutcome
+    ShardOutcome
         Rows for `analysis.tables.STIMULI`, with ``file`` within the shard's folder.
 
     Raises
@@ -264,13 +206,13 @@ def import_shard(shard: ImportShard) -> ImportOutcome:
             except PictureRefused as error:
                 refusals.append(str(error))
                 continue
-            png = encode_png(picture)
-            write_atomically(folder / request.file, png, beside=folder / UNFINISHED)
-            rows.append(_row(plan.original, request, reference.visual_change(picture), digest(png), shard.size_px))
-    return ImportOutcome(tuple(rows), found, tuple(refusals))
+            made = _measured(picture, request, reference)
+            write_atomically(folder / request.file, made.png, beside=folder / UNFINISHED)
+            rows.append(stimulus_row(plan.original, request, made, shard.size_px))
+    return ShardOutcome(tuple(rows), found, tuple(refusals))
 
 
-def measure_likeness(plans: Sequence[ImportPlan], *, size_px: int, framing: Framing) -> Likeness:
+def measure_likeness(plans: Sequence[OriginalPlan], *, size_px: int, framing: Framing) -> Likeness:
     """Compare the weakest pictures of some originals with these originals, cut in both ways.
 
     Of an original's functions, the one that leaves most of it speaks for it. Single files that cannot be used are left
@@ -284,11 +226,11 @@ def measure_likeness(plans: Sequence[ImportPlan], *, size_px: int, framing: Fram
     own, others = [], []
     refusal = "There is no picture to be compared with its original."
     for plan in plans:
-        corrupted = [request for request in plan.requests if request.level]
-        weakest = min((request.level for request in corrupted), default=0)
+        corrupted = [request for request in plan.requests if request.version]
+        weakest = min((request.parameter or 0.0 for request in corrupted), default=0.0)
         pictures = []
         for request in corrupted:
-            if request.level == weakest:
+            if request.parameter == weakest:
                 try:
                     pictures.append(_read(request.source, size_px))
                 except PictureRefused as error:
@@ -332,24 +274,13 @@ def _read(source: str, size_px: int) -> Picture:
     return picture
 
 
-def _row(original: Original, request: ImportRequest, change: float, sha256: str, size_px: int) -> dict[str, Any]:
+def _measured(picture: Picture, request: StimulusRequest, reference: VifReference) -> MadeStimulus:
     is_clean = request.corruption == NO_CORRUPTION
-    return {
-        "stimulus": request.stimulus,
-        "original": original.key,
-        "category": original.category,
-        "corruption": request.corruption,
-        "corruption_version": None if is_clean else IMPORTED_VERSION,
-        "parameter": float(request.level),
-        "seed": 0,
-        "target": None,
-        "visual_change": 0.0 if is_clean else change,
-        "metric": METRIC_NAME,
-        "size_px": size_px,
-        "evaluations": 0 if is_clean else 1,
-        "reached": True,
-        "reach_low": None,
-        "reach_high": None,
-        "sha256": sha256,
-        "file": request.file,
-    }
+    return MadeStimulus(
+        png=encode_png(picture),
+        parameter=request.parameter or 0.0,
+        visual_change=0.0 if is_clean else reference.visual_change(picture),
+        evaluations=0 if is_clean else 1,
+        is_reached=True,
+        seed=request.seed,
+    )

@@ -52,6 +52,8 @@ class StimulusRequest:
         Digest of the file made earlier; when the file has it, nothing is made.
     parameter : float or None
         Strength that was fixed in advance, in the corruption's own unit; then there is no target.
+    source : str
+        File of a picture that was made elsewhere and is taken over.
     """
 
     stimulus: str
@@ -62,6 +64,7 @@ class StimulusRequest:
     file: str
     sha256: str | None = None
     parameter: float | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

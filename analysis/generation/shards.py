@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -83,11 +82,22 @@ class Shard:
 
 @dataclass(frozen=True)
 class ShardOutcome:
-    """Rows of the stimulus table for what was made, and how many requests were found done."""
+    """Rows of the stimulus table for what was made, how many requests were found done, and what was refused.
+
+    Parameters
+    ----------
+    refusals : tuple of str
+        A sentence for every file of an import that cannot be used.
+    """
 
     rows: tuple[dict[str, Any], ...]
     found: int
-    elapsed_s: float
+    refusals: tuple[str, ...] = ()
+
+    @property
+    def n_done(self) -> int:
+        """Stimuli that are there now."""
+        return len(self.rows) + self.found
 
 
 @dataclass(frozen=True)
@@ -161,7 +171,6 @@ def generate_shard(shard: Shard) -> ShardOutcome:
     StorageFailed
         If a file cannot be written.
     """
-    started = time.perf_counter()
     _settle_process(shard.modules)
     folder = Path(shard.folder)
     rows: list[dict[str, Any]] = []
@@ -175,8 +184,8 @@ def generate_shard(shard: Shard) -> ShardOutcome:
         for request in missing:
             made = make_stimulus(picture, reference, request, shard.pilots)
             write_atomically(folder / request.file, made.png, beside=folder / UNFINISHED)
-            rows.append(_row(plan.original, request, made, shard.size_px))
-    return ShardOutcome(tuple(rows), found, time.perf_counter() - started)
+            rows.append(stimulus_row(plan.original, request, made, shard.size_px))
+    return ShardOutcome(tuple(rows), found)
 
 
 def make_stimulus(
@@ -277,7 +286,8 @@ def _changed(request: StimulusRequest, version: str) -> InvalidInput:
     )
 
 
-def _row(original: Original, request: StimulusRequest, made: MadeStimulus, size_px: int) -> dict[str, Any]:
+def stimulus_row(original: Original, request: StimulusRequest, made: MadeStimulus, size_px: int) -> dict[str, Any]:
+    """Row of a stimulus for `analysis.tables.STIMULI`."""
     return {
         "stimulus": request.stimulus,
         "original": original.key,

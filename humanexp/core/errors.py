@@ -39,6 +39,9 @@ ApplicationError
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class ApplicationError(Exception):
@@ -266,3 +269,10 @@ class StateRefused(RecruiterError):
     """The recruiter says that its present state does not allow this."""
 
     problem = "state-refused"
+
+
+def existing(row: T | None, sentence: str) -> T:
+    """What was looked for; NotFound with the sentence where there is none."""
+    if row is None:
+        raise NotFound(sentence)
+    return row

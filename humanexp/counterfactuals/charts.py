@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from analysis.figures import Column, Figure, Table, matrix_figure
 from analysis.figures.table import Cell, estimate
 from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.counterfactuals.groups import Group
 from humanexp.results.cards import FigureJson, figure_value
 from humanexp.results.charts import Chart
@@ -72,9 +72,7 @@ def charts_of(group: Group, result: SearchesTogether) -> list[Told]:
 
 def chart_of(group: Group, result: SearchesTogether, key: str) -> Chart:
     found = next((told.chart for told in charts_of(group, result) if told.chart.key == key), None)
-    if found is None:
-        raise NotFound("There is no such chart: test the models on each other's pictures first.")
-    return found
+    return existing(found, "There is no such chart: test the models on each other's pictures first.")
 
 
 def transfer_sentence(entry: Transfer, clean: Mapping[str, float | None]) -> str:

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 from analysis.corruptions import CORRUPTIONS
 from humanexp.core.names import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
-from humanexp.counterfactuals.services import SearchOrder
 from humanexp.evaluations import specs
 from humanexp.experiments.models import Population
 from humanexp.recruitment import money
@@ -92,15 +91,11 @@ class SearchForm(forms.Form):
             cleaned["cap_cents"] = None
         return cleaned
 
-    def order(self) -> SearchOrder:
-        """What is asked for, from a valid form."""
-        given = dict(self.cleaned_data)
-        scripted = given.pop("scripted")
-        return SearchOrder(
-            source_set=given.pop("images"),
-            population=(Population.SCRIPTED if scripted else Population.PEOPLE).value,
-            **given,
-        )
+    def described(self) -> SearchRun:
+        """The search that is asked for, from a valid form."""
+        given = {name: value for name, value in self.cleaned_data.items() if name not in ("images", "pictures")}
+        population = Population.SCRIPTED if given.pop("scripted") else Population.PEOPLE
+        return SearchRun(source_set=self.cleaned_data["images"], population=population.value, **given)
 
 
 def alike(run: SearchRun) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from django.db.models import Count
 
 from analysis.findings.model.transfer import SearchesTogether
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
 
 #: From so many models on generators can rank them.
@@ -67,10 +67,7 @@ def groups() -> list[Group]:
 
 
 def group_by_key(key: str) -> Group:
-    found = next((group for group in groups() if group.key == key), None)
-    if found is None:
-        raise NotFound("There are no such searches.")
-    return found
+    return existing(next((group for group in groups() if group.key == key), None), "There are no such searches.")
 
 
 def stored(group: Group) -> SearchGroup | None:

@@ -9,11 +9,10 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet, Sum
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.core.models import User
 from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, RoundState, SearchRun
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.evaluations.selectors import newest_jobs
 from humanexp.experiments.selectors import visible_to
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
@@ -69,15 +68,13 @@ def leaderboard(user: User | AnonymousUser, *, order: str = "oor") -> list[Stand
 def under_way() -> list[tuple[SearchRun, Job | None]]:
     """Searches without scores, each with its newest job: one that failed or was cancelled is here, too."""
     runs = list(SearchRun.objects.filter(completed_at=None))
-    jobs = newest_jobs([run.job_subject for run in runs])
+    jobs = job_selectors.newest_by_subject([run.job_subject for run in runs])
     return [(run, jobs.get(run.job_subject)) for run in runs]
 
 
 def search_by_name(name: str) -> SearchRun:
     run = SearchRun.objects.select_related("source_set").filter(name=name).first()
-    if run is None:
-        raise NotFound(f"There is no search {name!r}.")
-    return run
+    return existing(run, f"There is no search {name!r}.")
 
 
 def latest_job(run: SearchRun) -> Job | None:
@@ -113,9 +110,7 @@ def committed_cents(run: SearchRun) -> int:
 
 def round_of(run: SearchRun, step: int) -> Round:
     found = run.rounds.select_related("study", "run").filter(step=step).first()
-    if found is None:
-        raise NotFound(f"The search {run} has no round of step {step}.")
-    return found
+    return existing(found, f"The search {run} has no round of step {step}.")
 
 
 def benchmark_of(run: SearchRun) -> Benchmark | None:
@@ -151,9 +146,7 @@ def has_begun(run: SearchRun) -> bool:
 
 def counterfactual_by_pk(pk: int) -> Counterfactual:
     one = Counterfactual.objects.select_related("source_image", "run").filter(pk=pk).first()
-    if one is None:
-        raise NotFound("There is no such picture.")
-    return one
+    return existing(one, "There is no such picture.")
 
 
 def _standing(run: SearchRun, human: Mapping[str, tuple[float | None, float | None]]) -> Standing:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.groups import FEWEST_RANKED, Group, group_by_key, stored
@@ -28,9 +28,7 @@ def run_transfer(group_key: str, progress: Progress) -> dict[str, int]:
     from analysis.counterfactuals.transfer import count_cell
 
     group = group_by_key(group_key)
-    found = stored(group)
-    if found is None:
-        raise NotFound("There are no such searches.")
+    found = existing(stored(group), "There are no such searches.")
     cells = list(_cells(group))
     correct: dict[tuple[int, ...], int] = {}
 

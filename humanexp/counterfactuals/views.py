@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from humanexp.core import clock
 from humanexp.core.accounts.selectors import user_of
-from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound, existing
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import charts, groups, selectors, services
 from humanexp.counterfactuals.exports import write_archive
@@ -46,7 +46,9 @@ def new(request: HttpRequest) -> HttpResponse:
     form = SearchForm(request.POST or None, initial=alike(selectors.search_by_name(like)) if like else None)
     if request.method == "POST" and form.is_valid():
         try:
-            run, _job = services.create_search(order=form.order(), by=user_of(request))
+            run, _job = services.create_search(
+                run=form.described(), pictures=form.cleaned_data["pictures"], by=user_of(request)
+            )
         except InvalidRequest as error:
             known = [field for field in error.fields if field in form.fields]
             form.add_error(known[0] if known else None, error.message)
@@ -128,9 +130,8 @@ def as_stimuli(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def export(request: HttpRequest, name: str) -> FileResponse:
     """The frozen benchmark: pictures, originals, manifest, in one archive."""
-    benchmark = selectors.benchmark_of(selectors.search_by_name(name))
-    if benchmark is None:
-        raise NotFound("This search is not frozen: freeze it first.")
+    found = selectors.benchmark_of(selectors.search_by_name(name))
+    benchmark = existing(found, "This search is not frozen: freeze it first.")
     return FileResponse(write_archive(benchmark), as_attachment=True, filename=f"{benchmark.name}.zip")
 
 

@@ -35,13 +35,13 @@ class Row:
 
 def rows() -> list[Row]:
     runs = list(selectors.all_runs())
-    newest = selectors.newest_jobs([run.job_subject for run in runs])
+    newest = jobs.newest_by_subject([run.job_subject for run in runs])
     return [Row(run, newest.get(run.job_subject)) for run in runs]
 
 
 def retraining_rows() -> list[Row]:
     found = list(selectors.all_retrainings())
-    newest = selectors.newest_jobs([one.job_subject for one in found])
+    newest = jobs.newest_by_subject([one.job_subject for one in found])
     return [Row(one, newest.get(one.job_subject)) for one in found]
 
 

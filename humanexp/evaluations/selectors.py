@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from django.db.models import QuerySet
 
+from humanexp.core.errors import existing
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun, Retraining
-from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
 
 if TYPE_CHECKING:
@@ -54,18 +54,13 @@ def seen_whole(stimulus_set: StimulusSet) -> list[str]:
     return [name for name, spec in specs if not spec.startswith(_UNKNOWN)]
 
 
-def run_by_pk(pk: int) -> EvaluationRun | None:
-    return all_runs().filter(pk=pk).first()
+def run_by_pk(pk: int) -> EvaluationRun:
+    return existing(all_runs().filter(pk=pk).first(), "There is no such evaluation; it may have been deleted.")
 
 
 def all_retrainings() -> QuerySet[Retraining]:
     return Retraining.objects.select_related("stimulus_set", "evaluation_set")
 
 
-def retraining_by_pk(pk: int) -> Retraining | None:
-    return all_retrainings().filter(pk=pk).first()
-
-
-def newest_jobs(subjects: list[str]) -> dict[str, Job]:
-    """The newest job about each subject, in one query."""
-    return {job.subject: job for job in Job.objects.filter(subject__in=subjects).order_by("pk")}
+def retraining_by_pk(pk: int) -> Retraining:
+    return existing(all_retrainings().filter(pk=pk).first(), "There is no such retraining.")

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from analysis.classifiers.paper_models import PAPER_MODELS
 from analysis.errors import AnalysisError
 from humanexp.core.accounts.selectors import user_of
-from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
+from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.evaluations import listing, selectors, services, uploads
 from humanexp.evaluations.forms import ConfirmForm, EvaluateForm, GoldForm, TableForm
 from humanexp.stimuli.selectors import source_set_by_name
@@ -81,14 +81,14 @@ def take(request: HttpRequest) -> HttpResponse:
 @require_GET
 def run(request: HttpRequest, pk: int) -> HttpResponse:
     """One classifier on one set: the facts, and the job while it is under way."""
-    return render(request, "evaluations/run.html", listing.run_context(_run(pk)))
+    return render(request, "evaluations/run.html", listing.run_context(selectors.run_by_pk(pk)))
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Say what goes, and let it go when the name is typed."""
-    found, refusal = _run(pk), ""
+    found, refusal = selectors.run_by_pk(pk), ""
     if request.method == "POST":
         if request.POST.get("confirm", "").strip() != found.name:
             refusal = _("Type the name exactly as it stands above.")
@@ -108,10 +108,8 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def retraining(request: HttpRequest, pk: int) -> HttpResponse:
     """What training a network further brought: before and after."""
-    found = selectors.retraining_by_pk(pk)
-    if found is None:
-        raise NotFound("There is no such retraining.")
-    return render(request, "evaluations/retraining.html", listing.retraining_context(found))
+    context = listing.retraining_context(selectors.retraining_by_pk(pk))
+    return render(request, "evaluations/retraining.html", context)
 
 
 @login_required
@@ -130,10 +128,3 @@ def select_gold(request: HttpRequest, name: str) -> HttpResponse:
             return redirect("stimuli:source_set", name=name)
     context = {"source_set": source_set, "form": form}
     return render(request, "evaluations/select_gold.html", context, status=422 if form.is_bound else 200)
-
-
-def _run(pk: int) -> Any:
-    found = selectors.run_by_pk(pk)
-    if found is None:
-        raise NotFound("There is no such evaluation; it may have been deleted.")
-    return found

@@ -32,6 +32,11 @@ def latest_for(subject: str, kind: str | None = None) -> Job | None:
     return jobs.order_by("-pk").first()
 
 
+def newest_by_subject(subjects: Collection[str]) -> dict[str, Job]:
+    """The newest job about each subject, in one query."""
+    return {job.subject: job for job in Job.objects.filter(subject__in=subjects).order_by("pk")}
+
+
 def by_pk(pk: int) -> Job | None:
     return Job.objects.filter(pk=pk).first()
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext_noop
 from pydantic import JsonValue
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.experiments.models import Study
 from humanexp.jobs.registry import Progress, handler
 from humanexp.results.models import AnalysisRun
@@ -19,9 +19,8 @@ def analyse(
     progress: Progress, *, study_id: int, n_bootstrap: int = 1000, selection: Mapping[str, JsonValue] | None = None
 ) -> dict[str, int]:
     """Analyse a study and say which run it became."""
-    study = Study.objects.select_related("stimulus_set").filter(pk=study_id).first()
-    if study is None:
-        raise NotFound("The study was deleted before its analysis began.")
+    found = Study.objects.select_related("stimulus_set").filter(pk=study_id).first()
+    study = existing(found, "The study was deleted before its analysis began.")
     chosen = Selection.model_validate(selection or {})
     run = run_analysis(study=study, n_bootstrap=n_bootstrap, selection=chosen, report=progress)
     return {"analysis_run_id": run.pk}
@@ -30,8 +29,7 @@ def analyse(
 @handler(REPORT, title=gettext_noop("The report is written"))
 def report(progress: Progress, *, analysis_run_id: int) -> dict[str, int]:
     """Write a report on a run and say which one it became."""
-    run = AnalysisRun.objects.select_related("study__stimulus_set").filter(pk=analysis_run_id).first()
-    if run is None:
-        raise NotFound("The analysis was deleted before its report was written.")
+    found = AnalysisRun.objects.select_related("study__stimulus_set").filter(pk=analysis_run_id).first()
+    run = existing(found, "The analysis was deleted before its report was written.")
     written = write_report(run=run, report=progress)
     return {"report_id": written.pk}

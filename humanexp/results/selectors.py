@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from pydantic import JsonValue
 
 from analysis.findings.model import Findings
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import NotFound, existing
 from humanexp.core.storage import media_path
 from humanexp.experiments.models import Session, Study
 from humanexp.experiments.withdrawals import taken_back
@@ -35,9 +35,7 @@ def latest_run(study: Study) -> AnalysisRun | None:
 def run_of(study: Study, pk: str) -> AnalysisRun:
     """One of the study's runs, by its number as it stands in an address."""
     run = runs(study).filter(pk=pk).first() if pk.isdecimal() else None
-    if run is None:
-        raise NotFound(f"This study has no analysis {pk!r}.")
-    return run
+    return existing(run, f"This study has no analysis {pk!r}.")
 
 
 def run_with(study: Study, selection: Selection) -> AnalysisRun | None:

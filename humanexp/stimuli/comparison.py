@@ -6,7 +6,7 @@ import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.utils.translation import gettext as _
 
@@ -57,29 +57,12 @@ class DrawnFunction:
     highest_share: float
     height: float
 
-    @property
-    def width(self) -> float:
-        return _MARGIN + _WIDTH + 4
-
-    @property
-    def middle(self) -> float:
-        return _SIDE
-
-    @property
-    def axis_y(self) -> float:
-        return 2 * _SIDE + 13
-
-    @property
-    def bottom(self) -> float:
-        return 2 * _SIDE
-
-    @property
-    def left(self) -> float:
-        return _MARGIN
-
-    @property
-    def right(self) -> float:
-        return _MARGIN + _WIDTH
+    left: ClassVar = _MARGIN
+    right: ClassVar = _MARGIN + _WIDTH
+    width: ClassVar = _MARGIN + _WIDTH + 4
+    middle: ClassVar = _SIDE
+    bottom: ClassVar = 2 * _SIDE
+    axis_y: ClassVar = 2 * _SIDE + 13
 
     @property
     def ticks(self) -> list[tuple[float, str]]:

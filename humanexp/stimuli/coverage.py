@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.cache import cache
 from django.utils.translation import gettext
@@ -62,6 +62,8 @@ class FunctionCoverage:
     #: pictures made and measured for one stimulus; None while the set grows
     tries: float | None
 
+    minimum: ClassVar = MINIMUM
+
     @cached_property
     def bins(self) -> list[Bin]:
         return [self._bin(place, count) for place, count in enumerate(self.counts)]
@@ -75,10 +77,6 @@ class FunctionCoverage:
         else:
             kind = "thin" if count else "empty"
         return Bin(place, low, high, count, kind)
-
-    @property
-    def minimum(self) -> int:
-        return MINIMUM
 
     @property
     def covered(self) -> int:

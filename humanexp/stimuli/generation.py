@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -19,14 +19,13 @@ from django.conf import settings
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli import selectors, services
-from humanexp.stimuli.models import Framing, Sampling, StimulusSet
+from humanexp.stimuli.models import Sampling, StimulusSet, framing_named
 from humanexp.stimuli.selectors.making import digests_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from analysis.generation import Original, Shard, StimulusPlan
-    from analysis.generation.originals import Framing as FramingName
+    from analysis.generation import Original, Shard, ShardOutcome, StimulusPlan
     from analysis.generation.plan import Sampling as SamplingName
     from analysis.visual_change import PilotMap
 
@@ -37,6 +36,7 @@ SPARE_BYTES = 16 * 2**20
 def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
     """Make every stimulus that is not there yet, and complete the set; returns how many it holds."""
     from analysis.compute import executor
+    from analysis.generation import cut_into_shards, generate_shard
     from analysis.generation.files import UNFINISHED
 
     folder = media_path(folder_of(stimulus_set))
@@ -46,14 +46,31 @@ def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
             originals = selectors.originals_of(stimulus_set)
             pilots = _pilots(stimulus_set, originals, pool, progress)
             plan = _plan(stimulus_set, originals, pilots)
-            _make(stimulus_set, plan, pilots, folder, pool, progress)
-        progress(len(plan) - 1, len(plan), "writing the manifest")
+            shards = cut_into_shards(
+                plan,
+                pilots,
+                size_px=stimulus_set.size_px,
+                folder=folder,
+                framing=framing_named(stimulus_set.framing),
+                modules=modules(),
+            )
+            outcomes = stored_as_made(
+                stimulus_set,
+                pool,
+                generate_shard,
+                _knowing(stimulus_set, shards),
+                total=len(plan),
+                progress=progress,
+                told="stimuli made",
+            )
+            count = sum(outcome.n_done for outcome in outcomes)
+        progress(count - 1, count, "writing the manifest")
         close_folder(folder)
     finally:
         shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
     services.complete_stimulus_set(stimulus_set=stimulus_set)
-    progress(len(plan), len(plan), "stimuli made")
-    return len(plan)
+    progress(count, count, "stimuli made")
+    return count
 
 
 def folder_of(stimulus_set: StimulusSet) -> str:
@@ -111,7 +128,7 @@ def _pilots(
                 originals=chosen,
                 size_px=stimulus_set.size_px,
                 seed=stimulus_set.seed,
-                framing=framing_of(stimulus_set),
+                framing=framing_named(stimulus_set.framing),
                 modules=modules(),
             )
             for name in names
@@ -130,7 +147,7 @@ def _pilots(
             count=stimulus_set.count_per_corruption,
             seed=stimulus_set.seed,
             size_px=stimulus_set.size_px,
-            framing=framing_of(stimulus_set),
+            framing=framing_named(stimulus_set.framing),
             modules=modules(),
         )
         surveyed = run_in_order_of_completion(pool, survey_shard, survey, tick=tell)
@@ -152,43 +169,39 @@ def _plan(stimulus_set: StimulusSet, originals: list[Original], pilots: dict[str
         seed=stimulus_set.seed,
         size_px=stimulus_set.size_px,
         sampling=cast("SamplingName", Sampling(stimulus_set.sampling).value),
-        framing=framing_of(stimulus_set),
+        framing=framing_named(stimulus_set.framing),
     )
 
 
-def _make(
+def stored_as_made(
     stimulus_set: StimulusSet,
-    plan: StimulusPlan,
-    pilots: dict[str, PilotMap],
-    folder: Path,
     pool: Executor,
+    work: Callable[[Shard], ShardOutcome],
+    shards: Iterable[Shard],
+    *,
+    total: int,
     progress: Progress,
-) -> None:
+    told: str,
+) -> Iterator[ShardOutcome]:
+    """Outcomes of a set's shards, in whatever order they end; their rows are in the database by then."""
     from analysis.compute import run_in_order_of_completion
-    from analysis.generation import cut_into_shards, generate_shard
 
-    shards = cut_into_shards(
-        plan,
-        pilots,
-        size_px=stimulus_set.size_px,
-        folder=folder,
-        framing=framing_of(stimulus_set),
-        modules=modules(),
-    )
-    total, done = len(plan), 0
+    done, folder = 0, folder_of(stimulus_set)
 
     def tell() -> None:
-        # The last step is the manifest.
-        progress(min(done, total - 1), total, "stimuli made")
+        # The last step is the manifest; and a folder that is imported may have grown since it was looked through.
+        progress(min(done, total - 1), total, told)
 
-    outcomes = run_in_order_of_completion(pool, generate_shard, _knowing(stimulus_set, shards), tick=tell)
+    tell()
+    outcomes = run_in_order_of_completion(pool, work, shards, tick=tell)
     with contextlib.closing(outcomes):
         for outcome in outcomes:
-            services.store_stimuli(stimulus_set=stimulus_set, folder=folder_of(stimulus_set), rows=outcome.rows)
-            done += len(outcome.rows) + outcome.found
+            services.store_stimuli(stimulus_set=stimulus_set, folder=folder, rows=outcome.rows)
+            done += outcome.n_done
             db.reset_queries()  # with DEBUG, Django keeps every statement
-            check_space(folder)
+            check_space(media_path(folder))
             tell()
+            yield outcome
 
 
 def _knowing(stimulus_set: StimulusSet, shards: Iterable[Shard]) -> Iterator[Shard]:
@@ -198,11 +211,6 @@ def _knowing(stimulus_set: StimulusSet, shards: Iterable[Shard]) -> Iterator[Sha
         return
     for shard in shards:
         yield shard.with_digests(digests_of(stimulus_set, shard.names))
-
-
-def framing_of(stimulus_set: StimulusSet) -> FramingName:
-    """Framing of a set as the analysis names it; plain text, for it travels to processes without Django."""
-    return cast("FramingName", Framing(stimulus_set.framing).value)
 
 
 def modules() -> tuple[str, ...]:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from django import db
 from django.conf import settings
 
 from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli import services
-from humanexp.stimuli.generation import check_space, close_folder, folder_of, open_folder
+from humanexp.stimuli.generation import close_folder, folder_of, open_folder, stored_as_made
 from humanexp.stimuli.imagenet_c_files import (
     MatchedPictures,
     Originals,
@@ -23,11 +21,11 @@ from humanexp.stimuli.imagenet_c_files import (
     find_level_folders,
     matched_pictures,
 )
-from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors import imports
+from humanexp.stimuli.models import StimulusSet, framing_named
+from humanexp.stimuli.selectors.making import digests_of_originals, originals_by_key
 
 if TYPE_CHECKING:
-    from analysis.generation.imagenet_c import ImportPlan
+    from analysis.generation import OriginalPlan
 
 _ORIGINALS_PER_QUERY = 100
 _REFUSALS_TOLD = 8
@@ -49,39 +47,29 @@ def import_pictures(stimulus_set: StimulusSet, folder: Path, n_pictures: int, pr
 
 
 def _take_over(stimulus_set: StimulusSet, folder: Path, made: Path, total: int, progress: Progress) -> int:
-    from analysis.compute import executor, run_in_order_of_completion
-    from analysis.generation.imagenet_c import cut_into_import_shards, framing_of, import_shard
+    from analysis.compute import executor
+    from analysis.generation.imagenet_c import cut_into_import_shards, import_shard
 
     done, n_refused, refusals = 0, 0, list[str]()
     shards = cut_into_import_shards(
         _plans(stimulus_set, folder),
         size_px=stimulus_set.size_px,
-        framing=framing_of(stimulus_set.framing),
+        framing=framing_named(stimulus_set.framing),
         folder=made,
     )
-
-    def tell() -> None:
-        # The last step is the manifest; and a folder may have grown since it was looked through.
-        progress(min(done, total - 1), total, _MESSAGE)
-
-    tell()
     with executor(settings.COMPUTE) as pool:
-        outcomes = run_in_order_of_completion(pool, import_shard, shards, tick=tell)
-        with contextlib.closing(outcomes):
-            for outcome in outcomes:
-                services.store_stimuli(stimulus_set=stimulus_set, folder=folder_of(stimulus_set), rows=outcome.rows)
-                done += len(outcome.rows) + outcome.found
-                n_refused += len(outcome.refusals)
-                refusals = [*refusals, *outcome.refusals][:_REFUSALS_TOLD]
-                db.reset_queries()  # with DEBUG, Django keeps every statement
-                check_space(made)
-                tell()
+        for outcome in stored_as_made(
+            stimulus_set, pool, import_shard, shards, total=total, progress=progress, told=_MESSAGE
+        ):
+            done += outcome.n_done
+            n_refused += len(outcome.refusals)
+            refusals = [*refusals, *outcome.refusals][:_REFUSALS_TOLD]
     if n_refused:
         raise JobError(_refusal_text(refusals, n_refused))
     return done
 
 
-def _plans(stimulus_set: StimulusSet, folder: Path) -> Iterator[ImportPlan]:
+def _plans(stimulus_set: StimulusSet, folder: Path) -> Iterator[OriginalPlan]:
     """A plan for every original of the source set: first those with pictures, then those that only stay clean."""
     folders = find_level_folders(folder, stimulus_set.corruptions)
     seen: set[str] = set()
@@ -93,18 +81,18 @@ def _plans(stimulus_set: StimulusSet, folder: Path) -> Iterator[ImportPlan]:
         yield from _planned(stimulus_set, batch)
 
 
-def _planned(stimulus_set: StimulusSet, batch: list[MatchedPictures]) -> Iterator[ImportPlan]:
-    from analysis.generation.imagenet_c import framing_of, plan_import
+def _planned(stimulus_set: StimulusSet, batch: list[MatchedPictures]) -> Iterator[OriginalPlan]:
+    from analysis.generation.imagenet_c import plan_import
 
     keys = [one.key for one in batch]
-    originals = imports.originals_by_key(stimulus_set.source_set, keys)
-    digests = imports.digests_of_originals(stimulus_set, keys)
+    originals = originals_by_key(stimulus_set.source_set, keys)
+    digests = digests_of_originals(stimulus_set, keys)
     for one in batch:
         yield plan_import(
             originals[one.key],
             one.sources,
             size_px=stimulus_set.size_px,
-            framing=framing_of(stimulus_set.framing),
+            framing=framing_named(stimulus_set.framing),
             digests=digests,
         )
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.conf import settings
 from django.db import models
@@ -16,6 +16,9 @@ from humanexp.stimuli.querysets import (
     allows,
     refuse_frozen_pk,
 )
+
+if TYPE_CHECKING:
+    from analysis.generation.originals import Framing as FramingName
 
 
 class SourceSet(models.Model):
@@ -135,6 +138,11 @@ class Framing(models.TextChoices):
 
     WHOLE = "whole", _("shorter side to the size, middle square")
     IMAGENET = "imagenet", _("shorter side to 256/224 of the size, middle square, as for ImageNet-C")
+
+
+def framing_named(name: str) -> FramingName:
+    """A framing as the analysis names it; plain text, for it travels to processes without Django."""
+    return cast("FramingName", Framing(name).value)
 
 
 class StimulusSet(models.Model):

@@ -7,8 +7,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
 
@@ -17,11 +15,7 @@ from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Framing, Sampling, SourceSet
 from humanexp.stimuli.selectors import browsing
 from humanexp.stimuli.services import plain_functions_beside
-from humanexp.stimuli.walking import reach_on
-
-if TYPE_CHECKING:
-    from analysis.corruptions.registry import Picture
-    from analysis.generation.originals import Framing as FramingName
+from humanexp.stimuli.walking import prepared, reach_on
 
 #: The examples of all functions are changed alike, so that the functions can be compared.
 EXAMPLE_CHANGE = 0.6
@@ -127,7 +121,7 @@ def _first_picture(source_set: SourceSet) -> tuple[str, str]:
 def _example(path: str, sha256: str, function: str, version: str) -> bytes:
     from analysis.corruptions import CORRUPTIONS
 
-    picture = _prepared(path, sha256, EXAMPLE_SIZE_PX, Framing.WHOLE)
+    picture = prepared(path, sha256, EXAMPLE_SIZE_PX, Framing.WHOLE)
     return reach_on(picture, sha256, CORRUPTIONS[function], EXAMPLE_CHANGE, 1, None).png or b""
 
 
@@ -137,7 +131,7 @@ def _cost(path: str, sha256: str, function: str, version: str, size_px: int, fra
     from analysis.corruptions import CORRUPTIONS
     from analysis.generation import encode_png
 
-    picture = _prepared(path, sha256, size_px, framing)
+    picture = prepared(path, sha256, size_px, framing)
     reach_on(picture, sha256, CORRUPTIONS[function], _MEASURED[0], 1, None)
     started = time.perf_counter()
     steps = [reach_on(picture, sha256, CORRUPTIONS[function], change, 1, None) for change in _MEASURED]
@@ -148,10 +142,3 @@ def _cost(path: str, sha256: str, function: str, version: str, size_px: int, fra
         evaluations=sum(step.evaluations for step in steps) / len(steps),
         clean_bytes=len(encode_png(picture)),
     )
-
-
-@lru_cache(maxsize=4)
-def _prepared(path: str, sha256: str, size_px: int, framing: str) -> Picture:
-    from analysis.generation import prepare_original
-
-    return prepare_original(Path(path), size_px, cast("FramingName", framing))

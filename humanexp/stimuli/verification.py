@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from humanexp.core.storage import media_path
-from humanexp.stimuli.generation import folder_of, framing_of, modules
+from humanexp.stimuli.generation import folder_of, modules
 from humanexp.stimuli.manifest import check_manifest, manifest_path
-from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet
+from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet, framing_named
 from humanexp.stimuli.selectors.making import files_without_row, original_by_pk, places_by_original, stimuli_by_pk
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _shards(stimulus_set: StimulusSet, sample: int | None, seed: int) -> Iterato
                 original=original,
                 records=tuple(_record(stimulus) for stimulus in stimuli_by_pk(pks)),
                 size_px=stimulus_set.size_px,
-                framing=framing_of(stimulus_set),
+                framing=framing_named(stimulus_set.framing),
                 is_imported=stimulus_set.sampling == Sampling.IMPORTED,
                 modules=modules(),
             )

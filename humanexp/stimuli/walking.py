@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.stimuli.coverage import label_of
-from humanexp.stimuli.models import Framing, Sampling, SourceImage, Stimulus, StimulusSet
+from humanexp.stimuli.models import Sampling, SourceImage, Stimulus, StimulusSet, framing_named
 from humanexp.stimuli.selectors import browsing
 
 if TYPE_CHECKING:
     from analysis.corruptions import Corruption
     from analysis.corruptions.registry import Picture
-    from analysis.generation.originals import Framing as FramingName
     from analysis.visual_change import PilotMap, VifReference
 
 #: From visual change 0 to 1, one bin a step.
@@ -147,8 +146,9 @@ def _shown_original(stimulus_set: StimulusSet, image: SourceImage) -> tuple[Pict
     clean = browsing.clean_stimulus(stimulus_set, image)
     if clean is not None and media_path(clean.file).is_file():
         return _decoded(str(media_path(clean.file)), clean.sha256), clean.sha256
-    framing = Framing(stimulus_set.framing)
-    return _prepared(str(media_path(image.file)), stimulus_set.size_px, framing), f"{image.sha256}-{framing}"
+    framing = stimulus_set.framing
+    path = str(media_path(image.file))
+    return prepared(path, image.sha256, stimulus_set.size_px, framing), f"{image.sha256}-{framing}"
 
 
 @lru_cache(maxsize=8)
@@ -159,10 +159,11 @@ def _decoded(path: str, sha256: str) -> Picture:
 
 
 @lru_cache(maxsize=8)
-def _prepared(path: str, size_px: int, framing: str) -> Picture:
+def prepared(path: str, sha256: str, size_px: int, framing: str) -> Picture:
+    """An original's file, which has this digest, cut as it is shown."""
     from analysis.generation import prepare_original
 
-    return prepare_original(Path(path), size_px, cast("FramingName", framing))
+    return prepare_original(Path(path), size_px, framing_named(framing))
 
 
 class _Pictured:

@@ -10,6 +10,7 @@ from analysis.categories import CATEGORIES
 from analysis.examples.pictures import draw
 from analysis.generation import encode_png
 from humanexp.counterfactuals import services
+from humanexp.counterfactuals.models import SearchRun
 from humanexp.jobs import runner
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet
@@ -29,15 +30,15 @@ def signed_in(page: Any, live_server: Any, tmp_path: Any) -> Any:
         (tmp_path / "drawn" / category / "1.png").write_bytes(encode_png(draw(category, 3, 112)))
     stimuli.import_images(source=tmp_path / "drawn", name="drawn")
     asked = {
-        "source_set": SourceSet.objects.get(name="drawn"), "classifier": CLEAN, "pictures": 6, "size_px": 112,
+        "source_set": SourceSet.objects.get(name="drawn"), "classifier": CLEAN, "size_px": 112,
         "budget": 2,
     }  # fmt: skip
-    pixel = services.SearchOrder(name="pixels", generator="pixel:", oracle=f"classifier:{ROBUST}", **asked)
-    people = services.SearchOrder(
+    pixel = SearchRun(name="pixels", generator="pixel:", oracle=f"classifier:{ROBUST}", **asked)
+    people = SearchRun(
         name="people", generator="corruption:frost", oracle="crowd:", cap_cents=9000, population="scripted", **asked
     )
-    for order in (pixel, people):
-        services.create_search(order=order)
+    for run in (pixel, people):
+        services.create_search(run=run, pictures=6)
     runner.run_waiting(kinds=[services.SEARCH_KIND])
     sign_in(page, live_server.url)
     return page

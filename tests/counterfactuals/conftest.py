@@ -8,7 +8,7 @@ import pytest
 from analysis.categories import CATEGORIES
 from analysis.examples.pictures import draw
 from analysis.generation import encode_png
-from humanexp.counterfactuals.services import SearchOrder
+from humanexp.counterfactuals.models import SearchRun
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet
 
@@ -33,10 +33,10 @@ def source_set(drawings: Path, db: None) -> SourceSet:
 
 
 @pytest.fixture
-def order(source_set: SourceSet) -> Callable[..., SearchOrder]:
+def order(source_set: SourceSet) -> Callable[..., dict[str, object]]:
     """A small search that two networks settle; arguments say what differs."""
 
-    def make(**changes: object) -> SearchOrder:
+    def make(**changes: object) -> dict[str, object]:
         values = {
             "name": "noise",
             "source_set": source_set,
@@ -44,11 +44,11 @@ def order(source_set: SourceSet) -> Callable[..., SearchOrder]:
             "generator": "corruption:gaussian_noise,step=0.4",
             "oracle": f"classifier:{ROBUST}",
             "budget": 2,
-            "pictures": 6,
             "batch": 3,
             "size_px": 64,
         }
-        return SearchOrder(**{**values, **changes})
+        pictures = changes.pop("pictures", 6)
+        return {"run": SearchRun(**{**values, **changes}), "pictures": pictures}
 
     return make
 

@@ -35,7 +35,7 @@ def searched(order):
 
     def make(**searches: dict[str, object]) -> dict[str, SearchRun]:
         for name, changes in searches.items():
-            services.create_search(order=order(**{"name": name, "oracle": ORACLE, **changes}))
+            services.create_search(**order(**{"name": name, "oracle": ORACLE, **changes}))
         runner.run_waiting(kinds=[services.SEARCH_KIND])
         return {name: SearchRun.objects.get(name=name) for name in searches}
 

@@ -23,7 +23,7 @@ def signed_in(client, db):
 
 @pytest.fixture
 def finished(order) -> SearchRun:
-    run, job = services.create_search(order=order(size_px=112))
+    run, job = services.create_search(**order(size_px=112))
     runner.run_waiting(kinds=[job.kind])
     run.refresh_from_db()
     return run

@@ -33,7 +33,7 @@ def done(job: Job) -> Job:
 
 
 def test_a_search_is_run_scored_and_kept(order) -> None:
-    run, job = services.create_search(order=order())
+    run, job = services.create_search(**order())
     assert done(job).state == JobState.DONE, job.error
     run.refresh_from_db()
     rows = list(run.counterfactuals.select_related("source_image"))
@@ -55,7 +55,7 @@ def test_a_search_is_run_scored_and_kept(order) -> None:
 def test_the_oracle_accepts_every_kept_file_again(order) -> None:
     from analysis.counterfactuals.files import read_picture
 
-    run, job = services.create_search(order=order())
+    run, job = services.create_search(**order())
     done(job)
     oracle = search_settings(run).load_oracle()
     kept = [row for row in run.counterfactuals.select_related("source_image", "run") if row.sha256]
@@ -67,9 +67,9 @@ def test_the_oracle_accepts_every_kept_file_again(order) -> None:
 def test_a_killed_search_goes_on_where_it_stopped(order, monkeypatch) -> None:
     from analysis.counterfactuals import shards
 
-    whole, job = services.create_search(order=order(name="whole"))
+    whole, job = services.create_search(**order(name="whole"))
     done(job)
-    run, job = services.create_search(order=order())
+    run, job = services.create_search(**order())
     made = []
     search = shards.search_shard
 
@@ -90,7 +90,7 @@ def test_a_killed_search_goes_on_where_it_stopped(order, monkeypatch) -> None:
 
 
 def test_a_cancelled_search_stops(order) -> None:
-    run, job = services.create_search(order=order())
+    run, job = services.create_search(**order())
     jobs.cancel(job=job)
     assert done(job).state == JobState.CANCELLED
     assert done(services.start(run=run)).state == JobState.DONE
@@ -114,7 +114,7 @@ def test_a_cancelled_search_stops(order) -> None:
 )
 def test_what_cannot_run_is_refused_before_anything_is_written(changes, says, order) -> None:
     with pytest.raises(InvalidRequest, match=says):
-        services.create_search(order=order(**changes))
+        services.create_search(**order(**changes))
     assert not SearchRun.objects.exists() and not Job.objects.filter(kind=services.SEARCH_KIND).exists()
 
 
@@ -134,7 +134,7 @@ def test_what_cannot_run_is_refused_before_anything_is_written(changes, says, or
 def test_a_page_names_no_code_and_no_file_beside_the_shelf(changes, says, order) -> None:
     by = User.objects.create_user("ada")
     with pytest.raises(InvalidRequest, match=says):
-        services.create_search(order=order(**changes), by=by)
+        services.create_search(**order(**changes), by=by)
     assert not SearchRun.objects.exists()
 
 
@@ -143,14 +143,14 @@ def test_a_page_names_what_is_on_the_shelf(order) -> None:
     chosen.parent.mkdir(parents=True)
     chosen.touch()
     run, _job = services.create_search(
-        order=order(generator=f"vqgan:{AUTOENCODER},sparse={chosen}", oracle=f"ensemble:classifier:{CLEAN}"),
+        **order(generator=f"vqgan:{AUTOENCODER},sparse={chosen}", oracle=f"ensemble:classifier:{CLEAN}"),
         by=User.objects.create_user("ada"),
     )
     assert run.pk
 
 
 def test_a_job_tells_what_it_refuses(order) -> None:
-    _run, job = services.create_search(order=order(generator="vqgan:/nowhere.ckpt"))
+    _run, job = services.create_search(**order(generator="vqgan:/nowhere.ckpt"))
     assert done(job).state == JobState.FAILED and "no such checkpoint" in job.error
 
 
@@ -176,7 +176,7 @@ def test_the_command_searches_and_goes_on(source_set, tmp_path) -> None:
 
 
 def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
-    run, job = services.create_search(order=order(size_px=112))
+    run, job = services.create_search(**order(size_px=112))
     with pytest.raises(Conflict, match="not finished"):
         services.freeze(run=run)
     done(job)
@@ -200,7 +200,7 @@ def test_a_finished_search_is_frozen_and_becomes_stimuli(order) -> None:
 def test_the_leaderboard_is_sorted_and_what_is_unknown_comes_last(order) -> None:
     user = User.objects.create_user("ada")
     for name, oor in (("low", 0.2), ("none", None), ("high", 0.9)):
-        run, _job = services.create_search(order=order(name=name))
+        run, _job = services.create_search(**order(name=name))
         pooled = {"oor": oor, "sa": 0.5, "intervals": {"oor": [None, None]}}
         services.complete(run=run, scores={"pooled": pooled}, facts={"weights": len(name)})
     assert [row.run.name for row in selectors.leaderboard(user)] == ["high", "low", "none"]
@@ -214,7 +214,7 @@ def test_vcr_and_hmri_are_those_of_the_newest_analysis_of_the_same_model(order) 
     make_predictions(study)
     EvaluationRun.objects.update(classifier_digest="a" * 64)
     found = results.findings(run_analysis(study=study, n_bootstrap=8))
-    run, _job = services.create_search(order=order())
+    run, _job = services.create_search(**order())
     SearchRun.objects.filter(pk=run.pk).update(digests={"classifier": "a" * 64})
     run.refresh_from_db()
     pooled = {"oor": 0.5, "sa": 0.5, "intervals": {"oor": [None, None]}}

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -15,11 +14,10 @@ from humanexp.core.names import check_new_name
 from humanexp.core.ownership import Right
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
 from humanexp.counterfactuals.specs import check_specifications
-from humanexp.experiments.models import Population
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli.models import SourceImage, SourceSet
+from humanexp.stimuli.models import SourceImage
 from humanexp.stimuli.services.generation import SIZES_PX
 
 if TYPE_CHECKING:
@@ -35,61 +33,23 @@ RESERVE = 8
 FEWEST_JUDGED = 4
 
 
-@dataclass(frozen=True, kw_only=True)
-class SearchOrder:
-    """What is asked for."""
+def create_search(*, run: SearchRun, pictures: int = 0, by: User | None = None) -> tuple[SearchRun, Job]:
+    """Store a search that was described and queue its job; refused before anything is written.
 
-    name: str
-    source_set: SourceSet
-    classifier: str
-    generator: str
-    oracle: str
-    budget: int = 10
-    #: originals, even over categories; 0 for as many as possible
-    pictures: int = 0
-    model_name: str = ""
-    batch: int = 32
-    size_px: int = 224
-    seed: int = 0
-    greyscale: bool = False
-    fgsm: float = 0.0
-    device: str = "cpu"
-    answers_per_picture: int = 5
-    population: str = Population.PEOPLE.value
-    cap_cents: int | None = None
-
-
-def create_search(*, order: SearchOrder, by: User | None = None) -> tuple[SearchRun, Job]:
-    """Describe a search and queue its job; refused before anything is written."""
-    ownership.check(by, Right.READ, order.source_set)
-    _check_order(order, is_form=by is not None)
-    images = _originals(order)
+    `pictures`: originals, even over categories; 0 for as many as possible.
+    """
+    ownership.check(by, Right.READ, run.source_set)
+    _check_described(run, pictures, is_form=by is not None)
+    images = _originals(run, pictures)
+    run.model_name = run.model_name or default_model_name(run.classifier)
+    run.lab_id, run.created_by = run.source_set.lab_id, by
     with transaction.atomic():
-        run = SearchRun.objects.create(
-            name=order.name,
-            source_set=order.source_set,
-            classifier=order.classifier,
-            generator=order.generator,
-            oracle=order.oracle,
-            model_name=order.model_name or default_model_name(order.classifier),
-            budget=order.budget,
-            batch=order.batch,
-            size_px=order.size_px,
-            seed=order.seed,
-            greyscale=order.greyscale,
-            fgsm=order.fgsm,
-            device=order.device,
-            answers_per_picture=order.answers_per_picture,
-            population=order.population,
-            cap_cents=order.cap_cents,
-            lab_id=order.source_set.lab_id,
-            created_by=by,
-        )
+        run.save()
         Counterfactual.objects.bulk_create(
             [Counterfactual(run=run, source_image=image, place=place) for place, image in enumerate(images)],
             batch_size=500,
         )
-        record(action="search", subject=f"search:{run.name}", by=by, classifier=order.classifier)
+        record(action="search", subject=f"search:{run.name}", by=by, classifier=run.classifier)
         return run, start(run=run, by=by)
 
 
@@ -140,47 +100,47 @@ def default_model_name(spec: str) -> str:
     return reference.rpartition("/")[2].removesuffix(".pt2")[:80] or spec[:80]
 
 
-def _check_order(order: SearchOrder, *, is_form: bool) -> None:
-    taken = SearchRun.objects.filter(name=order.name).exists()
-    check_new_name(order.name, taken=taken, what="search", longest=60, reserved=_RESERVED)
-    if not 1 <= order.budget <= MOST_STEPS:
+def _check_described(run: SearchRun, pictures: int, *, is_form: bool) -> None:
+    taken = SearchRun.objects.filter(name=run.name).exists()
+    check_new_name(run.name, taken=taken, what="search", longest=60, reserved=_RESERVED)
+    if not 1 <= run.budget <= MOST_STEPS:
         raise InvalidRequest(
-            f"The budget counts perturbations of a picture: 1 to {MOST_STEPS}, not {order.budget}.",
+            f"The budget counts perturbations of a picture: 1 to {MOST_STEPS}, not {run.budget}.",
             fields={"budget": f"1 to {MOST_STEPS}"},
         )
-    if order.batch < 1 or order.pictures < 0:
+    if run.batch < 1 or pictures < 0:
         raise InvalidRequest("A batch holds one picture or more, and the number of pictures is 0 or more.")
-    check_specifications(classifier=order.classifier, generator=order.generator, oracle=order.oracle, is_form=is_form)
-    if order.oracle == CROWD and order.size_px not in SIZES_PX:
+    check_specifications(classifier=run.classifier, generator=run.generator, oracle=run.oracle, is_form=is_form)
+    if run.oracle == CROWD and run.size_px not in SIZES_PX:
         raise InvalidRequest(
-            f"People are shown pictures of {SIZES_PX.start} to {SIZES_PX.stop - 1} px, not {order.size_px}.",
+            f"People are shown pictures of {SIZES_PX.start} to {SIZES_PX.stop - 1} px, not {run.size_px}.",
             fields={"size_px": f"{SIZES_PX.start} to {SIZES_PX.stop - 1} px"},
         )
-    if order.cap_cents is not None and order.oracle != CROWD:
+    if run.cap_cents is not None and run.oracle != CROWD:
         raise InvalidRequest("Only people cost money: leave the cap out.", fields={"cap_cents": "with crowd: only"})
 
 
-def _originals(order: SearchOrder) -> list[SourceImage]:
-    """Originals to perturb, even over categories, in a fixed order."""
+def _originals(run: SearchRun, pictures: int) -> list[SourceImage]:
+    """Originals to perturb, even over categories, in a fixed run."""
     by_category: dict[str, list[SourceImage]] = {}
-    for image in order.source_set.images.order_by("category", "key"):
+    for image in run.source_set.images.order_by("category", "key"):
         by_category.setdefault(image.category, []).append(image)
     ordered = [image for row in itertools.zip_longest(*by_category.values()) for image in row if image is not None]
     if not ordered:
-        raise InvalidRequest(f"The set of pictures {order.source_set} is empty: import pictures first.")
+        raise InvalidRequest(f"The set of pictures {run.source_set} is empty: import pictures first.")
     available = len(ordered)
-    if order.oracle == CROWD:
+    if run.oracle == CROWD:
         available -= RESERVE
         if available < FEWEST_JUDGED:
             raise InvalidRequest(
-                f"{order.source_set} has {len(ordered)} pictures: people as the oracle need {FEWEST_JUDGED} to judge "
+                f"{run.source_set} has {len(ordered)} pictures: people as the oracle need {FEWEST_JUDGED} to judge "
                 f"and {RESERVE} for practice and sentinels. Import more."
             )
-        if order.pictures and order.pictures < FEWEST_JUDGED:
+        if pictures and pictures < FEWEST_JUDGED:
             raise InvalidRequest(f"People judge at least {FEWEST_JUDGED} pictures in a round: ask for more.")
-    if order.pictures > available:
+    if pictures > available:
         raise InvalidRequest(
-            f"{order.source_set} has {available} pictures for this search, not {order.pictures}.",
+            f"{run.source_set} has {available} pictures for this search, not {pictures}.",
             fields={"pictures": f"1 to {available}"},
         )
-    return ordered[: order.pictures or available]
+    return ordered[: pictures or available]

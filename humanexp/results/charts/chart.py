@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 
 from analysis.figures import Figure, Table
 from analysis.findings.model import Findings
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 
 Text = str | Promise
 
@@ -30,9 +30,7 @@ class Chart:
 
     def table(self, key: str) -> Table:
         found = next((table for table in self.tables if table.key == key), None)
-        if found is None:
-            raise NotFound(f"The figure {self.key!r} has no table {key!r}.")
-        return found
+        return existing(found, f"The figure {self.key!r} has no table {key!r}.")
 
 
 @dataclass(frozen=True)

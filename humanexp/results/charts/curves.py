@@ -15,7 +15,7 @@ from analysis.figures import (
 )
 from analysis.figures.table import Cell, Estimate, estimate
 from analysis.findings.model import HUMANS, Curve, Findings
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import (
@@ -33,10 +33,8 @@ N_BINS = 40
 
 
 def name_of(findings: Findings, key: str) -> FigureName:
-    for name in figure_names(findings):
-        if name.key == key:
-            return name
-    raise NotFound(f"This study has no figure called {key!r}.")
+    found = next((name for name in figure_names(findings) if name.key == key), None)
+    return existing(found, f"This study has no figure called {key!r}.")
 
 
 def figure_of(findings: Findings, name: FigureName) -> Figure:

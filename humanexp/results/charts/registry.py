@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.findings.model import Findings
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.results.charts import (
     agreement,
     confusion,
@@ -48,10 +48,8 @@ def choices_of(findings: Findings, family: str) -> list[Choice]:
 
 def family_of(findings: Findings, key: str) -> Family:
     """The family that has a chart of this key; keys that the findings do not have are refused."""
-    for family in FAMILIES.values():
-        if any(choice.key == key for choice in family.choices(findings)):
-            return family
-    raise NotFound(f"This study has no figure called {key!r}.")
+    owners = (one for one in FAMILIES.values() if any(choice.key == key for choice in one.choices(findings)))
+    return existing(next(owners, None), f"This study has no figure called {key!r}.")
 
 
 def chart_of(findings: Findings, key: str) -> Chart:

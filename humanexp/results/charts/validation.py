@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table
 from analysis.findings.model import Findings
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
 
@@ -30,9 +30,7 @@ def _choices(findings: Findings) -> list[Choice]:
 
 
 def _build(findings: Findings, key: str) -> Chart:
-    found = findings.validation
-    if found is None:
-        raise NotFound("No pictures were judged in this study.")
+    found = existing(findings.validation, "No pictures were judged in this study.")
     return Chart(
         key=key,
         title=_("What people agree on"),

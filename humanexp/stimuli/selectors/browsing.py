@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.db import connection
 from django.db.models import QuerySet
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 
 Only = Literal["", "reached", "unreached"]
@@ -49,29 +49,24 @@ class StimulusPage:
 def page_of_stimuli(stimulus_set: StimulusSet, filters: Filters, cursor: Cursor | None, size: int) -> StimulusPage:
     """A page by keyset: what was seen is neither lost nor repeated when stimuli are added."""
     chosen = _chosen(stimulus_set, filters)
-    if cursor is None:
-        found = list(chosen.order_by("visual_change", "pk")[: size + 1])
-        return StimulusPage(found[:size], has_lower=False, has_higher=len(found) > size)
-    if cursor.backwards:
-        found = _before(chosen, cursor, size + 1)
-        return StimulusPage(found[:size][::-1], has_lower=len(found) > size, has_higher=True)
-    found = _after(chosen, cursor, size + 1)
-    return StimulusPage(found[:size], has_lower=True, has_higher=len(found) > size)
+    found = _from(chosen, cursor, size + 1) if cursor else list(chosen.order_by("visual_change", "pk")[: size + 1])
+    has_more = len(found) > size
+    if cursor is not None and cursor.backwards:
+        return StimulusPage(found[:size][::-1], has_lower=has_more, has_higher=True)
+    return StimulusPage(found[:size], has_lower=cursor is not None, has_higher=has_more)
 
 
 def neighbours(stimulus: Stimulus, size: int) -> tuple[list[Stimulus], list[Stimulus]]:
     """The nearest stimuli of the same function below and above, each in order of visual change."""
     chosen = _chosen(stimulus.stimulus_set, Filters(stimulus.corruption))
     here = Cursor(stimulus.visual_change, stimulus.pk)
-    return _before(chosen, here, size)[::-1], _after(chosen, here, size)
+    return _from(chosen, replace(here, backwards=True), size)[::-1], _from(chosen, here, size)
 
 
 def stimulus_of(stimulus_set: StimulusSet, key: str) -> Stimulus:
     with_facts = Stimulus.objects.select_related("source_image", "stimulus_set__source_set").order_by()
     stimulus = next(iter(with_facts.filter(stimulus_set=stimulus_set, key=key)), None)
-    if stimulus is None:
-        raise NotFound(f"The set {stimulus_set.name} holds no stimulus named {key!r}.")
-    return stimulus
+    return existing(stimulus, f"The set {stimulus_set.name} holds no stimulus named {key!r}.")
 
 
 def clean_stimulus(stimulus_set: StimulusSet, image: SourceImage) -> Stimulus | None:
@@ -111,47 +106,36 @@ def nearest_to_levels(stimulus_set: StimulusSet, corruption: str, levels: Sequen
 
 def image_in(stimulus_set: StimulusSet, key: str) -> SourceImage:
     """An original of the set's pictures; without a key the first one."""
-    images = SourceImage.objects.filter(source_set=stimulus_set.source_set_id)
+    images = _images(stimulus_set)
     image = images.filter(key=key).first() if key else images.order_by("key").first()
-    if image is None:
-        what = f"named {key!r}" if key else "at all"
-        raise NotFound(f"The pictures of {stimulus_set.name} hold no original {what}.")
-    return image
+    what = f"named {key!r}" if key else "at all"
+    return existing(image, f"The pictures of {stimulus_set.name} hold no original {what}.")
 
 
 def image_by_pk(stimulus_set: StimulusSet, pk: int) -> SourceImage:
-    image = SourceImage.objects.filter(source_set=stimulus_set.source_set_id, pk=pk).first()
-    if image is None:
-        raise NotFound(f"The pictures of {stimulus_set.name} hold no such original.")
-    return image
+    image = _images(stimulus_set).filter(pk=pk).first()
+    return existing(image, f"The pictures of {stimulus_set.name} hold no such original.")
 
 
-def images_around(stimulus_set: StimulusSet, image: SourceImage) -> list[SourceImage]:
-    """The original between those before and after it by key."""
-    images = SourceImage.objects.filter(source_set=stimulus_set.source_set_id)
-    before = images.filter(key__lt=image.key).order_by("-key")[:1]
-    after = images.filter(key__gt=image.key).order_by("key")[:1]
-    return [*before, image, *after]
+def images_around(stimulus_set: StimulusSet, image: SourceImage) -> tuple[SourceImage | None, SourceImage | None]:
+    """The originals before and after one by key."""
+    images = _images(stimulus_set)
+    before = images.filter(key__lt=image.key).order_by("-key").first()
+    return before, images.filter(key__gt=image.key).order_by("key").first()
 
 
 def first_of_category(stimulus_set: StimulusSet, category: str) -> SourceImage:
-    images = SourceImage.objects.filter(source_set=stimulus_set.source_set_id, category=category)
-    image = images.order_by("key").first()
-    if image is None:
-        raise NotFound(f"The pictures of {stimulus_set.name} hold none of the category {category!r}.")
-    return image
+    image = _images(stimulus_set).filter(category=category).order_by("key").first()
+    return existing(image, f"The pictures of {stimulus_set.name} hold none of the category {category!r}.")
 
 
 def categories_of(stimulus_set: StimulusSet) -> list[str]:
-    images = SourceImage.objects.filter(source_set=stimulus_set.source_set_id)
-    return sorted(images.order_by().values_list("category", flat=True).distinct())
+    return sorted(_images(stimulus_set).order_by().values_list("category", flat=True).distinct())
 
 
 def first_original(source_set: SourceSet) -> SourceImage:
     image = SourceImage.objects.filter(source_set=source_set).order_by("key").first()
-    if image is None:
-        raise NotFound(f"The set of pictures {source_set.name} is empty: import pictures first.")
-    return image
+    return existing(image, f"The set of pictures {source_set.name} is empty: import pictures first.")
 
 
 def count_originals(source_set: SourceSet) -> int:
@@ -194,27 +178,23 @@ def _chosen(stimulus_set: StimulusSet, filters: Filters) -> QuerySet[Stimulus]:
     return chosen
 
 
-def _after(chosen: QuerySet[Stimulus], cursor: Cursor, size: int) -> list[Stimulus]:
-    """Two seeks instead of one comparison of pairs: first those of equal visual change, then those above."""
-    equal = chosen.filter(visual_change=cursor.visual_change, pk__gt=cursor.pk).order_by("pk")[:size]
-    found = list(equal)
+def _from(chosen: QuerySet[Stimulus], cursor: Cursor, size: int) -> list[Stimulus]:
+    """Stimuli behind a place, or, nearest first, those before it.
+
+    Two seeks instead of one comparison of pairs: first those of equal visual change, then those beyond.
+    """
+    beyond, order = ("lt", "-") if cursor.backwards else ("gt", "")
+    equal = chosen.filter(visual_change=cursor.visual_change, **{f"pk__{beyond}": cursor.pk})
+    found = list(equal.order_by(f"{order}pk")[:size])
     if len(found) < size:
-        above = chosen.filter(visual_change__gt=cursor.visual_change).order_by("visual_change", "pk")
-        found += above[: size - len(found)]
+        others = chosen.filter(**{f"visual_change__{beyond}": cursor.visual_change})
+        found += others.order_by(f"{order}visual_change", f"{order}pk")[: size - len(found)]
     return found
 
 
-def _before(chosen: QuerySet[Stimulus], cursor: Cursor, size: int) -> list[Stimulus]:
-    """Falling, the nearest first."""
-    equal = chosen.filter(visual_change=cursor.visual_change, pk__lt=cursor.pk).order_by("-pk")[:size]
-    found = list(equal)
-    if len(found) < size:
-        below = chosen.filter(visual_change__lt=cursor.visual_change).order_by("-visual_change", "-pk")
-        found += below[: size - len(found)]
-    return found
+def _images(stimulus_set: StimulusSet) -> QuerySet[SourceImage]:
+    return SourceImage.objects.filter(source_set=stimulus_set.source_set_id)
 
 
 def _of_original(stimulus_set: StimulusSet, image: SourceImage, corruption: str) -> QuerySet[Stimulus]:
-    return Stimulus.objects.select_related("source_image").filter(
-        stimulus_set=stimulus_set, source_image=image, corruption=corruption
-    )
+    return _chosen(stimulus_set, Filters(corruption)).filter(source_image=image)

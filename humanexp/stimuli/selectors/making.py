@@ -67,9 +67,26 @@ def stimuli_by_pk(pks: Sequence[int]) -> list[Stimulus]:
     return list(Stimulus.objects.filter(pk__in=pks).order_by("pk"))
 
 
+def originals_of(stimulus_set: StimulusSet) -> list[Original]:
+    """Originals of a set as the analysis knows them, with absolute paths."""
+    return [_original(image) for image in stimulus_set.source_set.images.order_by("key").iterator()]
+
+
+def originals_by_key(source_set: SourceSet, keys: Sequence[str]) -> dict[str, Original]:
+    return {image.key: _original(image) for image in source_set.images.filter(key__in=keys)}
+
+
 def original_by_pk(pk: int) -> Original:
-    """An original as the analysis knows it, with an absolute path."""
+    return _original(SourceImage.objects.get(pk=pk))
+
+
+def _original(image: SourceImage) -> Original:
     from analysis.generation import Original
 
-    image = SourceImage.objects.get(pk=pk)
     return Original(image.key, image.category, str(media_path(image.file)), image.sha256)
+
+
+def digests_of_originals(stimulus_set: StimulusSet, keys: Sequence[str]) -> dict[str, str]:
+    """Digests of what has been made from some originals, by the stimulus's name."""
+    made = stimulus_set.stimuli.order_by().filter(source_image__key__in=keys)
+    return dict(made.values_list("key", "sha256"))

@@ -3,18 +3,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Avg, Count, Q, QuerySet
+from django.db.models import QuerySet
 
-from humanexp.core.errors import NotFound
-from humanexp.core.storage import media_path
-from humanexp.jobs import selectors as job_selectors
+from humanexp.core.errors import NotFound, existing
 from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import newest_by_subject
 from humanexp.stimuli.models import Stimulus, StimulusSet
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from analysis.generation import Original
 
 
 def stimulus_sets() -> QuerySet[StimulusSet]:
@@ -39,41 +36,18 @@ def stimulus_set_by_pk(pk: int) -> StimulusSet:
 
 
 def stimulus_by_pk(pk: int) -> Stimulus:
-    stimulus = Stimulus.objects.filter(pk=pk).first()
-    if stimulus is None:
-        raise NotFound("There is no such stimulus.")
-    return stimulus
-
-
-def job_of(stimulus_set: StimulusSet) -> Job | None:
-    """The newest generation job of a set."""
-    return job_selectors.latest_for(stimulus_set.job_subject)
+    return existing(Stimulus.objects.filter(pk=pk).first(), "There is no such stimulus.")
 
 
 def jobs_of(stimulus_sets: list[StimulusSet]) -> dict[int, Job]:
     """The newest generation job of each set, by the set's key."""
     by_subject = {stimulus_set.job_subject: stimulus_set.pk for stimulus_set in stimulus_sets}
-    jobs = Job.objects.filter(subject__in=list(by_subject)).order_by("pk")
-    return {by_subject[job.subject]: job for job in jobs}
-
-
-def originals_of(stimulus_set: StimulusSet) -> list[Original]:
-    """Originals of a set as the analysis knows them, with absolute paths."""
-    from analysis.generation import Original
-
-    images = stimulus_set.source_set.images.order_by("key")
-    return [
-        Original(image.key, image.category, str(media_path(image.file)), image.sha256) for image in images.iterator()
-    ]
+    return {by_subject[subject]: job for subject, job in newest_by_subject(by_subject).items()}
 
 
 def stimuli_of_curves(stimulus_set: StimulusSet) -> QuerySet[Stimulus]:
     """Stimuli that models are asked about, too: all but those of practice and plain pairs."""
     return stimulus_set.stimuli.exclude(corruption__in=stimulus_set.plain_functions)
-
-
-def digests_by_key(stimulus_set: StimulusSet) -> dict[str, str]:
-    return dict(stimulus_set.stimuli.order_by().values_list("key", "sha256"))
 
 
 def manifest(stimulus_set: StimulusSet) -> pd.DataFrame:
@@ -111,22 +85,3 @@ def manifest_rows(stimulus_set: StimulusSet) -> Iterator[dict[str, Any]]:
 def count_corrupted(stimulus_set: StimulusSet) -> int:
     """Stimuli of a set without the clean ones, through the index."""
     return Stimulus.objects.filter(stimulus_set=stimulus_set, corruption__in=stimulus_set.corruptions).count()
-
-
-def changes_by_corruption(stimulus_set: StimulusSet) -> dict[str, list[float]]:
-    """Visual change of every corrupted stimulus, by function, in the set's order of functions."""
-    changes: dict[str, list[float]] = {name: [] for name in stimulus_set.corruptions}
-    corrupted = stimulus_set.stimuli.order_by().filter(corruption__in=list(changes))
-    for name, change in corrupted.values_list("corruption", "visual_change").iterator():
-        changes[name].append(change)
-    return changes
-
-
-def making_by_corruption(stimulus_set: StimulusSet) -> dict[str, tuple[int, float]]:
-    """How many targets were not reached, and how many tries a stimulus took on average, by function."""
-    rows = (
-        stimulus_set.stimuli.order_by()
-        .values("corruption")
-        .annotate(missed=Count("pk", filter=Q(reached=False)), tries=Avg("evaluations"))
-    )
-    return {row["corruption"]: (row["missed"], row["tries"]) for row in rows}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Min, Q, QuerySet
 from django.db.models.functions import Least
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import NotFound, existing
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceImage, SourceSet
@@ -38,23 +38,15 @@ def source_set_by_name(name: str) -> SourceSet:
     return source_set
 
 
-def image_ids_by_key(source_set: SourceSet) -> dict[str, int]:
-    return dict(source_set.images.order_by().values_list("key", "pk"))
-
-
 def source_set_by_pk(pk: str) -> SourceSet:
     """A set of pictures by the key that a form sent."""
     source_set = SourceSet.objects.filter(pk=int(pk)).first() if pk.isdecimal() and len(pk) < 19 else None
-    if source_set is None:
-        raise NotFound("There is no such set of pictures.")
-    return source_set
+    return existing(source_set, "There is no such set of pictures.")
 
 
 def image_by_pk(pk: int) -> SourceImage:
     image = SourceImage.objects.filter(pk=pk).select_related("source_set").first()
-    if image is None:
-        raise NotFound("There is no such picture.")
-    return image
+    return existing(image, "There is no such picture.")
 
 
 def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:

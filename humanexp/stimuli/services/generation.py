@@ -36,7 +36,6 @@ _ROWS_PER_DELETION = 500
 
 
 @transaction.atomic
-@transaction.atomic
 def create_stimulus_set(
     *,
     source_set: SourceSet,
@@ -119,17 +118,11 @@ def store_pilots(*, stimulus_set: StimulusSet, pilots: Mapping[str, Mapping[str,
 
 
 @transaction.atomic
-def store_stimuli(
-    *,
-    stimulus_set: StimulusSet,
-    folder: str,
-    rows: Sequence[Mapping[str, Any]],
-    image_ids: Mapping[str, int] | None = None,
-) -> None:
+def store_stimuli(*, stimulus_set: StimulusSet, folder: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Record made stimuli. A stimulus made a second time is the same one, so its row is written over."""
     if not rows:
         return
-    ids = image_ids or image_ids_of(stimulus_set.source_set, list({row["original"] for row in rows}))
+    ids = image_ids_of(stimulus_set.source_set, list({row["original"] for row in rows}))
     fields = (
         *("source_image_id", "corruption", "corruption_version", "parameter", "seed", "target", "visual_change"),
         *("evaluations", "reached", "reach_low", "reach_high", "sha256", "file"),

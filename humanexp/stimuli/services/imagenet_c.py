@@ -25,7 +25,8 @@ from humanexp.stimuli.imagenet_c_files import (
     find_level_folders,
     matched_pictures,
 )
-from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
+from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named
+from humanexp.stimuli.selectors.making import originals_by_key
 from humanexp.stimuli.services.generation import SIZES_PX
 from humanexp.stimuli.services.sources import freeze_source_set
 
@@ -196,16 +197,15 @@ class _EvenlySpread:
 
 
 def _likeness(scan: Scan, source_set: SourceSet, framing: Framing, size_px: int) -> Likeness:
-    from analysis.generation.imagenet_c import framing_of, measure_likeness, plan_import
-    from humanexp.stimuli.selectors.imports import originals_by_key
+    from analysis.generation.imagenet_c import measure_likeness, plan_import
 
     originals = originals_by_key(source_set, [probe.key for probe in scan.probes])
     plans = [
-        plan_import(originals[probe.key], probe.sources, size_px=size_px, framing=framing_of(framing), digests={})
+        plan_import(originals[probe.key], probe.sources, size_px=size_px, framing=framing_named(framing), digests={})
         for probe in scan.probes
     ]
     try:
-        return measure_likeness(plans, size_px=size_px, framing=framing_of(framing))
+        return measure_likeness(plans, size_px=size_px, framing=framing_named(framing))
     except PictureRefused as error:
         raise InputRefused(f"{error} Nothing was imported.") from error
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from humanexp.core.errors import InputRefused
-from humanexp.stimuli.sources.base import readable, told
+from humanexp.stimuli.sources.base import PictureSource, readable, told
 
 MAXIMUM_FILES = 200_000
 MAXIMUM_UNPACKED_BYTES = 64 * 10**9
@@ -26,7 +26,7 @@ _MAXIMUM_LIST_BYTES = 64 * 10**6
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
-class ArchiveSource:
+class ArchiveSource(PictureSource):
     """A zip archive on this machine."""
 
     def __init__(self, path: Path, *, title: str = "") -> None:
@@ -59,9 +59,6 @@ class ArchiveSource:
                 yield stream
         except _BROKEN as error:
             raise InputRefused(f"{name}: cannot be unpacked ({error}); pack it again or remove it.") from error
-
-    def beside(self, name: str) -> str:
-        return ""
 
     def close(self) -> None:
         self._archive.close()

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import IO, Protocol
+from typing import IO
 
 #: Names in one sentence; the rest is counted.
 NAMES_TOLD = 5
@@ -24,22 +25,21 @@ class FoundFiles:
     ignored: list[str] = field(default_factory=list)
 
 
-class PictureSource(Protocol):
-    """A tree of files. Leaving its `with` block closes it."""
+class PictureSource(ABC):
+    """A tree of files."""
 
-    @property
-    def title(self) -> str:
-        """What messages call it, and the provenance where none is given."""
-        ...
+    #: what messages call it, and the provenance where none is given
+    title: str
 
+    @abstractmethod
     def names(self) -> list[str]:
         """Paths of all files within it, sorted, parts separated by slashes."""
-        ...
 
     def ignored(self) -> list[str]:
         """What stands in it and is no file to be looked at, one sentence each."""
-        ...
+        return []
 
+    @abstractmethod
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         """The bytes of one file.
 
@@ -48,13 +48,13 @@ class PictureSource(Protocol):
         InputRefused
             If there is no such file, or it cannot be read.
         """
-        ...
 
     def beside(self, name: str) -> str:
         """Text of a small file that lies beside the source, outside of it; empty where there is none."""
-        ...
+        return ""
 
-    def close(self) -> None: ...
+    def close(self) -> None:  # noqa: B027  most sources keep nothing open
+        """Let go of what is open."""
 
 
 def told(names: list[str]) -> str:

@@ -5,19 +5,17 @@ from pathlib import Path
 from typing import IO
 
 from humanexp.core.errors import InputRefused
+from humanexp.stimuli.sources.base import PictureSource
 
 
-class FolderSource:
+class FolderSource(PictureSource):
     """A folder on this machine. Links to files and folders are followed; it is the caller's own machine."""
 
     def __init__(self, folder: Path) -> None:
         if not folder.exists():
             raise InputRefused(f"{folder}: there is no such folder or file.")
         self.folder = folder
-
-    @property
-    def title(self) -> str:
-        return str(self.folder)
+        self.title = str(folder)
 
     def names(self) -> list[str]:
         names: list[str] = []
@@ -27,9 +25,6 @@ class FolderSource:
             inner = Path(place).relative_to(self.folder)
             names += [(inner / name).as_posix() for name in files]
         return sorted(names)
-
-    def ignored(self) -> list[str]:
-        return []
 
     def open(self, name: str) -> IO[bytes]:
         path = self.folder / name
@@ -43,9 +38,6 @@ class FolderSource:
     def beside(self, name: str) -> str:
         path = self.folder.resolve().parent / name
         return path.read_text(encoding="utf-8-sig", errors="replace") if path.is_file() else ""
-
-    def close(self) -> None:
-        """Nothing stays open."""
 
     @staticmethod
     def _is_new(folder: str, seen: set[str]) -> bool:

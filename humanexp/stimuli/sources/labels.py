@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
@@ -45,8 +46,7 @@ def read_table(text: str, *, source: str, resolve: Callable[[str], str]) -> Foun
     `resolve` turns a path of the table into a name of the source.
     """
     files: list[LabelledFile] = []
-    without: set[str] = set()
-    count = 0
+    without: Counter[str] = Counter()
     for number, cells in enumerate(_rows(text, source), start=1):
         missing = [name for name in ("path", "category") if name not in cells]
         if missing:
@@ -61,14 +61,13 @@ def read_table(text: str, *, source: str, resolve: Callable[[str], str]) -> Foun
                     f"{source}, row {number}, column 'category': {readable(label)!r} is none of the 16 categories "
                     f"({', '.join(CATEGORIES)}) and no WordNet id of ImageNet."
                 )
-            without.add(label)
-            count += 1
+            without[label] += 1
             continue
         name = resolve(cells["path"])
         files.append(LabelledFile(name, category, wnid_of(label, PurePosixPath(name).name, category)))
     if not files and not without:
         raise InputRefused(f"{source}: the file names no picture. It needs a header path,category and a row a picture.")
-    return FoundFiles(files, _without_category(count, without))
+    return FoundFiles(files, _without_category(without))
 
 
 def read_wnid_list(text: str, *, source: str) -> dict[str, str]:
@@ -116,8 +115,7 @@ def needs_class_table(source: str) -> InputRefused:
 def label_flat_files(names: list[str], wnids: Mapping[str, str], *, source: str) -> FoundFiles:
     """Files by a list; a file that the list lacks is refused, for it would be lost silently."""
     files: list[LabelledFile] = []
-    without: set[str] = set()
-    count = 0
+    without: Counter[str] = Counter()
     for name in names:
         path = PurePosixPath(name)
         wnid = wnids.get(path.stem)
@@ -127,17 +125,16 @@ def label_flat_files(names: list[str], wnids: Mapping[str, str], *, source: str)
             )
         category = WNID_TO_CATEGORY.get(wnid)
         if category is None:
-            without.add(wnid)
-            count += 1
+            without[wnid] += 1
         else:
             files.append(LabelledFile(name, category, wnid))
-    return FoundFiles(files, _without_category(count, without))
+    return FoundFiles(files, _without_category(without))
 
 
-def _without_category(count: int, wnids: set[str]) -> list[str]:
-    if not count:
+def _without_category(wnids: Counter[str]) -> list[str]:
+    if not wnids:
         return []
-    return [f"{count} pictures whose WordNet ids belong to none of the 16 categories: {told(sorted(wnids))}"]
+    return [f"{wnids.total()} pictures whose WordNet ids belong to none of the 16 categories: {told(sorted(wnids))}"]
 
 
 def _rows(text: str, source: str) -> list[dict[str, str]]:

@@ -12,6 +12,7 @@ from django.core.files.storage import InvalidStorageError, storages
 
 from analysis.extras import install
 from humanexp.core.errors import InputRefused
+from humanexp.stimuli.sources.base import PictureSource
 
 #: Name in Django's STORAGES.
 ALIAS = "pictures"
@@ -22,19 +23,15 @@ def is_storage_configured() -> bool:
     return ALIAS in settings.STORAGES
 
 
-class StorageSource:
-    """All files under a prefix of the configured storage."""
+class StorageSource(PictureSource):
+    """All files under a prefix of the configured storage, which keeps its connections for the next import."""
 
     def __init__(self, prefix: str) -> None:
         if not is_storage_configured():
             raise InputRefused(_UNSET)
         self.prefix = prefix.strip("/")
         self._storage: Any = _open_storage()
-        self._address = f"{settings.PICTURES_STORAGE.split('?')[0].rstrip('/')}/{self.prefix}"
-
-    @property
-    def title(self) -> str:
-        return self._address
+        self.title = f"{settings.PICTURES_STORAGE.split('?')[0].rstrip('/')}/{self.prefix}"
 
     def names(self) -> list[str]:
         with self._telling():
@@ -45,9 +42,6 @@ class StorageSource:
             )
         return names
 
-    def ignored(self) -> list[str]:
-        return []
-
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         from analysis.generation.originals import MAXIMUM_BYTES
@@ -57,12 +51,6 @@ class StorageSource:
             if stream.size > MAXIMUM_BYTES:  # told by the answer that opened it, before a byte is fetched
                 raise InputRefused(f"{name}: over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
             yield stream
-
-    def beside(self, name: str) -> str:
-        return ""
-
-    def close(self) -> None:
-        """The storage keeps its connections for the next import."""
 
     def _walk(self, folder: str) -> Iterator[str]:
         """Names relative to the prefix."""

@@ -16,7 +16,7 @@ from analysis.errors import UnknownName
 from humanexp.core.errors import InvalidRequest
 from humanexp.stimuli import browsing, coverage, selectors, walking
 from humanexp.stimuli.forms import BrowseForm
-from humanexp.stimuli.models import SourceImage, Stimulus
+from humanexp.stimuli.models import Stimulus
 from humanexp.stimuli.selectors import browsing as chosen
 from humanexp.stimuli.walking import WalkStep
 
@@ -122,7 +122,7 @@ def walk(request: HttpRequest, name: str) -> HttpResponse:
         refusals.append(f"At most {_MOST_WALKING} functions are shown side by side; these are the first.")
         known = known[:_MOST_WALKING]
     walking_now = known or functions[:2]
-    before, after = _around(chosen.images_around(found, image), image.pk)
+    before, after = chosen.images_around(found, image)
     start = _start(request, refusals)
     context = {
         "stimulus_set": found,
@@ -203,10 +203,3 @@ def _start(request: HttpRequest, refusals: list[str]) -> int:
         refusals.append(f"Visual change lies between 0 and 1, not at {text[:20]!r}.")
         return walking.STEPS // 2
     return round(change * walking.STEPS)
-
-
-def _around(images: list[SourceImage], pk: int) -> tuple[SourceImage | None, SourceImage | None]:
-    place = next(place for place, image in enumerate(images) if image.pk == pk)
-    before = images[place - 1] if place else None
-    after = images[place + 1] if place + 1 < len(images) else None
-    return before, after

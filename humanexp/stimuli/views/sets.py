@@ -17,6 +17,7 @@ from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
 from humanexp.jobs.pace import pace_of
+from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli import coverage, listing, previews, selectors, services
 from humanexp.stimuli.exports import manifest_lines
 from humanexp.stimuli.forms import StimulusSetForm
@@ -85,7 +86,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
 def stimulus_set(request: HttpRequest, name: str) -> HttpResponse:
     """A set: how evenly it covers the range, how it looks, how it was made. For htmx the part that grows."""
     found = selectors.stimulus_set_by_name(name)
-    job = selectors.job_of(found)
+    job = latest_for(found.job_subject)
     template = "stimuli/_stimulus_set.html" if getattr(request, "htmx", False) else "stimuli/stimulus_set.html"
     return render(request, template, _context(found, job, request.GET.get("function", "")))
 

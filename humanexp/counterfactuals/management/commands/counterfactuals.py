@@ -45,7 +45,7 @@ class Command(RefusableCommand):
         name = options["name"] or f"{options['images']}-{services.default_model_name(options['classifier'])}"
         run = SearchRun.objects.filter(name=name).first()
         if run is None:
-            run, job = services.create_search(order=_order(options, name))
+            run, job = services.create_search(run=_described(options, name), pictures=options["pictures"])
         elif run.is_crowd and run.completed_at is None and run.rounds.exists():
             job = _next_round(run)
         else:
@@ -76,15 +76,15 @@ def _next_round(run: SearchRun) -> Job:
     return job
 
 
-def _order(options: dict[str, Any], name: str) -> services.SearchOrder:
+def _described(options: dict[str, Any], name: str) -> SearchRun:
     source_set = SourceSet.objects.filter(name=options["images"]).first()
     if source_set is None:
         known = ", ".join(SourceSet.objects.values_list("name", flat=True)) or "none yet"
         raise CommandError(f"There is no set of pictures {options['images']!r}; there are: {known}.")
-    same = ("classifier", "generator", "oracle", "budget", "pictures", "size_px", "batch", "seed", "greyscale", "fgsm")
+    same = ("classifier", "generator", "oracle", "budget", "size_px", "batch", "seed", "greyscale", "fgsm")
     if options["oracle"] == CROWD and options["cap"] is None and not options["scripted"]:
         raise CommandError("People cost money: say what all rounds may cost together, --cap CENTS.")
-    return services.SearchOrder(
+    return SearchRun(
         name=name,
         source_set=source_set,
         **{field: options[field] for field in same},
