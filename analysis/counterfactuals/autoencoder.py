@@ -144,7 +144,7 @@ class _Middle(nn.Module):  # type: ignore[misc]
 class _Level(nn.Module):  # type: ignore[misc]
     def __init__(self, inputs: int, outputs: int, blocks: int, *, attends: bool) -> None:
         super().__init__()
-        self.block = nn.ModuleList(_Block(inputs if first else outputs, outputs) for first in _firsts(blocks))
+        self.block = nn.ModuleList(_Block(outputs if number else inputs, outputs) for number in range(blocks))
         self.attn = nn.ModuleList(_Attention(outputs) for _ in range(blocks if attends else 0))
 
     def forward(self, features: Any) -> Any:
@@ -224,10 +224,6 @@ class _Decoder(nn.Module):  # type: ignore[misc]
 
 def _norm(channels: int) -> Any:
     return nn.GroupNorm(GROUPS, channels, eps=1e-6)
-
-
-def _firsts(blocks: int) -> list[bool]:
-    return [number == 0 for number in range(blocks)]
 
 
 def shapes(network: VqAutoencoder) -> dict[str, tuple[int, ...]]:

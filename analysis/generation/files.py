@@ -7,7 +7,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from analysis.errors import StorageFailed
@@ -57,7 +57,8 @@ def write_atomically(path: Path, content: bytes, *, beside: Path) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _write_and_rename(temporary, content, path)
         except OSError:
-            _remove_quietly(temporary)
+            with suppress(OSError):
+                temporary.unlink()
             raise
 
 
@@ -69,13 +70,6 @@ def _write_and_rename(temporary: Path, content: bytes, path: Path) -> None:
         while written < len(content):
             written += file.write(content[written:] if written else content)
     os.replace(temporary, path)
-
-
-def _remove_quietly(path: Path) -> None:
-    try:
-        path.unlink()
-    except OSError:
-        return
 
 
 @contextmanager

@@ -66,11 +66,6 @@ class Shard:
     modules: tuple[str, ...] = ()
 
     @property
-    def n_stimuli(self) -> int:
-        """Stimuli asked for."""
-        return sum(len(plan.requests) for plan in self.plans)
-
-    @property
     def names(self) -> list[str]:
         """Names of the stimuli asked for."""
         return [request.stimulus for plan in self.plans for request in plan.requests]

@@ -65,7 +65,6 @@ class Retrained:
     #: mean loss of each epoch
     losses: tuple[float, ...]
     seconds: float
-    n_examples: int
 
 
 def fine_tune(
@@ -105,13 +104,14 @@ def fine_tune(
     if not len(examples):
         raise InvalidInput("There are no stimuli to train on.")
     trained = _copied(network.forward).requires_grad_(True)
-    _train_mode(trained)
+    if not _is_exported(trained):
+        trained.train()
     learner = replace(network, forward=trained)
     optimiser = torch.optim.SGD(trained.parameters(), lr=recipe.learning_rate, momentum=recipe.momentum)
     identity = repr((network.digest, asdict(recipe), len(examples)))
     losses, seconds = _resumed(checkpoint, identity, trained, optimiser, network.device)
     steps = -(-len(examples) // recipe.batch)
-    with torch.random.fork_rng(devices=_cuda_devices(network.device)):
+    with torch.random.fork_rng(devices=[network.device] if network.device.startswith("cuda") else []):
         for epoch in range(len(losses), recipe.epochs):
             torch.manual_seed(recipe.seed * 100_003 + epoch)
             order = np.random.default_rng([recipe.seed, epoch]).permutation(len(examples))
@@ -129,7 +129,7 @@ def fine_tune(
     ready = frozen(trained, network.device) if not _is_exported(trained) else trained.requires_grad_(False)
     digest = weights_digest(trained.state_dict(), also=str(network.inputs))
     result = replace(network, name=f"{network.name} retrained", forward=ready, digest=digest)
-    return Retrained(result, recipe, tuple(losses), seconds, len(examples))
+    return Retrained(result, recipe, tuple(losses), seconds)
 
 
 def _step(learner: TorchNetwork, optimiser: Any, pictures: NDArray[np.uint8], categories: NDArray[np.int64]) -> float:
@@ -159,15 +159,6 @@ def _is_exported(module: Any) -> bool:
     import torch
 
     return isinstance(module, torch.fx.GraphModule)
-
-
-def _train_mode(module: Any) -> None:
-    if not _is_exported(module):
-        module.train()
-
-
-def _cuda_devices(device: str) -> list[str]:
-    return [device] if device.startswith("cuda") else []
 
 
 def _save(path: Path, identity: str, module: Any, optimiser: Any, losses: list[float], seconds: float) -> None:

@@ -20,8 +20,8 @@ from humanexp.core import ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
 from humanexp.core.middleware import error_page
-from humanexp.core.models import User
-from humanexp.core.ownership import Owned, Right
+from humanexp.core.models import Owned, User
+from humanexp.core.ownership import Right
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.experiments.members import may_somewhere, role_of

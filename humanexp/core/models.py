@@ -29,6 +29,18 @@ class User(AbstractUser):
     lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="accounts")
 
 
+class Owned(models.Model):
+    """A row of a laboratory, whose accounts may look at it, and of whoever made it, who may change it."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
+    #: nobody, where a command named no owner
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        abstract = True
+
+
 class OnlyAdded(models.QuerySet[Any]):
     """Lines that stay as they were written."""
 

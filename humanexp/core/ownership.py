@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Protocol
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils.translation import gettext as _
 
 from humanexp.core.errors import NotAllowed
-from humanexp.core.models import DEFAULT_LAB, User
+from humanexp.core.models import DEFAULT_LAB, Owned, User
 
 
 class Right(Enum):
@@ -26,14 +25,6 @@ class Right(Enum):
     ADD = "add"
     #: change, replace, freeze or delete it
     CHANGE = "change"
-
-
-class Owned(Protocol):
-    """A row of a laboratory."""
-
-    lab_id: Any
-    created_by_id: Any
-    created_by: Any
 
 
 Grant = Callable[[User, Right, Owned], bool]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from django.conf import settings
@@ -35,3 +37,10 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def sweep(files: Iterable[Path], *, older_than_s: float) -> None:
+    """Forget files that somebody left, and that have not been written to for so long."""
+    for path in files:
+        if time.time() - path.stat().st_mtime > older_than_s:
+            path.unlink(missing_ok=True)

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.models import DEFAULT_LAB, Lab
+from humanexp.core.models import Owned
 from humanexp.experiments.models import Population, Study
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
 
@@ -13,7 +13,7 @@ from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
 CROWD = "crowd:"
 
 
-class SearchRun(models.Model):
+class SearchRun(Owned):
     """One search for counterfactuals against one model; complete once `completed_at` is set."""
 
     name = models.SlugField(max_length=60, unique=True)
@@ -42,9 +42,6 @@ class SearchRun(models.Model):
     scores = models.JSONField(default=dict, blank=True)
     #: weights and pictures a second of the model
     facts = models.JSONField(default=dict, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from humanexp.core import clock
-from humanexp.evaluations import selectors
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.evaluations.specs import shelf_specs
 from humanexp.jobs import selectors as jobs
@@ -33,14 +33,7 @@ class Row:
         return self.job is not None and self.job.is_finished and self.job.state != "done"
 
 
-def rows() -> list[Row]:
-    runs = list(selectors.all_runs())
-    newest = jobs.newest_by_subject([run.job_subject for run in runs])
-    return [Row(run, newest.get(run.job_subject)) for run in runs]
-
-
-def retraining_rows() -> list[Row]:
-    found = list(selectors.all_retrainings())
+def rows_of(found: Sequence[EvaluationRun] | Sequence[Retraining]) -> list[Row]:
     newest = jobs.newest_by_subject([one.job_subject for one in found])
     return [Row(one, newest.get(one.job_subject)) for one in found]
 

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from django.conf import settings
 from django.db import models
 
-from humanexp.core.models import DEFAULT_LAB, Lab
+from humanexp.core.models import Owned
 from humanexp.stimuli.models import StimulusSet
 
 
-class EvaluationRun(models.Model):
+class EvaluationRun(Owned):
     """One classifier on one stimulus set; predictions lie in a Parquet file. Complete once `completed_at` is set."""
 
     stimulus_set = models.ForeignKey(StimulusSet, on_delete=models.CASCADE, related_name="evaluations")
@@ -36,9 +35,6 @@ class EvaluationRun(models.Model):
     accuracy_clean = models.FloatField(null=True, blank=True)
     #: that predicting took, summed over processes; joining and waiting are not in it
     seconds = models.FloatField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -71,7 +67,7 @@ class EvaluationRun(models.Model):
         return f"{scheme}:{name[:8]}…" if folder == "evaluations/tables" else self.spec
 
 
-class Retraining(models.Model):
+class Retraining(Owned):
     """A network trained further on the stimuli of a set, and what that brought. Complete once `completed_at` is set."""
 
     #: what it was trained on, and unless another set is named, tested on (other originals of it)
@@ -100,9 +96,6 @@ class Retraining(models.Model):
     classifier_digest = models.CharField(max_length=64, blank=True)
     #: before and after, losses, energy
     report = models.JSONField(default=dict, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
@@ -83,9 +83,8 @@ def shown_stimuli(
 def _shards(run: EvaluationRun, asked: Asked, folder: Path) -> Iterator[PredictionShard]:
     from analysis.classifiers.shards import SHARD_STIMULI, PredictionShard
 
-    waiting = shown_stimuli(run.stimulus_set, own_labels=asked.own_labels)
-    while stimuli := tuple(itertools.islice(waiting, SHARD_STIMULI)):
-        yield PredictionShard(replace(asked, spec=located(asked.spec)), run.name, stimuli, str(folder))
+    for stimuli in batches_of(SHARD_STIMULI, shown_stimuli(run.stimulus_set, own_labels=asked.own_labels)):
+        yield PredictionShard(replace(asked, spec=located(asked.spec)), run.name, tuple(stimuli), str(folder))
 
 
 def _predicted(run: EvaluationRun, asked: Asked, folder: Path, total: int, progress: Progress) -> list[Path]:
@@ -133,8 +132,7 @@ def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | Recorded
     from analysis.classifiers.shards import SHARD_STIMULI
     from analysis.errors import PictureRefused
 
-    waiting = shown_stimuli(stimulus_set)
-    while batch := list(itertools.islice(waiting, SHARD_STIMULI)):
+    for batch in batches_of(SHARD_STIMULI, shown_stimuli(stimulus_set)):
         if isinstance(classifier, RecordedPredictions):
             classifier.predictions([one.stimulus for one in batch], asked.rule, own_labels=asked.own_labels)
             continue

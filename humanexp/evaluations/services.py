@@ -125,19 +125,24 @@ def complete(
 ) -> EvaluationRun:  # fmt: skip
     """Put the predictions, and all that decided them, in the place of what the run held before."""
     before = run.predictions_file
-    run.spec, run.device, run.rule, run.own_labels = asked.spec, asked.device, asked.rule, asked.own_labels
-    run.labels_file = asked.labels[-300:]
-    run.classifier_digest = asked.digest
-    run.label_space = joined.label_space
-    run.preprocessing = preprocessing[:300]
-    run.versions = versions
-    run.predictions_file = relative_to_media(predictions_file)
-    run.predictions_sha256 = joined.sha256
-    run.count = joined.count
-    run.accuracy_clean = joined.n_clean_correct / joined.n_clean if joined.n_clean else None
-    run.seconds = joined.seconds
-    run.completed_at = clock.now()
-    run.save()
+    EvaluationRun.objects.filter(pk=run.pk).update(
+        spec=asked.spec,
+        device=asked.device,
+        rule=asked.rule,
+        own_labels=asked.own_labels,
+        labels_file=asked.labels[-300:],
+        classifier_digest=asked.digest,
+        label_space=joined.label_space,
+        preprocessing=preprocessing[:300],
+        versions=versions,
+        predictions_file=relative_to_media(predictions_file),
+        predictions_sha256=joined.sha256,
+        count=joined.count,
+        accuracy_clean=joined.n_clean_correct / joined.n_clean if joined.n_clean else None,
+        seconds=joined.seconds,
+        completed_at=clock.now(),
+    )
+    run.refresh_from_db()
     if before and before != run.predictions_file:
         media_path(before).unlink(missing_ok=True)
     return run

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from humanexp.core.errors import InputRefused, NotFound
 from humanexp.core.models import User
-from humanexp.core.storage import media_path
+from humanexp.core.storage import media_path, sweep
 from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import TABLES
@@ -36,7 +36,7 @@ def examine(*, stimulus_set: StimulusSet, table: UploadedFile[Any]) -> tuple[Tab
     """
     from analysis.classifiers.table_check import examine_table
 
-    _forget_old()
+    sweep(media_path(_WAITING).glob("*"), older_than_s=_KEPT_S)
     suffix = Path(str(table.name)).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputRefused(f"{table.name}: tables of predictions are .csv or .parquet files.")
@@ -78,10 +78,3 @@ def take(*, stimulus_set: StimulusSet, waiting: str, name: str, by: User | None)
 
 def _keys(stimulus_set: StimulusSet) -> list[str]:
     return list(stimuli_of_curves(stimulus_set).order_by("key").values_list("key", flat=True))
-
-
-def _forget_old() -> None:
-    folder = media_path(_WAITING)
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if path.stat().st_mtime < time.time() - _KEPT_S:
-            path.unlink(missing_ok=True)

@@ -22,7 +22,11 @@ from humanexp.stimuli.selectors import source_set_by_name
 @require_GET
 def classifiers(request: HttpRequest) -> HttpResponse:
     """Networks that have classified stimuli, those that are at it, and what retraining brought."""
-    context = {"rows": listing.rows(), "retrainings": listing.retraining_rows(), "paper_models": PAPER_MODELS}
+    context = {
+        "rows": listing.rows_of(list(selectors.all_runs())),
+        "retrainings": listing.rows_of(list(selectors.all_retrainings())),
+        "paper_models": PAPER_MODELS,
+    }
     return render(request, "evaluations/classifiers.html", context)
 
 

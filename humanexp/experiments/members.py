@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from humanexp.core.errors import NotAllowed
-from humanexp.core.models import User
-from humanexp.core.ownership import Owned, Right, is_head
+from humanexp.core.models import Owned, User
+from humanexp.core.ownership import Right, is_head
 from humanexp.experiments.models import Study, StudyMembership
 from humanexp.experiments.roles import MAY, Action, Role
 from humanexp.stimuli.models import StimulusSet

@@ -12,6 +12,7 @@ from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.jobs.models import FINISHED, PERIODIC, Job, JobState
 from humanexp.jobs.registry import HANDLERS, registered
+from humanexp.jobs.selectors import latest_for
 
 #: A runner that has not been heard of for this long is dead, and its job goes back into the queue.
 LEASE = timedelta(seconds=30)
@@ -28,6 +29,15 @@ def submit(
     """
     registered(kind).checked(parameters)
     return Job.objects.create(kind=kind, subject=subject, parameters=parameters, run_after=run_after, created_by=by)
+
+
+def start(kind: str, *, subject: str, by: User | None = None, **parameters: object) -> Job:
+    """The job of a kind about a subject: one that waits or runs is left alone, one that failed or was cancelled goes
+    on, else there is a new one."""
+    job = latest_for(subject, kind)
+    if job is None or job.state == JobState.DONE:
+        return submit(kind, subject=subject, by=by, **parameters)
+    return resume(job=job) if job.is_finished else job
 
 
 def claim(*, runner: str, kinds: list[str] | None = None) -> Job | None:

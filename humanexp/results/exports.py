@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from django.conf import settings
 
 from analysis.findings.model import N_BOOTSTRAP
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
+from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.experiments.models import Population, Study
 from humanexp.results.inclusion import withdrawn_sentence
@@ -72,9 +72,8 @@ def export_study(study: Study, folder: Path, beside: Mapping[str, object] | None
         "configuration": study.configuration,
         "resources": [_resource(path, folder, schema) for path, schema in written],
     }
-    path = folder / DESCRIPTION
-    path.write_text(json.dumps(package, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return [*(path for path, _ in written), path]
+    text = json.dumps(package, indent=2, ensure_ascii=False) + "\n"
+    return [*(path for path, _ in written), _written(folder / DESCRIPTION, text)]
 
 
 def _write_all(study: Study, folder: Path, beside: dict[str, object]) -> Iterator[tuple[Path, TableSchema | None]]:
@@ -92,9 +91,7 @@ def _write_all(study: Study, folder: Path, beside: dict[str, object]) -> Iterato
     )
     for path in others:
         yield path, None
-    path = folder / README
-    path.write_text(_readme(study), encoding="utf-8")
-    yield path, None
+    yield _written(folder / README, _readme(study)), None
 
 
 def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]]:
@@ -107,12 +104,8 @@ def _tables(study: Study) -> Iterator[tuple[TableSchema, Iterable[pd.DataFrame]]
         if frame is not None and len(frame):
             yield schema, [frame]
     if study.stimulus_set is not None:
-        yield STIMULI, _frames(STIMULI, stimuli.manifest_rows(study.stimulus_set))
-
-
-def _frames(schema: TableSchema, rows: Iterator[Mapping[str, object]]) -> Iterator[pd.DataFrame]:
-    while chunk := list(itertools.islice(rows, CHUNK)):
-        yield schema.frame(chunk)
+        rows = batches_of(CHUNK, stimuli.manifest_rows(study.stimulus_set))
+        yield STIMULI, (STIMULI.frame(chunk) for chunk in rows)
 
 
 def _trial_files(study: Study, folder: Path) -> list[Path]:
@@ -137,9 +130,7 @@ def _findings(study: Study, folder: Path, beside: dict[str, object]) -> Iterator
         found, beside = findings(run), beside | since_of(run)
         used = found.settings.to_json() if found.settings else used
         sessions = found.sessions.to_json() if found.sessions else None
-        path = folder / FINDINGS
-        path.write_text(json.dumps({**findings_json(run), **beside}, allow_nan=False) + "\n", encoding="utf-8")
-        yield path
+        yield _json_file(folder / FINDINGS, {**findings_json(run), **beside}, indent=None)
     frozen = plan_of(study)
     plan = None
     if frozen is not None:
@@ -151,9 +142,7 @@ def _findings(study: Study, folder: Path, beside: dict[str, object]) -> Iterator
         beside=beside,
         plan=plan,
     )
-    path = folder / ANALYSIS
-    path.write_text(json.dumps(description, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    yield path
+    yield _json_file(folder / ANALYSIS, description)
 
 
 def since_of(run: AnalysisRun) -> dict[str, int]:
@@ -199,10 +188,7 @@ def _coverage(study: Study, folder: Path) -> Iterator[Path]:
     """How the study's stimuli cover the range of visual change, as numbers and as a figure."""
     if study.stimulus_set is None or not study.stimulus_set.corruptions:
         return
-    path = folder / f"{COVERAGE}.json"
-    content = coverage.coverage_json(study.stimulus_set)
-    path.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    yield path
+    yield _json_file(folder / f"{COVERAGE}.json", coverage.coverage_json(study.stimulus_set))
     yield coverage.write_figure(study.stimulus_set, folder / f"{COVERAGE}.svg")
 
 
@@ -213,11 +199,17 @@ def _certificate(study: Study, folder: Path) -> Iterator[Path]:
     certificate = certificate_of(study)
     if not certificate.all.recorded:
         return
-    path = folder / f"{CERTIFICATE}.json"
-    content = {"study": study.slug, **certificate.to_json()}
-    path.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    yield path
+    yield _json_file(folder / f"{CERTIFICATE}.json", {"study": study.slug, **certificate.to_json()})
     yield timing_to_file(certificate, folder / f"{CERTIFICATE}.svg", title=study.title)
+
+
+def _json_file(path: Path, content: object, *, indent: int | None = 2) -> Path:
+    return _written(path, json.dumps(content, indent=indent, allow_nan=False) + "\n")
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def _resource(path: Path, folder: Path, schema: TableSchema | None) -> dict[str, object]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from analysis.spec import AnalysisPlan
+from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors as evaluations
 from humanexp.experiments import selectors as experiments
@@ -86,8 +86,7 @@ def trial_chunks(study: Study) -> Iterator[pd.DataFrame]:
             yield frame.iloc[start : start + CHUNK]
         return
     accepted = screening.accepted_sessions(study)
-    rows = experiments.iter_trial_rows(study)
-    while chunk := list(itertools.islice(rows, CHUNK)):
+    for chunk in batches_of(CHUNK, experiments.iter_trial_rows(study)):
         yield TRIALS.frame(row | {"accepted": row["session"] in accepted} for row in chunk)
 
 

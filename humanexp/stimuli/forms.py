@@ -26,15 +26,18 @@ class FunctionChoice:
     name: str
     label: str
     is_chosen: bool
-    #: ImageNet-C publishes levels of it
-    has_levels: bool
 
 
 class StimulusSetForm(forms.Form):
     source_set = forms.ModelChoiceField(SourceSet.objects.none(), label=_("Pictures"), empty_label=None)
     name = NameField()
-    sampling = forms.ChoiceField(
-        label=_("Strengths"), choices=_SAMPLINGS, initial=Sampling.EVEN, required=False, widget=forms.RadioSelect
+    sampling = forms.TypedChoiceField(
+        label=_("Strengths"),
+        choices=_SAMPLINGS,
+        initial=Sampling.EVEN,
+        empty_value=Sampling.EVEN,
+        required=False,
+        widget=forms.RadioSelect,
     )
     corruptions = forms.MultipleChoiceField(label=_("Corruption functions"), widget=forms.CheckboxSelectMultiple)
     count = forms.IntegerField(
@@ -58,8 +61,13 @@ class StimulusSetForm(forms.Form):
             "Pictures smaller than the size are refused otherwise: enlarging blurs them before any corruption."
         ),
     )
-    framing = forms.ChoiceField(
-        label=_("Cut"), choices=Framing.choices, initial=Framing.WHOLE, required=False, widget=forms.RadioSelect
+    framing = forms.TypedChoiceField(
+        label=_("Cut"),
+        choices=Framing.choices,
+        initial=Framing.WHOLE,
+        empty_value=Framing.WHOLE,
+        required=False,
+        widget=forms.RadioSelect,
     )
     with_plain = forms.BooleanField(
         label=_("Also for practice and plain pairs"),
@@ -83,12 +91,6 @@ class StimulusSetForm(forms.Form):
             source_sets.queryset = selectors.source_sets()
         if isinstance(functions, forms.MultipleChoiceField):
             functions.choices = [(name, corruption.label) for name, corruption in CORRUPTIONS.items()]
-
-    def clean_sampling(self) -> str:
-        return self.cleaned_data["sampling"] or Sampling.EVEN
-
-    def clean_framing(self) -> str:
-        return self.cleaned_data["framing"] or Framing.WHOLE
 
     def clean(self) -> dict[str, Any]:
         """A function count belongs to every sampling but the published levels."""
@@ -118,7 +120,7 @@ class StimulusSetForm(forms.Form):
         chosen = set(self["corruptions"].value() or ())
         families: dict[str, list[FunctionChoice]] = {family: [] for family in _FAMILIES}
         for name, corruption in CORRUPTIONS.items():
-            choice = FunctionChoice(name, corruption.label, name in chosen, name in _levels())
+            choice = FunctionChoice(name, corruption.label, name in chosen)
             families.setdefault(corruption.family, []).append(choice)
         return [(str(_FAMILIES.get(family, family)), found) for family, found in families.items() if found]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from humanexp.core.batches import batches_of
 from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress
@@ -73,11 +73,14 @@ def _plans(stimulus_set: StimulusSet, folder: Path) -> Iterator[OriginalPlan]:
     """A plan for every original of the source set: first those with pictures, then those that only stay clean."""
     folders = find_level_folders(folder, stimulus_set.corruptions)
     seen: set[str] = set()
-    for batch in _batches(matched_pictures(folders, Originals(stimulus_set.source_set), Unmatched())):
+    for batch in batches_of(
+        _ORIGINALS_PER_QUERY, matched_pictures(folders, Originals(stimulus_set.source_set), Unmatched())
+    ):
         seen.update(one.key for one in batch)
         yield from _planned(stimulus_set, batch)
     keys = stimulus_set.source_set.images.order_by("key").values_list("key", flat=True)
-    for batch in _batches(MatchedPictures(key, ()) for key in keys.iterator() if key not in seen):
+    clean_only = (MatchedPictures(key, ()) for key in keys.iterator() if key not in seen)
+    for batch in batches_of(_ORIGINALS_PER_QUERY, clean_only):
         yield from _planned(stimulus_set, batch)
 
 
@@ -95,12 +98,6 @@ def _planned(stimulus_set: StimulusSet, batch: list[MatchedPictures]) -> Iterato
             framing=framing_named(stimulus_set.framing),
             digests=digests,
         )
-
-
-def _batches(matched: Iterable[MatchedPictures]) -> Iterator[list[MatchedPictures]]:
-    stream = iter(matched)
-    while batch := list(itertools.islice(stream, _ORIGINALS_PER_QUERY)):
-        yield batch
 
 
 def _refusal_text(refusals: Sequence[str], total: int) -> str:

@@ -64,18 +64,13 @@ class Unmatched:
 
     def sentences(self) -> list[str]:
         """What was left out, one sentence each."""
-        told = []
-        if self.classes.n:
-            told.append(
-                f"{self.classes.n} class folders have no original in the set of pictures: {self.classes.told()}"
-            )
-        if self.files.n:
-            told.append(f"{self.files.n} files have no original in the set of pictures: {self.files.told()}")
-        if self.again.n:
-            told.append(f"{self.again.n} files stand for an original a second time: {self.again.told()}")
-        if self.strange.n:
-            told.append(f"{self.strange.n} files or folders do not belong there: {self.strange.told()}")
-        return told
+        kinds = (
+            (self.classes, "class folders have no original in the set of pictures"),
+            (self.files, "files have no original in the set of pictures"),
+            (self.again, "files stand for an original a second time"),
+            (self.strange, "files or folders do not belong there"),
+        )
+        return [f"{left.n} {what}: {left.told()}" for left, what in kinds if left.n]
 
 
 def find_level_folders(root: Path, functions: Sequence[str] = ()) -> list[LevelFolder]:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,14 +86,10 @@ def _pictures(kind: MaskKind, folder: Path | None) -> list[Path]:
         raise InputRefused(f"Masks of the kind {kind.name} are made from pictures: name their folder by --pictures.")
     if not folder.is_dir():
         raise InputRefused(f"There is no folder {folder}.")
-    sources = sorted(_picture_files(folder))
+    sources = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
     if not sources:
         raise InputRefused(f"The folder {folder} holds no picture.")
     return sources
-
-
-def _picture_files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
 
 
 def _grey_or_rgb_png(pixels: Any) -> bytes:

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.models import DEFAULT_LAB, Lab
+from humanexp.core.models import Owned
 from humanexp.stimuli.querysets import (
     NOT_FROZEN,
     RATINGS,
@@ -21,15 +20,12 @@ if TYPE_CHECKING:
     from analysis.generation.originals import Framing as FramingName
 
 
-class SourceSet(models.Model):
+class SourceSet(Owned):
     """Labelled pictures from one place, with their provenance."""
 
     name = models.SlugField(max_length=80, unique=True)
     provenance = models.TextField(blank=True)
     licence = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     #: from then on neither its pictures nor its notes change
     frozen_at = models.DateTimeField(null=True, blank=True)
     #: adapter strings of the classifiers whose agreement `SourceImage` holds, in the order they were asked
@@ -145,7 +141,7 @@ def framing_named(name: str) -> FramingName:
     return cast("FramingName", Framing(name).value)
 
 
-class StimulusSet(models.Model):
+class StimulusSet(Owned):
     """Stimuli made from one source set with one configuration; complete once `completed_at` is set."""
 
     name = models.SlugField(max_length=80, unique=True)
@@ -167,9 +163,6 @@ class StimulusSet(models.Model):
     coverage = models.JSONField(default=dict, blank=True)
     #: digest of the manifest, a Parquet file beside the stimuli
     manifest_sha256 = models.CharField(max_length=64, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    lab = models.ForeignKey(Lab, default=DEFAULT_LAB, on_delete=models.PROTECT, related_name="+")
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     completed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,10 +87,11 @@ def reach_on(
     from analysis.generation import encode_png
     from analysis.visual_change import reach_target
 
-    pilot = pilot or _own_pilot(_Pictured(picture, sha256), corruption.name, corruption.version, seed)
+    pictured = _Pictured(picture, sha256, picture.shape)
+    pilot = pilot or _own_pilot(pictured, corruption.name, corruption.version, seed)
     # Another direction in the middle of a walk would be another walk.
     fixed = replace(corruption, redraws=1) if hasattr(corruption, "redraws") else corruption
-    reached = reach_target(picture, _reference(_Pictured(picture, sha256)), fixed, target, seed, pilot)
+    reached = reach_target(picture, _reference(pictured), fixed, target, seed, pilot)
     return WalkStep(
         function=corruption.name,
         step=round(target * STEPS),
@@ -166,18 +167,13 @@ def prepared(path: str, sha256: str, size_px: int, framing: str) -> Picture:
     return prepare_original(Path(path), size_px, framing_named(framing))
 
 
+@dataclass(frozen=True)
 class _Pictured:
     """A picture that is hashed by its digest, so that what was measured on it can be kept."""
 
-    def __init__(self, picture: Picture, sha256: str) -> None:
-        self.picture = picture
-        self.key = (sha256, picture.shape)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Pictured) and self.key == other.key
+    picture: Picture = field(compare=False)
+    sha256: str
+    shape: tuple[int, ...]
 
 
 @lru_cache(maxsize=4)

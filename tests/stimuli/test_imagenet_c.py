@@ -67,7 +67,8 @@ def nothing_written(source_set: SourceSet) -> bool:
 
 def test_a_tree_becomes_a_set_like_any_other(tree: Path, wnid_set: SourceSet) -> None:
     found = services.import_imagenet_c(folder=tree, source_set=wnid_set, name="levels", size_px=SIZE_PX)
-    assert (found.n_pictures, found.n_originals, found.n_incomplete, found.left_out) == (50, 5, 0, [])
+    scan = found.scan
+    assert (scan.n_pictures, scan.n_originals, scan.n_incomplete, scan.unmatched.sentences()) == (50, 5, 0, [])
     assert found.likeness.correlation > 0.9
     runner.run_waiting()
     stimulus_set = StimulusSet.objects.get()
@@ -116,15 +117,15 @@ def test_files_without_an_original_are_told_and_left_out(tree: Path, wnid_set: S
     shutil.rmtree(tree / "brightness" / "5" / DOG)
     found = services.import_imagenet_c(folder=tree, source_set=wnid_set, name="levels", size_px=SIZE_PX)
     runner.run_waiting()
-    assert found.n_incomplete == 2
-    told = "\n".join(found.left_out)
+    assert found.scan.n_incomplete == 2
+    told = "\n".join(found.scan.unmatched.sentences())
     assert "1 class folders have no original in the set of pictures: n01440764" in told
     assert "1 files have no original in the set of pictures: " in told
     assert "ILSVRC2012_val_00009999.JPEG" in told
     assert "1 files stand for an original a second time: " in told
     assert "notes.txt" in told
     assert "DS_Store" not in told
-    assert found.stimulus_set.stimuli.count() == found.n_pictures + 5 == 48 + 5
+    assert found.stimulus_set.stimuli.count() == found.scan.n_pictures + 5 == 48 + 5
     found.stimulus_set.refresh_from_db()
     assert found.stimulus_set.completed_at is not None
 

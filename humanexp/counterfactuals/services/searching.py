@@ -14,9 +14,8 @@ from humanexp.core.names import check_new_name
 from humanexp.core.ownership import Right
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
 from humanexp.counterfactuals.specs import check_specifications
-from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
-from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceImage
 from humanexp.stimuli.services.generation import SIZES_PX
 
@@ -56,31 +55,28 @@ def create_search(*, run: SearchRun, pictures: int = 0, by: User | None = None) 
 def start(*, run: SearchRun, by: User | None = None) -> Job:
     """Queue the search's job; one that failed or was cancelled goes on, one that waits or runs is left alone."""
     ownership.check(by, Right.CHANGE, run)
-    job = job_selectors.latest_for(run.job_subject, SEARCH_KIND)
-    if job is not None and not job.is_finished:
-        return job
-    if job is not None and job.state != JobState.DONE:
-        return jobs.resume(job=job)
-    return jobs.submit(SEARCH_KIND, subject=run.job_subject, by=by, run_id=run.pk)
+    return jobs.start(SEARCH_KIND, subject=run.job_subject, by=by, run_id=run.pk)
 
 
 def store_records(*, run: SearchRun, records: Sequence[SearchRecord]) -> None:
     """Record how pictures came along; the same again changes nothing."""
-    found = {
-        one.source_image.key: one
-        for one in run.counterfactuals.select_related("source_image").filter(
-            source_image__key__in=[record.key for record in records]
+    rows = run.counterfactuals.filter(source_image__key__in=[record.key for record in records])
+    pks = dict(rows.order_by().values_list("source_image__key", "pk"))
+    changed = [
+        Counterfactual(
+            pk=pks[picture.key],
+            valid=picture.valid if picture.oracle_responses else None,
+            accepted_steps=picture.accepted_steps,
+            ending=picture.ending,
+            clean_response=picture.clean_response,
+            clean_loss=picture.clean_loss,
+            losses=list(picture.losses),
+            responses=list(picture.responses),
+            oracle_responses=list(picture.oracle_responses),
+            sha256=picture.sha256,
         )
-    }
-    changed = []
-    for picture in records:
-        one = found[picture.key]
-        one.valid = picture.valid if picture.oracle_responses else None
-        one.accepted_steps, one.ending, one.sha256 = picture.accepted_steps, picture.ending, picture.sha256
-        one.clean_response, one.clean_loss = picture.clean_response, picture.clean_loss
-        one.losses, one.responses = list(picture.losses), list(picture.responses)
-        one.oracle_responses = list(picture.oracle_responses)
-        changed.append(one)
+        for picture in records
+    ]
     fields = (
         *("valid", "accepted_steps", "ending", "clean_response", "clean_loss", "losses", "responses"),
         *("oracle_responses", "sha256"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, readable
@@ -108,17 +109,8 @@ class Collection:
     def batches(self, size: int) -> Iterator[list[dict[str, Any]]]:
         """Field values of the kept pictures."""
         self._rows.seek(0)
-        batch: list[dict[str, Any]] = []
-        for line in self._rows:
-            row = json.loads(line)
-            name = row.pop("name")
-            if name not in self._withdrawn:
-                batch.append(row)
-            if len(batch) == size:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
+        rows: Iterator[dict[str, Any]] = map(json.loads, self._rows)
+        return batches_of(size, (row for row in rows if row.pop("name") not in self._withdrawn))
 
     def report(self, source_set: SourceSet, found: FoundFiles) -> ImportReport:
         return ImportReport(

@@ -19,7 +19,7 @@ from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
-from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.manifest import write_manifest
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
@@ -102,12 +102,7 @@ def start_generation(*, stimulus_set: StimulusSet, by: User | None = None) -> Jo
     ownership.check(by, Right.CHANGE, stimulus_set)
     if stimulus_set.sampling == Sampling.IMPORTED:
         raise InvalidRequest(f"The stimuli of {stimulus_set} were imported: start their import again instead.")
-    job = job_selectors.latest_for(stimulus_set.job_subject, JOB_KIND)
-    if job is not None and not job.is_finished:
-        return job
-    if job is not None and job.state != JobState.DONE:
-        return jobs.resume(job=job)
-    return jobs.submit(JOB_KIND, subject=stimulus_set.job_subject, by=by, stimulus_set_id=stimulus_set.pk)
+    return jobs.start(JOB_KIND, subject=stimulus_set.job_subject, by=by, stimulus_set_id=stimulus_set.pk)
 
 
 def store_pilots(*, stimulus_set: StimulusSet, pilots: Mapping[str, Mapping[str, Any]]) -> StimulusSet:
@@ -249,16 +244,12 @@ def _remove_folder(stimulus_set: StimulusSet) -> None:
 
 
 def _check_kinds(sampling: str, framing: str) -> None:
-    if sampling not in SAMPLINGS:
-        known = ", ".join(kind.value for kind in SAMPLINGS)
-        raise InvalidRequest(
-            f"There is no sampling {sampling!r}: choose from {known}.", fields={"sampling": f"one of {known}"}
-        )
-    if framing not in Framing.values:
-        known = ", ".join(Framing.values)
-        raise InvalidRequest(
-            f"There is no framing {framing!r}: choose from {known}.", fields={"framing": f"one of {known}"}
-        )
+    for what, asked, kinds in (("sampling", sampling, SAMPLINGS), ("framing", framing, Framing.values)):
+        if asked not in kinds:
+            known = ", ".join(kinds)
+            raise InvalidRequest(
+                f"There is no {what} {asked!r}: choose from {known}.", fields={what: f"one of {known}"}
+            )
 
 
 def _check_corruptions(corruptions: Sequence[str], sampling: Sampling) -> None:
@@ -317,15 +308,15 @@ def _check_originals(source_set: SourceSet, size_px: int, framing: Framing, *, e
 
     if not source_set.images.exists():
         raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
-    side_px = size_px if framing == Framing.WHOLE else round(size_px * 256 / 224)
-    n_small, example = _smaller_than(source_set, math.ceil(side_px / MAXIMUM_ENLARGEMENT))
+    side_px = shown_side_px(framing, size_px)
+    n_small, example = smaller_than(source_set, math.ceil(side_px / MAXIMUM_ENLARGEMENT))
     if n_small:
         raise InvalidRequest(
             f"{n_small} pictures of {source_set} are too small to be shown at {size_px} px, for example "
             f"{example}. Choose a smaller size, or import larger pictures.",
             fields={"size_px": "larger than the pictures allow"},
         )
-    n_enlarged, example = _smaller_than(source_set, side_px)
+    n_enlarged, example = smaller_than(source_set, side_px)
     if n_enlarged and not enlarge:
         raise InvalidRequest(
             f"{n_enlarged} of {source_set.images.count()} pictures of {source_set} have a side shorter than "
@@ -336,7 +327,12 @@ def _check_originals(source_set: SourceSet, size_px: int, framing: Framing, *, e
         )
 
 
-def _smaller_than(source_set: SourceSet, side_px: int) -> tuple[int, str]:
+def shown_side_px(framing: Framing, size_px: int) -> int:
+    """Shorter side of an original, of which a square of this size is cut."""
+    return size_px if framing == Framing.WHOLE else round(size_px * 256 / 224)
+
+
+def smaller_than(source_set: SourceSet, side_px: int) -> tuple[int, str]:
     """How many pictures have a shorter side, and one of them with its size."""
     small = source_set.images.filter(Q(width_px__lt=side_px) | Q(height_px__lt=side_px))
     image = small.order_by("key").first()

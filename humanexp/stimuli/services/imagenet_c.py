@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Q
 
 from analysis.errors import PictureRefused
 from humanexp.core.errors import InputRefused, InvalidRequest
@@ -16,7 +16,7 @@ from humanexp.core.models import User
 from humanexp.core.names import check_new_name
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
-from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.models import Job
 from humanexp.stimuli.imagenet_c_files import (
     LevelFolder,
     MatchedPictures,
@@ -27,7 +27,7 @@ from humanexp.stimuli.imagenet_c_files import (
 )
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named
 from humanexp.stimuli.selectors.making import originals_by_key
-from humanexp.stimuli.services.generation import SIZES_PX
+from humanexp.stimuli.services.generation import SIZES_PX, shown_side_px, smaller_than
 from humanexp.stimuli.services.sources import freeze_source_set
 
 if TYPE_CHECKING:
@@ -58,12 +58,8 @@ class ImageNetCImport:
 
     stimulus_set: StimulusSet
     job: Job
-    n_pictures: int
-    n_originals: int
-    n_incomplete: int
+    scan: Scan
     likeness: Likeness
-    #: what is left out, one sentence each
-    left_out: list[str]
 
 
 def import_imagenet_c(
@@ -95,15 +91,7 @@ def import_imagenet_c(
     stimulus_set, job = _describe(
         folder=folder, scan=scan, source_set=source_set, name=name, framing=framing, size_px=size_px, by=by
     )
-    return ImageNetCImport(
-        stimulus_set=stimulus_set,
-        job=job,
-        n_pictures=scan.n_pictures,
-        n_originals=scan.n_originals,
-        n_incomplete=scan.n_incomplete,
-        likeness=likeness,
-        left_out=scan.unmatched.sentences(),
-    )
+    return ImageNetCImport(stimulus_set, job, scan, likeness)
 
 
 @transaction.atomic
@@ -112,12 +100,8 @@ def resume_import(*, stimulus_set: StimulusSet) -> Job:
     job = job_selectors.latest_for(stimulus_set.job_subject, IMPORT_JOB_KIND)
     if job is None:
         raise InvalidRequest(f"The stimulus set {stimulus_set} was not imported: generate_stimuli goes on with it.")
-    if not job.is_finished:
-        return job
-    if job.state != JobState.DONE:
-        return jobs.resume(job=job)
     # A complete set is looked through again: files that were lost or altered since are taken over once more.
-    return jobs.submit(IMPORT_JOB_KIND, subject=job.subject, **job.parameters)
+    return jobs.start(IMPORT_JOB_KIND, subject=job.subject, **job.parameters)
 
 
 def scan_folder(folder: Path, source_set: SourceSet, functions: Sequence[str]) -> Scan:
@@ -163,15 +147,11 @@ def _check_sizes(source_set: SourceSet, framing: Framing, size_px: int) -> None:
             f"The size must lie between {SIZES_PX.start} and {SIZES_PX.stop - 1} px, not {size_px}.",
             fields={"size_px": f"{SIZES_PX.start} to {SIZES_PX.stop - 1} px"},
         )
-    side = round(size_px * 256 / 224) if framing == Framing.IMAGENET else size_px
-    too_small = source_set.images.filter(
-        Q(width_px__lt=side / MAXIMUM_ENLARGEMENT) | Q(height_px__lt=side / MAXIMUM_ENLARGEMENT)
-    )
-    image = too_small.order_by("key").first()
-    if image is not None:
+    n_small, example = smaller_than(source_set, math.ceil(shown_side_px(framing, size_px) / MAXIMUM_ENLARGEMENT))
+    if n_small:
         raise InvalidRequest(
-            f"{too_small.count()} pictures of {source_set} are too small to be shown at {size_px} px, for example "
-            f"{image.key} ({image.width_px} x {image.height_px} px). Import larger ones."
+            f"{n_small} pictures of {source_set} are too small to be shown at {size_px} px, for example {example}. "
+            "Import larger ones."
         )
 
 

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from humanexp.core import clock, ownership
 from humanexp.core.audit import record
+from humanexp.core.batches import batches_of
 from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
 from humanexp.core.models import User
 from humanexp.core.ownership import Right
@@ -81,22 +82,17 @@ def store_ratings(*, source_set: SourceSet, classifiers: Sequence[str], ratings:
     """
     locked = _locked(source_set)
     check_ratings_open(locked)
-    batch: list[SourceImage] = []
-    fields = ["classifiers_asked", "classifiers_agreeing", "smallest_probability"]
-    for rating in ratings:
-        batch.append(
-            SourceImage(
-                pk=rating.image_id,
-                classifiers_asked=len(classifiers),
-                classifiers_agreeing=rating.agreeing,
-                smallest_probability=rating.smallest_probability,
-            )
+    images = (
+        SourceImage(
+            pk=rating.image_id,
+            classifiers_asked=len(classifiers),
+            classifiers_agreeing=rating.agreeing,
+            smallest_probability=rating.smallest_probability,
         )
-        if len(batch) == _BATCH:
-            locked.images.bulk_update(batch, fields)
-            batch = []
-    if batch:
-        locked.images.bulk_update(batch, fields)
+        for rating in ratings
+    )
+    for batch in batches_of(_BATCH, images):
+        locked.images.bulk_update(batch, ["classifiers_asked", "classifiers_agreeing", "smallest_probability"])
     locked.gold_classifiers = list(classifiers)
     locked.save(update_fields=["gold_classifiers"])
     source_set.gold_classifiers = locked.gold_classifiers

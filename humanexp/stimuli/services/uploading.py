@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from django.db import transaction
 
 from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
 from humanexp.core.models import User
-from humanexp.core.storage import media_path, relative_to_media
+from humanexp.core.storage import media_path, relative_to_media, sweep
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -48,7 +47,7 @@ def request_import(
     under_way = job_selectors.latest_for(subject_of_import(name), IMPORT_IMAGES_KIND)
     if under_way is not None and not under_way.is_finished:
         raise InvalidRequest(f"{name} is being imported already: look at it first.", fields={"name": "being imported"})
-    _sweep()
+    sweep(media_path(_FOLDER).glob("*.zip"), older_than_s=_KEPT_S)
     stored = _store(archive) if archive is not None else None
     try:
         if stored is not None:
@@ -141,9 +140,3 @@ def _store(archive: UploadedFile[Any]) -> Path:
 def _remove(archive: Path | None) -> None:
     if archive is not None:
         archive.unlink(missing_ok=True)
-
-
-def _sweep() -> None:
-    for left in media_path(_FOLDER).glob("*.zip"):
-        if time.time() - left.stat().st_mtime > _KEPT_S:
-            left.unlink(missing_ok=True)

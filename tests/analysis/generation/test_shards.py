@@ -130,8 +130,8 @@ def test_png_files_carry_no_metadata() -> None:
 def test_shards_are_small_and_travel(originals, pilots, tmp_path: Path) -> None:  # noqa: ANN001
     shards = make_shards(originals, pilots, tmp_path, count=60)
     names = [name for shard in shards for name in shard.names]
-    assert len(names) == len(set(names)) == sum(shard.n_stimuli for shard in shards) == 5 + 2 * 60
-    assert all(SHARD_STIMULI <= shard.n_stimuli < 2 * SHARD_STIMULI for shard in shards[:-1])
+    assert len(names) == len(set(names)) == sum(len(shard.names) for shard in shards) == 5 + 2 * 60
+    assert all(SHARD_STIMULI <= len(shard.names) < 2 * SHARD_STIMULI for shard in shards[:-1])
     # An original's pieces come one after the other.
     keys = [plan.original.key for shard in shards for plan in shard.plans]
     assert [key for key, _ in itertools.groupby(keys)] == sorted(original.key for original in originals)

@@ -72,13 +72,14 @@ class Command(RefusableCommand):
         return job
 
     def _tell(self, found: services.ImageNetCImport) -> None:
+        scan = found.scan
         self.stdout.write(
-            f"{found.n_pictures} pictures of {found.n_originals} originals; grey levels of the weakest level correlate "
+            f"{scan.n_pictures} pictures of {scan.n_originals} originals; grey levels of the weakest level correlate "
             f"with the original by {found.likeness.correlation:.2f} (median of {found.likeness.n} originals)"
         )
-        if found.n_incomplete:
-            self.stdout.write(f"{found.n_incomplete} originals lack some of the functions or levels")
-        for sentence in found.left_out:
+        if scan.n_incomplete:
+            self.stdout.write(f"{scan.n_incomplete} originals lack some of the functions or levels")
+        for sentence in scan.unmatched.sentences():
             self.stdout.write(f"left out: {sentence}")
         self.stdout.flush()
 
