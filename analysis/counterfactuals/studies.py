@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
+from analysis.counterfactuals.files import SearchRecord
 from analysis.counterfactuals.score import OrientedRobustness, score
+from analysis.counterfactuals.search import Counterfactual
 from analysis.errors import InvalidInput, TooFewResponses
 
-
-class Searched(Protocol):
-    """What is read of a finished search: a `Counterfactual`, or the record of one."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def valid(self) -> bool: ...
-    @property
-    def accepted_steps(self) -> int: ...
-    @property
-    def losses(self) -> tuple[float, ...]: ...
-    @property
-    def responses(self) -> tuple[str, ...]: ...
-    @property
-    def clean_correct(self) -> bool: ...
+#: A finished search, picture by picture.
+Searched = Sequence[Counterfactual] | Sequence[SearchRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +37,7 @@ class BudgetPoint:
     score: OrientedRobustness
 
 
-def score_of(found: Sequence[Searched], budget: int | None = None) -> OrientedRobustness:
+def score_of(found: Searched, budget: int | None = None) -> OrientedRobustness:
     """Score of a search, or of the same search cut off after ``budget`` perturbations."""
     return score(
         clean_correct=[one.clean_correct for one in found],
@@ -59,7 +46,7 @@ def score_of(found: Sequence[Searched], budget: int | None = None) -> OrientedRo
     )
 
 
-def budget_study(found: Sequence[Searched], budgets: Sequence[int]) -> list[BudgetPoint]:
+def budget_study(found: Searched, budgets: Sequence[int]) -> list[BudgetPoint]:
     """How loss and OOR change with the budget, from one search with the largest.
 
     Parameters
@@ -106,7 +93,7 @@ class SearchSummary:
     score: OrientedRobustness
 
 
-def compare_searches(searches: Mapping[str, Sequence[Searched]]) -> list[SearchSummary]:
+def compare_searches(searches: Mapping[str, Searched]) -> list[SearchSummary]:
     """What several searches of the same pictures found, for studies of the step size and of the controls.
 
     Parameters
@@ -199,7 +186,7 @@ def generator_agreement(oor: Mapping[str, Mapping[str, float]]) -> list[Generato
     return agreements
 
 
-def _response_at(one: Searched, budget: int | None) -> str:
+def _response_at(one: Counterfactual | SearchRecord, budget: int | None) -> str:
     if not one.responses:
         return ""
     return one.responses[-1 if budget is None else min(budget, one.accepted_steps)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.generation.originals import Inspection, check_original, inspect_originals, prepare_original
+from analysis.generation.originals import Inspection, inspect_originals, prepare_original
 from analysis.generation.plan import (
     Original,
     OriginalPlan,
@@ -43,7 +43,6 @@ __all__ = [
     "SurveyShard",
     "Verification",
     "VerificationShard",
-    "check_original",
     "cut_into_shards",
     "cut_survey",
     "decode_png",

@@ -64,30 +64,6 @@ class Inspection:
     refusal: str = ""
 
 
-def check_original(path: Path, *, name: str = "") -> tuple[int, int]:
-    """Decode a picture file completely.
-
-    Parameters
-    ----------
-    path : Path
-        Picture file.
-    name : str, optional
-        What a refusal calls the file; the path by default.
-
-    Returns
-    -------
-    tuple of int
-        Width and height in px, as seen (after the orientation that the camera noted).
-
-    Raises
-    ------
-    PictureRefused
-        Naming the file, what is wrong with it, and what to do.
-    """
-    found = _look_at(path, name or str(path))
-    return found.width_px, found.height_px
-
-
 def inspect_originals(paths: Sequence[str], names: Sequence[str] | None = None) -> list[Inspection]:
     """Look at picture files one by one, so that all refusals can be told at once.
 

@@ -146,10 +146,6 @@ class StimulusPlan:
                     )
             yield OriginalPlan(original, tuple(requests))
 
-    def counts(self) -> dict[str, int]:
-        """Stimuli of each function, without the clean ones."""
-        return {column.corruption: len(column.values) for column in self._columns}
-
     def _request(
         self,
         original: Original,

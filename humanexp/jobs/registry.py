@@ -21,6 +21,10 @@ class Progress(Protocol):
         """Store progress (at most once a second); raises JobCancelled when someone asked to cancel."""
 
 
+def silent(done: int, total: int, message: str = "") -> None:
+    """The progress of work that nobody watches."""
+
+
 #: Each has keywords of its own, which mypy cannot say of all of them; they are checked by `Registered.checked`.
 Handler = Callable[..., Mapping[str, object] | None]  # type: ignore[explicit-any]
 Keywords = Callable[..., object]  # type: ignore[explicit-any]

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from analysis.errors import PictureRefused
-from analysis.generation import check_original, prepare_original
+from analysis.generation import prepare_original
 from humanexp.core.errors import InputRefused
 from humanexp.core.storage import media_path
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceImage, SourceSet
+from tests.analysis.generation.originals import check_original
 from tests.stimuli import hostile
 
 COUNT = 500

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +15,7 @@ from humanexp.core.models import User
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals.models import Benchmark, SearchRun
-from humanexp.jobs.registry import Progress
+from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.services.generation import SIZES_PX
 
@@ -23,8 +24,6 @@ MANIFEST = "manifest.json"
 
 def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
     """Freeze the kept pictures of a finished search with a manifest that holds the digest of every file."""
-    import hashlib
-
     from humanexp.counterfactuals.searching import records_of
 
     ownership.check(by, Right.CHANGE, run)
@@ -44,7 +43,7 @@ def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
         return Benchmark.objects.create(name=run.name, run=run, manifest_sha256=digest, count=len(kept), frozen_by=by)
 
 
-def as_stimuli(*, benchmark: Benchmark, progress: Progress | None = None) -> StimulusSet:
+def as_stimuli(*, benchmark: Benchmark, progress: Progress = silent) -> StimulusSet:
     """The frozen pictures as a stimulus set for human trials; the same again gives the same set."""
     from humanexp.counterfactuals.round_pictures import picture_set
 
@@ -58,7 +57,7 @@ def as_stimuli(*, benchmark: Benchmark, progress: Progress | None = None) -> Sti
         )
     files = {one.source_image.key: one.kept_file for one in run.counterfactuals.select_related("source_image", "run")
              if one.sha256}  # fmt: skip
-    made, _names = picture_set(run, f"{benchmark.name}-benchmark", files, step=run.budget, progress=progress or _quiet)
+    made, _names = picture_set(run, f"{benchmark.name}-benchmark", files, step=run.budget, progress=progress)
     benchmark.stimulus_set = made
     benchmark.save(update_fields=["stimulus_set"])
     return made
@@ -84,7 +83,3 @@ def _manifest(run: SearchRun, pictures: list[dict[str, Any]]) -> dict[str, Any]:
         "scores": run.scores,
         "pictures": [{**picture, "file": f"pictures/{picture['key']}.png"} for picture in pictures],
     }
-
-
-def _quiet(done: int, total: int, message: str = "") -> None:
-    """For callers that wait."""

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Callable
 
 from django.conf import settings
 from django.db import transaction
@@ -16,17 +15,12 @@ from humanexp.core.storage import media_path, write_whole
 from humanexp.experiments.models import Origin, Study
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
+from humanexp.jobs.registry import Progress, silent
 from humanexp.results import tables
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selection import Selection
 from humanexp.results.selectors import ANALYSE, analyses_under_way, self_reports, subject_of
 from humanexp.screening import services as screening
-
-Report = Callable[[int, int, str], None]
-
-
-def _silent(done: int, total: int, message: str) -> None:
-    """Nobody listens."""
 
 
 def run_analysis(
@@ -36,7 +30,7 @@ def run_analysis(
     n_bootstrap: int = N_BOOTSTRAP,
     selection: Selection | None = None,
     by: User | None = None,
-    report: Report = _silent,
+    report: Progress = silent,
 ) -> AnalysisRun:
     """Judge the sessions, compute every finding, store the JSON and one row. The row appears when all is there.
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import hashlib
 import platform
 import secrets
-from collections.abc import Callable
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from humanexp.evaluations import selectors as evaluations
 from humanexp.experiments.models import Population, Study
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
+from humanexp.jobs.registry import Progress
 from humanexp.results import selectors
 from humanexp.results.inclusion import flow_of, withdrawn_sentence
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
@@ -27,7 +27,6 @@ from humanexp.results.services.planning import study_snapshot
 if TYPE_CHECKING:
     from analysis.reporting import Deviation, FrozenPlan, Paragraph
 
-Progress = Callable[[int, int, str], None]
 #: Packages whose versions decide the numbers.
 _PACKAGES = ("numpy", "scipy", "pandas", "torch", "opencv-python-headless", "matplotlib")
 

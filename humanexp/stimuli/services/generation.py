@@ -20,7 +20,7 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.jobs.registry import Progress
+from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.manifest import write_manifest
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
@@ -174,7 +174,7 @@ def request_deletion(*, stimulus_set: StimulusSet, by: User | None = None) -> Jo
     return jobs.submit(DELETION_KIND, subject=stimulus_set.job_subject, by=by, stimulus_set_id=stimulus_set.pk)
 
 
-def delete_stimulus_set(*, stimulus_set: StimulusSet, progress: Progress | None = None) -> int:
+def delete_stimulus_set(*, stimulus_set: StimulusSet, progress: Progress = silent) -> int:
     """Delete a set with its rows and files; refused while something uses it or makes it. Returns the number of stimuli.
 
     First the set counts as incomplete, so that no study takes it up; then files, then rows. Whatever interrupts this
@@ -186,8 +186,7 @@ def delete_stimulus_set(*, stimulus_set: StimulusSet, progress: Progress | None 
     while pks := list(stimulus_set.stimuli.order_by("pk").values_list("pk", flat=True)[:_ROWS_PER_DELETION]):
         _deleting(stimulus_set, Stimulus.objects.filter(pk__in=pks))
         count += len(pks)
-        if progress is not None:
-            progress(count, total, "stimuli deleted")
+        progress(count, total, "stimuli deleted")
     _deleting(stimulus_set, StimulusSet.objects.filter(pk=stimulus_set.pk))
     return count
 

@@ -18,7 +18,7 @@ from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.names import check_new_name
 from humanexp.core.storage import media_path
-from humanexp.jobs.registry import Progress
+from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.services.collecting import Collection, ImportReport, Incoming
 from humanexp.stimuli.sources import ArchiveSource, FolderSource, FoundFiles, LabelledFile, PictureSource, find_files
@@ -48,7 +48,7 @@ def import_images(
     minimum_side_px: int = 0,
     skip_unusable: bool = False,
     by: User | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> ImportReport:
     """Copy labelled pictures into a new source set, or refuse them all and write nothing.
 
@@ -72,8 +72,7 @@ def import_images(
         found = find_files_of_table(opened, table) if table else find_files(opened, label_list=label_list)
         for incoming, inspection in _look_at_all(opened, found.files, folder):
             collection.add(incoming, inspection, folder)
-            if progress is not None:
-                progress(collection.n_seen, len(found.files), "pictures read")
+            progress(collection.n_seen, len(found.files), "pictures read")
         collection.check(found)
         source_set = _write(
             name, collection, found, folder, provenance=provenance or opened.title, licence=licence, by=by
@@ -102,14 +101,12 @@ def _open_source(source: Path | PictureSource) -> tuple[str, PictureSource]:
 def _unfinished_folder(name: str) -> Iterator[Path]:
     """A folder beside the others that is gone after the block, unless it was renamed."""
     parent = media_path("originals")
-    try:
+    with _writing():
         parent.mkdir(parents=True, exist_ok=True)
         for left in parent.glob(".*"):
             if time.time() - left.stat().st_mtime > _STALE_S:
                 shutil.rmtree(left, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=parent))
-    except OSError as error:
-        raise _cannot_store(error) from error
     try:
         yield folder
     finally:
@@ -162,20 +159,16 @@ def _fetch(source: PictureSource, file: LabelledFile, path: Path) -> Incoming:
                     raise InputRefused(f"{file.name}: over {MAXIMUM_BYTES // 10**6} MB; save the picture smaller.")
                 with _writing(), path.open("ab") as copy:
                     copy.write(block)
-    except _NotStored as error:
-        raise _cannot_store(error.reason) from error
+    except _NotStored:
+        raise
     except InputRefused as error:
         path.write_bytes(b"")
         return Incoming(file, path, refusal=error.message)
     return Incoming(file, path)
 
 
-class _NotStored(Exception):
+class _NotStored(InputRefused):
     """Writing went wrong, not reading: a full disk is no fault of the picture."""
-
-    def __init__(self, reason: OSError) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
 
 
 @contextmanager
@@ -183,14 +176,10 @@ def _writing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _NotStored(error) from error
-
-
-def _cannot_store(error: OSError) -> InputRefused:
-    return InputRefused(
-        f"The pictures could not be stored under {settings.MEDIA_ROOT} ({error.strerror}); nothing was imported. "
-        "Make room there, or make it writable, and try again."
-    )
+        raise _NotStored(
+            f"The pictures could not be stored under {settings.MEDIA_ROOT} ({error.strerror}); nothing was imported. "
+            "Make room there, or make it writable, and try again."
+        ) from error
 
 
 def _write(
@@ -206,7 +195,7 @@ def _write(
     """The rows, then the folder gets its name. Whatever fails, neither half stays alone."""
     final = media_path(f"originals/{name}")
     try:
-        with transaction.atomic():
+        with _writing(), transaction.atomic():
             source_set = SourceSet.objects.create(
                 name=name,
                 provenance=provenance,
@@ -229,6 +218,4 @@ def _write(
                 fields={"name": "this name is taken"},
             ) from error
         raise
-    except OSError as error:
-        raise _cannot_store(error) from error
     return source_set

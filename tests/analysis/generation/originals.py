@@ -10,8 +10,17 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from analysis.generation import Original
+from analysis.errors import PictureRefused
+from analysis.generation import Original, inspect_originals
 from tests.analysis.visual_change import pairs
+
+
+def check_original(path: Path) -> tuple[int, int]:
+    """Width and height of a picture file that an import would take."""
+    (found,) = inspect_originals([str(path)])
+    if found.refusal:
+        raise PictureRefused(found.refusal)
+    return found.width_px, found.height_px
 
 
 def coloured(seed: int, height: int = 128, width: int = 128) -> np.ndarray:

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from analysis.errors import PictureRefused, UnknownName
-from analysis.generation import check_original, inspect_originals, prepare_original
-from tests.analysis.generation.originals import coloured
+from analysis.generation import inspect_originals, prepare_original
+from tests.analysis.generation.originals import check_original, coloured
 
 SCENE = coloured(3, 160, 240)
 

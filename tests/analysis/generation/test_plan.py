@@ -129,10 +129,10 @@ def test_uniform_sampling_draws_parameters_over_the_domain_in_its_scale() -> Non
     originals = make_originals({"cat": 30, "dog": 30})
     names = ["gaussian_noise", "uniform_noise"]
     plan = plan_stimuli(originals, {}, corruptions=names, count=600, seed=4, size_px=224, sampling="uniform")
-    assert plan.counts() == {"gaussian_noise": 600, "uniform_noise": 600}
     for name in names:
         requests = [request for one in plan for request in one.requests if request.corruption == name]
         corruption = CORRUPTIONS[name]
+        assert len(requests) == 600
         assert all(request.target is None and request.version == corruption.version for request in requests)
         strengths = np.log([r.parameter for r in requests]) - np.log(corruption.low)
         strengths /= np.log(corruption.high / corruption.low)
