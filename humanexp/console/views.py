@@ -17,7 +17,6 @@ from humanexp.console.overview import listed_studies, overview_of
 from humanexp.console.preflight.gate import standing_of
 from humanexp.console.preflight.running import latest_job, request_preflight
 from humanexp.console.record import chosen, record_csv, record_page
-from humanexp.core import clock
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, StudyRefused
@@ -122,7 +121,7 @@ def preflight(request: HttpRequest, slug: str) -> HttpResponse:
         "standing": standing_of(study, to),
         "is_asked": gates.is_asked(study, to),
         "entry": reverse("recruitment:take", args=[rehearsal.entry_of(study=study, to=to)]),
-        **partial_context(job if is_shown else None, now=clock.now()),
+        **partial_context(job if is_shown else None),
     }
     return render_part(request, "console/preflight.html", context)
 

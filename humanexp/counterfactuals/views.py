@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -11,9 +8,9 @@ from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from humanexp.core import clock
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound, existing
+from humanexp.core.pages import FIGURE_KINDS, attached, drawn
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import charts, groups, selectors, services
 from humanexp.counterfactuals.exports import write_archive
@@ -81,7 +78,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
         "page": page,
         "has_more": (page + 1) * selectors.PAGE < count,
         "benchmark": selectors.benchmark_of(run),
-        "unfinished": partial_context(job, now=clock.now()) if job and job.state != "done" else None,
+        "unfinished": partial_context(job) if job and job.state != "done" else None,
     }
     template = "counterfactuals/_gallery.html" if getattr(request, "htmx", False) else "counterfactuals/search.html"
     return render(request, template, context)
@@ -150,7 +147,7 @@ def across(request: HttpRequest, key: str = "") -> HttpResponse:
         "told": [] if group is None else charts.charts_of(group, groups.result_of(stored)),
         "computed_at": stored.computed_at if stored else None,
         "is_stale": bool(stored and stored.computed_at and group and stored.run_ids != group.run_ids),
-        "unfinished": partial_context(job, now=clock.now()) if is_under_way else None,
+        "unfinished": partial_context(job) if is_under_way else None,
         "has_pictures": selectors.source_sets().exists(),
     }
     return render(request, "counterfactuals/across.html", context)
@@ -174,17 +171,12 @@ def group_file(request: HttpRequest, key: str, chart: str, suffix: str) -> HttpR
     group = groups.group_by_key(key)
     stored = groups.stored(group)
     found = charts.chart_of(group, groups.result_of(stored), chart)
+    name, inline = f"{chart}.{suffix}", "inline" in request.GET
     if suffix == "csv":
-        response = HttpResponse(found.tables[0].to_csv(), content_type="text/csv; charset=utf-8")
-    elif suffix == "svg" and found.figure is not None:
-        with tempfile.TemporaryDirectory() as folder:
-            content = found.figure.to_file(Path(folder) / "figure.svg").read_bytes()
-        response = HttpResponse(content, content_type="image/svg+xml")
-    else:
-        raise NotFound("Charts come as .csv, and as .svg where something is drawn.")
-    shown = "inline" if "inline" in request.GET else "attachment"
-    response["Content-Disposition"] = f'{shown}; filename="{chart}.{suffix}"'
-    return response
+        return attached(found.tables[0].to_csv(), "text/csv; charset=utf-8", name, inline=inline)
+    if suffix == "svg" and found.figure is not None:
+        return attached(drawn(suffix, found.figure.to_file), FIGURE_KINDS[suffix], name, inline=inline)
+    raise NotFound("Charts come as .csv, and as .svg where something is drawn.")
 
 
 @login_required

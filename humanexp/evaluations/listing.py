@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from humanexp.core import clock
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.evaluations.specs import shelf_specs
 from humanexp.jobs import selectors as jobs
@@ -40,7 +39,7 @@ def rows_of(found: Sequence[EvaluationRun] | Sequence[Retraining]) -> list[Row]:
 
 def run_context(run: EvaluationRun) -> dict[str, Any]:
     job = jobs.latest_for(run.job_subject)
-    return {"run": run, **partial_context(job, now=clock.now())}
+    return {"run": run, **partial_context(job)}
 
 
 def retraining_context(retraining: Retraining) -> dict[str, Any]:
@@ -69,5 +68,5 @@ def retraining_context(retraining: Retraining) -> dict[str, Any]:
         "entries": entries,
         # to be evaluated on other stimuli, where the console may read it
         "new_spec": spec if spec in shelf_specs() else "",
-        **partial_context(job, now=clock.now()),
+        **partial_context(job),
     }

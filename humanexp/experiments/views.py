@@ -13,7 +13,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
-from humanexp.core import clock
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.pages import render_part
@@ -94,7 +93,7 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "power": power_page(estimate_by_pk(study, request.GET.get("estimate", ""))),
         "estimates": estimates_of(study),
-        **partial_context(job if job and job.state != "done" else None, now=clock.now()),
+        **partial_context(job if job and job.state != "done" else None),
     }
     return render(request, "experiments/power.html", context, status=422 if form is not None and form.is_bound else 200)
 

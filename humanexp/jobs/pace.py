@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 
+from humanexp.core import clock
 from humanexp.jobs.models import Job, JobState
 
 #: Steps that lie this far back count a third in the rate.
@@ -59,9 +60,9 @@ def pace_of(job: Job, *, now: datetime) -> Pace | None:
     return Pace(elapsed_s, rate, max(0, job.total - job.done) / rate if job.total else None)
 
 
-def partial_context(job: Job | None, *, now: datetime) -> dict[str, object]:
+def partial_context(job: Job | None) -> dict[str, object]:
     """What the template jobs/_job.html needs."""
     if job is None:
         return {"job": None}
     lines = job.error.strip().splitlines()
-    return {"job": job, "pace": pace_of(job, now=now), "error_line": lines[-1] if lines else ""}
+    return {"job": job, "pace": pace_of(job, now=clock.now()), "error_line": lines[-1] if lines else ""}

@@ -36,7 +36,7 @@ def start(kind: str, *, subject: str, by: User | None = None, **parameters: obje
     on, else there is a new one."""
     job = latest_for(subject, kind)
     if job is None or job.state == JobState.DONE:
-        return submit(kind, subject=subject, by=by, **parameters)
+        return submit(kind, subject=subject, run_after=None, by=by, **parameters)
     return resume(job=job) if job.is_finished else job
 
 

@@ -6,7 +6,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
-from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.jobs import selectors, services
 from humanexp.jobs.models import Job
@@ -62,7 +61,7 @@ def _job(pk: int) -> Job:
 
 
 def _context(job: Job) -> dict[str, object]:
-    return partial_context(job, now=clock.now())
+    return partial_context(job)
 
 
 def _answer(request: HttpRequest, job: Job) -> HttpResponse:

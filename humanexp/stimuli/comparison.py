@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -173,18 +172,14 @@ def comparison_json(a: StimulusSet, b: StimulusSet) -> dict[str, Any]:
     return {**described, "cautions": _cautions(a, b), **compare(a, b).to_dict()}
 
 
-def comparison_file(a: StimulusSet, b: StimulusSet, suffix: str) -> bytes:
+def write_file(a: StimulusSet, b: StimulusSet, path: Path) -> Path:
     """The page's drawings as one .svg, .pdf or .png file."""
     from analysis.figures.comparison import write_comparison
 
     comparison = compare(a, b)
     names = [one.name for one in comparison.functions]
     labels = dict(zip(names, _labels(names), strict=True))
-    with tempfile.TemporaryDirectory() as folder:
-        path = write_comparison(
-            Path(folder) / f"comparison.{suffix}", comparison, names=(a.name, b.name), labels=labels
-        )
-        return path.read_bytes()
+    return write_comparison(path, comparison, names=(a.name, b.name), labels=labels)
 
 
 def _drawn(comparison: FunctionComparison) -> DrawnFunction:

@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from humanexp.core import clock
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import InputRefused
 from humanexp.experiments import selectors as experiments
@@ -61,5 +60,5 @@ def write_report(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _under_way(request: HttpRequest, job: Job, page: str) -> HttpResponse:
     if getattr(request, "htmx", False):
-        return render(request, "jobs/_job.html", partial_context(job, now=clock.now()))
+        return render(request, "jobs/_job.html", partial_context(job))
     return redirect(page)

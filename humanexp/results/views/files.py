@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from pathlib import Path
+from functools import partial
 
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -12,13 +11,13 @@ from django.views.decorators.http import require_GET
 
 from analysis.figures import Figure
 from humanexp.core.errors import NotFound
+from humanexp.core.pages import FIGURE_KINDS, attached, drawn
 from humanexp.core.storage import media_path
 from humanexp.experiments import selectors as experiments
 from humanexp.results import charts, exports, selectors
 from humanexp.results.cards import figure_value
 from humanexp.results.views.lookup import run_of
 
-_CONTENT_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 #: As in `analysis.figures.paper.WIDTHS`.
 _WIDTHS = ("text", "column", "page")
 
@@ -34,7 +33,7 @@ def figure_json(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 @require_GET
 def figure_file(request: HttpRequest, slug: str, key: str, suffix: str) -> HttpResponse:
     """A figure as a file for a paper; ?band=, ?observer= and ?width= choose what is drawn, and how wide."""
-    if suffix not in _CONTENT_TYPES:
+    if suffix not in FIGURE_KINDS:
         raise NotFound("Figures come as .svg, .pdf and .png.")
     width = request.GET.get("width", "text")
     if width not in _WIDTHS:
@@ -44,10 +43,8 @@ def figure_file(request: HttpRequest, slug: str, key: str, suffix: str) -> HttpR
         figure = figure.with_band(request.GET["band"])
     if "observer" in request.GET:
         figure = figure.only(request.GET.getlist("observer"))
-    with tempfile.TemporaryDirectory() as folder:
-        content = figure.to_file(Path(folder) / f"figure.{suffix}", width=width).read_bytes()
-    name = f"{slug}-{key}.{suffix}"
-    return _attached(content, _CONTENT_TYPES[suffix], name, inline="inline" in request.GET)
+    content = drawn(suffix, partial(figure.to_file, width=width))
+    return attached(content, FIGURE_KINDS[suffix], f"{slug}-{key}.{suffix}", inline="inline" in request.GET)
 
 
 @login_required
@@ -60,7 +57,7 @@ def table_file(request: HttpRequest, slug: str, key: str, table: str, suffix: st
     content, kind = (found.to_csv(), "text/csv") if suffix == "csv" else (found.to_latex(), "application/x-tex")
     # Two charts of one study may have tables of one name.
     name = table if table == key else f"{key}-{table}"
-    return _attached(content.encode(), f"{kind}; charset=utf-8", f"{slug}-{name}.{suffix}")
+    return attached(content.encode(), f"{kind}; charset=utf-8", f"{slug}-{name}.{suffix}")
 
 
 @login_required
@@ -69,7 +66,7 @@ def findings_file(request: HttpRequest, slug: str) -> HttpResponse:
     """Every number of the pages, unrounded."""
     run = run_of(request, slug)
     content = json.dumps(selectors.findings_json(run) | exports.since_of(run), allow_nan=False)
-    return _attached(content.encode(), "application/json", f"{slug}-findings.json")
+    return attached(content.encode(), "application/json", f"{slug}-findings.json")
 
 
 @login_required
@@ -103,12 +100,6 @@ def _figure(chart: charts.Chart) -> Figure:
     if chart.figure is None:
         raise NotFound(f"{chart.key!r} is a table; there is no figure of it.")
     return chart.figure
-
-
-def _attached(content: bytes, kind: str, name: str, *, inline: bool = False) -> HttpResponse:
-    response = HttpResponse(content, content_type=kind)
-    response["Content-Disposition"] = f'{"inline" if inline else "attachment"}; filename="{name}"'
-    return response
 
 
 def _file(relative: str, name: str, kind: str) -> FileResponse:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from analysis.findings.model import Findings
-from humanexp.core import clock, navigation
+from humanexp.core import navigation
 from humanexp.core.errors import NotFound
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Origin, Study
@@ -126,7 +126,7 @@ def methods(request: HttpRequest, slug: str) -> HttpResponse:
         "plan": plan,
         "facts": reporting.report_facts(run),
         "report": selectors.latest_report(run),
-        "report_job": partial_context(job, now=clock.now()) if job and _is_shown(job, run) else None,
+        "report_job": partial_context(job) if job and _is_shown(job, run) else None,
         "notes": selectors.findings(run).notes,
     }
     if plan is None and study.origin == Origin.COLLECTED:
@@ -171,7 +171,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
             (other, Selection.model_validate(other.selection).sentences) for other in selectors.other_choices(study)
         ],
         "analysis_jobs": [
-            partial_context(job, now=clock.now())
+            partial_context(job)
             | {"sentences": Selection.model_validate(job.parameters.get("selection") or {}).sentences}
             for job in under_way
         ],

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.core.pages import FIGURE_KINDS, attached, drawn
 from humanexp.stimuli import selectors
-from humanexp.stimuli.comparison import comparison_file, comparison_json, comparison_page
+from humanexp.stimuli.comparison import comparison_json, comparison_page, write_file
 from humanexp.stimuli.models import StimulusSet
-
-_CONTENT_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 
 
 @login_required
@@ -35,12 +36,11 @@ def compare_json(request: HttpRequest) -> HttpResponse:
 @require_GET
 def compare_file(request: HttpRequest, suffix: str) -> HttpResponse:
     """The page's drawings as a file for a paper."""
-    if suffix not in _CONTENT_TYPES:
+    if suffix not in FIGURE_KINDS:
         raise NotFound("The comparison comes as .svg, .pdf and .png.")
     a, b = _pair(request)
-    response = HttpResponse(comparison_file(a, b, suffix), content_type=_CONTENT_TYPES[suffix])
-    response["Content-Disposition"] = f'attachment; filename="{a.name}-{b.name}.{suffix}"'
-    return response
+    content = drawn(suffix, partial(write_file, a, b))
+    return attached(content, FIGURE_KINDS[suffix], f"{a.name}-{b.name}.{suffix}")
 
 
 def _pair(request: HttpRequest) -> tuple[StimulusSet, StimulusSet]:

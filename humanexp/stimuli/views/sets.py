@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
@@ -12,18 +10,16 @@ from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from humanexp.core import clock
+from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
-from humanexp.core.models import User
+from humanexp.core.pages import FIGURE_KINDS, attached, drawn, render_part
 from humanexp.jobs.models import Job
-from humanexp.jobs.pace import pace_of
+from humanexp.jobs.pace import partial_context
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli import coverage, listing, previews, selectors, services
 from humanexp.stimuli.exports import manifest_lines
 from humanexp.stimuli.forms import StimulusSetForm
 from humanexp.stimuli.models import Sampling, StimulusSet
-
-_CONTENT_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 
 
 @login_required
@@ -39,7 +35,7 @@ def new(request: HttpRequest) -> HttpResponse:
     """Describe a set and start making it."""
     form = StimulusSetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        by = request.user if isinstance(request.user, User) else None
+        by = user_of(request)
         try:
             stimulus_set = services.create_stimulus_set(**form.cleaned_data, by=by)
         except InvalidRequest as error:
@@ -86,9 +82,8 @@ def estimate(request: HttpRequest) -> HttpResponse:
 def stimulus_set(request: HttpRequest, name: str) -> HttpResponse:
     """A set: how evenly it covers the range, how it looks, how it was made. For htmx the part that grows."""
     found = selectors.stimulus_set_by_name(name)
-    job = latest_for(found.job_subject)
-    template = "stimuli/_stimulus_set.html" if getattr(request, "htmx", False) else "stimuli/stimulus_set.html"
-    return render(request, template, _context(found, job, request.GET.get("function", "")))
+    context = _context(found, latest_for(found.job_subject), request.GET.get("function", ""))
+    return render_part(request, "stimuli/stimulus_set.html", context)
 
 
 @login_required
@@ -102,27 +97,20 @@ def coverage_json(request: HttpRequest, name: str) -> JsonResponse:
 @require_GET
 def coverage_file(request: HttpRequest, name: str, suffix: str) -> HttpResponse:
     """The coverage as a picture; `?function=` says whose stimuli stand below it."""
-    if suffix not in _CONTENT_TYPES:
+    if suffix not in FIGURE_KINDS:
         raise NotFound("The coverage comes as .svg, .png and .pdf.")
     found = selectors.stimulus_set_by_name(name)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"coverage.{suffix}"
-        coverage.write_picture(found, path, request.GET.get("function", ""))
-        content = path.read_bytes()
-    how = "inline" if "inline" in request.GET else "attachment"
-    return HttpResponse(
-        content,
-        content_type=_CONTENT_TYPES[suffix],
-        headers={"Content-Disposition": f'{how}; filename="{found.name}-coverage.{suffix}"'},
-    )
+    function = request.GET.get("function", "")
+    content = drawn(suffix, lambda path: coverage.write_picture(found, path, function))
+    name = f"{found.name}-coverage.{suffix}"
+    return attached(content, FIGURE_KINDS[suffix], name, inline="inline" in request.GET)
 
 
 @login_required
 @require_POST
 def generate(request: HttpRequest, name: str) -> HttpResponse:
     """Start making the stimuli, or go on where it stopped."""
-    by = request.user if isinstance(request.user, User) else None
-    services.start_generation(stimulus_set=selectors.stimulus_set_by_name(name), by=by)
+    services.start_generation(stimulus_set=selectors.stimulus_set_by_name(name), by=user_of(request))
     return redirect("stimuli:stimulus_set", name=name)
 
 
@@ -136,8 +124,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
             refusal = _("Type the name of the set exactly as it stands above.")
         else:
             try:
-                by = request.user if isinstance(request.user, User) else None
-                services.request_deletion(stimulus_set=found, by=by)
+                services.request_deletion(stimulus_set=found, by=user_of(request))
             except ApplicationError as error:
                 refusal = error.message
             else:
@@ -161,7 +148,6 @@ def manifest(request: HttpRequest, name: str) -> StreamingHttpResponse:
 
 def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[str, Any]:
     functions = coverage.coverage_of(stimulus_set)
-    error_lines = job.error.strip().splitlines() if job else []
     shown = next((one for one in functions if one.name == function), functions[0] if functions else None)
     return {
         "stimulus_set": stimulus_set,
@@ -173,7 +159,5 @@ def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[
         "n_reachable": sum(one.reachable for one in functions),
         "uneven": [one for one in functions if not one.is_even],
         "missed": sum(one.missed for one in functions),
-        "job": job,
-        "pace": pace_of(job, now=clock.now()) if job else None,
-        "error_line": error_lines[-1] if error_lines else "",
+        **partial_context(job),
     }

@@ -15,10 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from humanexp.core import clock
+from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, NotFound
-from humanexp.core.models import User
-from humanexp.jobs.models import Job
 from humanexp.jobs.pace import partial_context
 from humanexp.stimuli import services, source_thumbnails
 from humanexp.stimuli.models import SourceSet
@@ -54,7 +52,7 @@ def _new(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            services.request_import(**form.cleaned_data, by=_user(request))
+            services.request_import(**form.cleaned_data, by=user_of(request))
         except ApplicationError as error:
             field = next((name for name in error.fields if name in form.fields), None)
             form.add_error(field or "archive", error.message)
@@ -73,7 +71,7 @@ def source_set(request: HttpRequest, name: str) -> HttpResponse:
         job = selectors.import_job_of(name)
         if job is None:
             raise
-        return render(request, "stimuli/sources/importing.html", {"name": name, **_job_context(job)})
+        return render(request, "stimuli/sources/importing.html", {"name": name, **partial_context(job)})
     if getattr(request, "htmx", False):
         return render(request, "stimuli/sources/_gallery.html", _gallery(request, found))
     return render(request, "stimuli/sources/source_set.html", _context(request, found))
@@ -87,7 +85,7 @@ def describe(request: HttpRequest, name: str) -> HttpResponse:
     form = NotesForm(request.POST)
     if not form.is_valid():
         return render(request, "stimuli/sources/source_set.html", _context(request, found, form), status=422)
-    services.describe_source_set(source_set=found, **form.cleaned_data, by=_user(request))
+    services.describe_source_set(source_set=found, **form.cleaned_data, by=user_of(request))
     messages.success(request, _("The notes are saved."))
     return redirect("stimuli:source_set", name=name)
 
@@ -96,7 +94,7 @@ def describe(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def freeze(request: HttpRequest, name: str) -> HttpResponse:
     """Let nothing in the set change any more."""
-    services.freeze_source_set(source_set=selectors.source_set_by_name(name), by=_user(request))
+    services.freeze_source_set(source_set=selectors.source_set_by_name(name), by=user_of(request))
     messages.success(request, _("The set is frozen."))
     return redirect("stimuli:source_set", name=name)
 
@@ -105,8 +103,7 @@ def freeze(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, name: str) -> HttpResponse:
     """Remove a set that is neither frozen nor used."""
-    by = request.user if isinstance(request.user, User) else None
-    services.delete_source_set(source_set=selectors.source_set_by_name(name), by=by)
+    services.delete_source_set(source_set=selectors.source_set_by_name(name), by=user_of(request))
     messages.success(request, _("The pictures %(name)s are deleted.") % {"name": name})
     return redirect("stimuli:stimulus_sets")
 
@@ -145,7 +142,7 @@ def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = No
         "stimulus_sets": list(found.stimulus_sets.all()),
         "notes_form": form or NotesForm(initial={"provenance": found.provenance, "licence": found.licence}),
         "report": found.import_report,
-        **_job_context(selectors.rating_job_of(found)),
+        **partial_context(selectors.rating_job_of(found)),
         **_gallery(request, found),
     }
 
@@ -164,11 +161,3 @@ def _gallery(request: HttpRequest, found: SourceSet) -> dict[str, Any]:
         "names": CATEGORIES,
         "rated": bool(found.gold_classifiers),
     }
-
-
-def _job_context(job: Job | None) -> dict[str, object]:
-    return partial_context(job, now=clock.now())
-
-
-def _user(request: HttpRequest) -> User | None:
-    return request.user if isinstance(request.user, User) else None
