@@ -32,8 +32,7 @@ def submit(
 
 
 def start(kind: str, *, subject: str, by: User | None = None, **parameters: object) -> Job:
-    """The job of a kind about a subject: one that waits or runs is left alone, one that failed or was cancelled goes
-    on, else there is a new one."""
+    """Let a subject have its job of a kind: one under way is left alone, one that failed or was cancelled goes on."""
     job = latest_for(subject, kind)
     if job is None or job.state == JobState.DONE:
         return submit(kind, subject=subject, run_after=None, by=by, **parameters)
