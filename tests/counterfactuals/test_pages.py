@@ -90,7 +90,7 @@ def test_the_board_is_sorted_by_what_is_asked(signed_in, finished) -> None:
 
 def test_a_round_without_answers_is_not_closed(signed_in, order) -> None:
     run, job = services.create_search(
-        order=order(oracle="crowd:", size_px=112, pictures=4, population="scripted", answers_per_picture=2)
+        **order(oracle="crowd:", size_px=112, pictures=4, population="scripted", answers_per_picture=2)
     )
     runner.run_waiting(kinds=[job.kind])
     page = signed_in.get(f"/counterfactuals/{run.name}/").content.decode()

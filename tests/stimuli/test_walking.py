@@ -162,7 +162,8 @@ def test_an_unknown_original_gets_a_plain_page(researcher: Client, stimulus_set:
 
 
 def test_examples_of_all_functions_are_changed_alike(source_set: SourceSet) -> None:
-    clean = walking._prepared(str(media_path(source_set.images.order_by("key").first().file)), 160, "whole")
+    image = source_set.images.order_by("key").first()
+    clean = walking.prepared(str(media_path(image.file)), image.sha256, 160, "whole")
     reference = VifReference(clean)
     for function in ("gaussian_noise", "gaussian_blur"):
         png = previews.function_example(source_set, function)
