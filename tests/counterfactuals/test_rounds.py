@@ -30,7 +30,7 @@ from tests.counterfactuals.test_search import done
 def run(order) -> SearchRun:
     """Noise in half steps of its domain: not seen, half way, nothing left to see."""
     made, job = services.create_search(
-        order=order(
+        **order(
             name="judged", generator="corruption:gaussian_noise,step=0.5", oracle="crowd:", size_px=112, pictures=5,
             population="scripted", answers_per_picture=2, cap_cents=5000, batch=3,
         )
@@ -153,7 +153,7 @@ def test_a_search_does_not_go_on_against_another_network_than_it_began_with(orde
     for suffix in (".pt2", ".json"):
         shutil.copy(folder_of("classifiers") / f"clean{suffix}", tmp_path / f"model{suffix}")
     made, job = services.create_search(
-        order=order(
+        **order(
             name="judged", classifier=f"export:{tmp_path / 'model.pt2'}", oracle="crowd:", size_px=112, pictures=5,
             population="scripted", answers_per_picture=1, batch=5,
         )
@@ -230,7 +230,7 @@ def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_scripted_people_judge_over_http(live_server: Any, settings: Any, order) -> None:
     settings.PUBLIC_URL = live_server.url
     run, job = services.create_search(
-        order=order(
+        **order(
             name="http", generator="corruption:gaussian_noise,step=0.5", oracle="crowd:", size_px=112, pictures=6,
             population="scripted", answers_per_picture=3,
         )
