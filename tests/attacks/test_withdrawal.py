@@ -14,11 +14,13 @@ from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import AuditEvent
 from humanexp.experiments import selectors, services
 from humanexp.experiments.answer_counts import answer_counts
-from humanexp.experiments.live.figures import figures_of
+from humanexp.experiments.live.figures import SESSIONS, kept_figures
 from humanexp.experiments.live.rows import page_of
 from humanexp.experiments.models import Response, Session, SessionState
 from humanexp.experiments.services.leaving import KEPT_DAYS
+from humanexp.experiments.tallies import make_tally
 from humanexp.experiments.working_time import active_minutes
+from humanexp.jobs.registry import silent
 from humanexp.results import tables
 from humanexp.screening import selectors as screening
 from humanexp.screening import services as judging
@@ -62,6 +64,11 @@ def days(monkeypatch):
     return later
 
 
+def figures_now(study):
+    make_tally(study=study, name=SESSIONS.name, report=silent)
+    return kept_figures(study)[1]
+
+
 def seen_by_analyses(study, session):
     """What every reader of answers gives."""
     rows = list(study.sessions.all())
@@ -76,8 +83,7 @@ def seen_by_analyses(study, session):
         "accepted": screening.accepted_sessions(study),
         "verdicts": screening.current_verdicts(study),
         "counts": answer_counts(study),
-        "devices": figures_of(study).devices,
-        "timing": figures_of(study).timing,
+        "figures": figures_now(study),
         "certificate": certificate_of(study).model_dump(),
         "working time": active_minutes([session.pk]),
         "trials of analyses": tables.trials_of(study).to_csv(),
@@ -102,7 +108,7 @@ def test_a_withdrawn_session_is_hidden_from_every_analysis_as_if_it_were_erased(
     erased = seen_by_analyses(study, victim)
     for name, value in before.items():
         assert hidden[name] == erased[name], name
-        if name not in ("accepted", "gold performance", "golds page", "certificate", "timing", "devices"):
+        if name not in ("accepted", "gold performance", "golds page", "certificate", "figures"):
             assert hidden[name] != value, f"{name} shows the session while it counts"
 
 
