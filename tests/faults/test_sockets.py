@@ -81,8 +81,9 @@ def test_others_are_answered_at_once(web: str, kind: str, count: int, record_pro
 
 def asked_for_files(count: int = 20) -> bytes:
     """Requests at once for what is, taken together, larger than any buffer."""
-    largest = max((ROOT / "humanexp" / "static" / "vendor").rglob("*.js"), key=lambda path: path.stat().st_size)
-    head = f"GET /{largest.relative_to(ROOT)} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    product = ROOT / "humanexp"
+    largest = max((product / "static" / "vendor").rglob("*.js"), key=lambda path: path.stat().st_size)
+    head = f"GET /{largest.relative_to(product)} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     return f"{head}\r\n".encode() * (count - 1) + f"{head}Connection: close\r\n\r\n".encode()
 
 
