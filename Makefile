@@ -47,9 +47,10 @@ endif
 
 # Faults run one after the other: they starve, stop and kill what a neighbour would need.
 .PHONY: verify
-verify: $(VENV)/tests.stamp  ## attacks, studies whose processes are killed, faults, and the product alone
+verify: $(VENV)/tests.stamp  ## attacks, killed studies, faults, simulated claims in small, and the product alone
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/attacks tests/journeys $(ARGS)
 	$(PY) -m pytest -m "not slow" tests/faults $(ARGS)
+	$(PY) -m benchmarks.claims --smoke
 	$(MAKE) --no-print-directory product
 
 .PHONY: product

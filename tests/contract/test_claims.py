@@ -1,0 +1,55 @@
+"""What is published was tried: no claim without a simulation, no simulation without a claim, and no limit missed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from analysis.claims import CLAIMS
+from benchmarks.claims import __main__ as told
+from benchmarks.claims._cells import Cell, Limit, cells_of, scripts, summary
+
+EVERY = [(script, cell) for script in scripts() for cell in cells_of(script)]
+
+
+def test_every_claim_has_a_simulation_and_every_simulation_a_claim() -> None:
+    assert {cell.claim for _, cell in EVERY} == {claim.name for claim in CLAIMS}
+    assert len({claim.name for claim in CLAIMS}) == len(CLAIMS)
+
+
+@pytest.mark.parametrize(("script", "cell"), EVERY, ids=[f"{script}: {cell.name}" for script, cell in EVERY])
+def test_every_cell_was_run_and_kept_its_limits(script: str, cell: Cell) -> None:
+    found = told.stored(script).get(cell.name)
+    assert found is not None, f"never measured: python -m benchmarks.claims.{script} --write"
+    assert (found["claim"], found["runs"]) == (cell.claim, cell.runs)
+    assert set(cell.limits) <= set(found["quantities"])
+    for quantity, limit in cell.limits.items():
+        one = found["quantities"][quantity]
+        assert limit.keeps(one["mean"], one["error"]), (quantity, one)
+
+
+def test_the_page_of_claims_is_up_to_date() -> None:
+    assert told.DOCUMENT.read_text() == told.document(), "python -m benchmarks.claims writes it"
+
+
+def test_claims_and_their_words_load_nothing_that_computes() -> None:
+    script = "import sys, analysis.claims; print(sorted({'scipy', 'statsmodels', 'pandas'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "limit", "is_kept"),
+    [
+        ([0.0] * 95 + [1.0] * 5, Limit(at_most=0.05), True),
+        ([0.0] * 85 + [1.0] * 15, Limit(at_most=0.05), False),
+        ([0.0] * 90 + [1.0] * 10, Limit(at_most=0.05), True),  # 2.3 Monte Carlo errors above it
+        ([1.0] * 80 + [0.0] * 20, Limit(at_least=0.93), False),
+        ([1.0] * 100, Limit(at_least=0.93), True),
+        ([float("nan")] * 100, Limit(at_least=0.93), False),  # never said is not shown
+    ],
+)
+def test_a_limit_is_missed_beyond_its_monte_carlo_error(outcomes: list[float], limit: Limit, is_kept: bool) -> None:
+    cell = Cell("claim", "studies", lambda rng: {}, {"rate": limit})
+    assert summary(cell, [{"rate": one} for one in outcomes])["rate"]["kept"] is is_kept
