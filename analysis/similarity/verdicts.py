@@ -44,8 +44,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     p = np.asarray(p_values, dtype=np.float64)
     if not np.all((p >= 0.0) & (p <= 1.0)):
         raise InvalidInput("P-values lie in [0, 1].")
-    order = np.argsort(p, kind="stable")
-    scaled = p[order] * np.arange(len(p), 0, -1)
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
-    return [float(value) for value in adjusted]
+    from statsmodels.stats.multitest import multipletests
+
+    return [float(value) for value in multipletests(p, method="holm")[1]]

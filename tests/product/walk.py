@@ -18,7 +18,7 @@ from tests.product.declared_imports import ROOT, undeclared
 from tests.product.steps import check, step
 
 #: Packages of the tests: where one of them is installed, a missing declaration goes unnoticed.
-NOT_OF_THE_PRODUCT = ("pytest", "hypothesis", "statsmodels", "moto", "playwright", "timm", "mypy")
+NOT_OF_THE_PRODUCT = ("pytest", "hypothesis", "moto", "playwright", "timm", "mypy")
 NETWORKS = ("fixtures/classifiers/clean.pt2", "fixtures/classifiers/robust.pt2")
 
 TRANSFER = """
