@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.errors import InvalidInput, TooFewResponses
+from analysis.summaries import one_row, plot_figure, screen
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas as pd
 
 FloatArray = NDArray[np.float64]
 
@@ -37,6 +43,39 @@ class ErrorConsistency:
     n: int
     accuracies: tuple[float, float]
     interval: tuple[float, float] | None = None
+
+    def __repr__(self) -> str:
+        """Kappa, and the pictures it rests on."""
+        from analysis.reporting.wording import with_interval
+
+        return f"<ErrorConsistency: kappa {with_interval(self.kappa, self.interval)} on {self.n:,} pictures>"
+
+    def summary(self) -> str:
+        """One screen of text: kappa, what it is made of, and on how many pictures."""
+        from analysis.reporting.wording import with_interval
+
+        return screen(
+            "Error consistency of two observers",
+            (
+                ("kappa", with_interval(self.kappa, self.interval)),
+                ("observed", f"{self.observed:.3f}"),
+                ("expected", f"{self.expected:.3f} of independent observers of these accuracies"),
+                ("accuracies", " and ".join(f"{one:.3f}" for one in self.accuracies)),
+                ("pictures", f"{self.n:,}"),
+            ),
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: ``kappa`` with ``lower`` and ``upper``, ``observed``, ``expected``, ``n``, both accuracies."""
+        first, second = self.accuracies
+        values = {"kappa": self.kappa, "interval": self.interval, "observed": self.observed, "expected": self.expected}
+        return one_row({**values, "n": self.n, "accuracy_a": first, "accuracy_b": second})
+
+    def plot(self, ax: matplotlib.axes.Axes | None = None) -> matplotlib.axes.Axes:
+        """Draw kappa with its interval, on axes that are made if not given."""
+        from analysis.figures.results import error_consistency_figure
+
+        return plot_figure(error_consistency_figure(self), ax)
 
 
 def error_consistency(

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.curves.bands import Bands
+from analysis.curves.bands import Bands, band_grid
 from analysis.curves.basis import SplineBasis, spline_basis
 from analysis.curves.binning import Bin, Binning, BinRule
 from analysis.curves.bootstrap import Bootstrap, Scheme, Spread, Unit, spread_of
 from analysis.errors import InvalidInput
+from analysis.summaries import plot_figure, screen
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas as pd
+
+    from analysis.figures import Observer
 
 FloatArray = NDArray[np.float64]
 AnchorKind = Literal["none", "fixed", "soft"]
@@ -219,6 +226,102 @@ class CurveFit:
         """The range of visual change that both curves measured; None when there is none."""
         lower, upper = max(self.measured[0], other.measured[0]), min(self.measured[1], other.measured[1])
         return (lower, upper) if lower < upper else None
+
+    def __repr__(self) -> str:
+        """What it is of, and its area."""
+        from analysis.reporting.wording import with_interval
+
+        return f"<CurveFit: {self.n_trials:,} answers, area {with_interval(self.area, self.area_interval)}>"
+
+    def summary(self) -> str:
+        """One screen of text: area, range, thresholds, what it rests on and how it was made."""
+        from analysis.curves.thresholds import threshold
+        from analysis.reporting.wording import counted, with_interval
+
+        low, high = self.measured
+        level = f", {100 * self.config.level:g} % interval" if self.area_interval else ""
+        withheld = "; withheld as a headline: too much is extrapolated" if self.is_withheld else ""
+        people = counted(self.n_participants, "participant") if self.n_participants else ""
+        originals = counted(self.n_originals, "original") if self.n_originals else ""
+        found = {rate: threshold(self, rate).v for rate in (0.75, 0.5)}
+        reached = (f"{100 * rate:.0f} %: " + ("never" if v is None else f"{v:.2f}") for rate, v in found.items())
+        held = {"fixed": "fixed", "soft": f"{self.anchor.n:,} clean answers"}.get(self.anchor.kind, "")
+        refits = f"{self.config.n_bootstrap} refits, resampled {self.config.scheme}: {self.scheme_reason}"
+        return screen(
+            f"Performance curve ({self.config.method}), {self.config.label_space} labels",
+            (
+                ("area", with_interval(self.area, self.area_interval) + level + withheld),
+                ("measured", f"Δv {low:.2f} to {high:.2f}; {100 * self.extrapolated:.0f} % extrapolated"),
+                ("mean where measured", f"{self.mean_between(low, high):.3f}"),
+                ("Δv at rate", ", ".join(reached)),
+                ("answers", ", ".join(part for part in (f"{self.n_trials:,}", people, originals) if part)),
+                (
+                    "bins",
+                    f"{len(self.bins)} of {self.config.n_bins} occupied, {len(self.empty_bins)} empty between them",
+                ),
+                ("held at 0", "" if self.anchor.value is None else f"{self.anchor.value:.3f} ({held})"),
+                ("bands", refits if self.bootstrap is not None else "none: fitted without n_bootstrap"),
+                ("data", f"{self.data_digest[:12]}, {self.code_version}"),
+            ),
+        )
+
+    def to_frame(self, what: Literal["curve", "bins"] = "curve") -> pd.DataFrame:
+        """The curve on a grid of visual change, or its bins, as a table.
+
+        Parameters
+        ----------
+        what : {"curve", "bins"}
+
+        Returns
+        -------
+        DataFrame
+            "curve": one row a visual change, 201 of them, with ``v``, ``estimate`` and, NaN without refits,
+            ``standard_error``, ``lower``, ``upper``, ``simultaneous_lower``, ``simultaneous_upper``. "bins": one row an
+            occupied bin, with ``index``, ``v``, ``n``, ``rate``, ``correct``, ``originals``.
+
+        Raises
+        ------
+        InvalidInput
+            If something else is asked for.
+        """
+        import pandas as pd
+
+        if what == "bins":
+            return pd.DataFrame([one.to_dict() for one in self.bins])
+        if what != "curve":
+            raise InvalidInput(f"A curve has a table 'curve' and a table 'bins', not {what!r}.")
+        v = band_grid()
+        known: Mapping[str, Any] = {} if self.bands is None else self.bands.to_dict()
+        columns = ("standard_error", "lower", "upper", "simultaneous_lower", "simultaneous_upper")
+        frame = {"v": v, "estimate": self.predict(v), **{name: known.get(name, np.nan) for name in columns}}
+        return pd.DataFrame(frame)
+
+    def plot(
+        self,
+        ax: matplotlib.axes.Axes | None = None,
+        *,
+        observer: Observer | None = None,
+        measure: str = "accuracy",
+    ) -> matplotlib.axes.Axes:
+        """Draw the curve with its pointwise band, and people's bins with exact binomial intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Made where none are given; several curves may stand on the same.
+        observer : analysis.figures.Observer, optional
+            Name and look; by default people where participants are known, else a classifier.
+        measure : str
+            Name of the ordinate; of "accuracy" the chance level is drawn, too.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from analysis.figures.results import PEOPLE, SOME_CLASSIFIER, fit_figure
+
+        default = PEOPLE if self.n_participants else SOME_CLASSIFIER
+        return plot_figure(fit_figure(self, observer or default, measure=measure), ax)
 
     def to_dict(self, *, draws: bool = True) -> dict[str, Any]:
         """Plain values from which `from_dict` makes an equal curve.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 #: What a legend's entry takes beside its words, in sizes of its letters: a stroke, its distance, the gap to the next.
 _STROKE = 3.2 + 0.8 + 2.0
@@ -44,7 +45,7 @@ def legend_columns(names: Sequence[str], size: float, width: float) -> int:
     Parameters
     ----------
     names : sequence of str
-        Entries, which fill one column after the other.
+        Entries, which fill one column after the other; the first columns hold one more where they do not come out even.
     size : float
         Of the letters, points.
     width : float
@@ -54,7 +55,8 @@ def legend_columns(names: Sequence[str], size: float, width: float) -> int:
         max(width_of(line, size) for line in name.splitlines() or [""]) + _STROKE * size / _POINTS for name in names
     ]
     for columns in range(len(names), 1, -1):
-        rows = -(-len(names) // columns)
-        if sum(max(entries[start : start + rows]) for start in range(0, len(entries), rows)) <= width:
+        rows, longer = divmod(len(names), columns)
+        starts = [place * rows + min(place, longer) for place in range(columns + 1)]
+        if sum(max(entries[start:end]) for start, end in pairwise(starts)) <= width:
             return columns
     return 1

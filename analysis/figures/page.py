@@ -6,6 +6,7 @@ from textwrap import wrap
 from typing import Any
 
 from analysis.figures.style import (
+    FAINT,
     GRID,
     INK,
     INK_SOFT,
@@ -160,6 +161,9 @@ def _plotly_entries(trace: Trace, largest_n: int) -> list[dict[str, Any]]:
         case Points():
             return [
                 {
+                    # A rate of 0 or 1 is drawn whole.
+                    "cliponaxis": False,
+                    **_whiskers(trace),
                     "type": "scatter",
                     "mode": "lines+markers" if trace.joined else "markers",
                     "name": name,
@@ -186,10 +190,28 @@ def _plotly_entries(trace: Trace, largest_n: int) -> list[dict[str, Any]]:
                     "y": _rounded(trace.height),
                     "width": trace.width,
                     "yaxis": "y2",
-                    "marker": {"color": _rgba(style.colour, 0.55)},
+                    "marker": {"color": FAINT},
                     "hovertemplate": "Δv %{x:.3f}: %{y} answers<extra></extra>",
                 }
             ]
+
+
+def _whiskers(trace: Points) -> dict[str, Any]:
+    """The intervals of dots, thin and grey."""
+    if not trace.intervals:
+        return {}
+    ends = list(zip(trace.y, trace.intervals, strict=True))
+    return {
+        "error_y": {
+            "type": "data",
+            "symmetric": False,
+            "array": [round(max(upper - y, 0.0), 6) for y, (_, upper) in ends],
+            "arrayminus": [round(max(y - lower, 0.0), 6) for y, (lower, _) in ends],
+            "color": FAINT,
+            "thickness": 1,
+            "width": 0,
+        }
+    }
 
 
 def _plotly_estimates(trace: Estimates) -> list[dict[str, Any]]:

@@ -9,8 +9,14 @@ from typing import Literal
 from analysis.errors import InvalidInput
 from analysis.figures.style import Observer
 from analysis.figures.value import Axis, Band, Bars, Figure, Line, Mark, Numbers, Points, Shaded, Trace
+from analysis.proportions import exact_bound
 
 BandKind = Literal["pointwise", "simultaneous"]
+
+#: Rates from 0 to 1, and room for a dot on either of them.
+_RATES = (-0.03, 1.03)
+#: Left out on each side of the interval of a dot.
+_TAIL = 0.025
 
 
 @dataclass(frozen=True)
@@ -85,21 +91,28 @@ def curve_figure(
     traces += [Line(curve.observer, curve.v, curve.estimate, _details(curve, bin_width)) for curve in ordered]
     for curve in people:
         v, n, rate = _columns(curve.bins)
-        traces.append(Points(curve.observer, v, rate, tuple(int(count) for count in n)))
+        intervals = tuple(exact_bound(share * count, count, _TAIL) for share, count in zip(rate, n, strict=True))
+        traces.append(Points(curve.observer, v, rate, tuple(int(count) for count in n), intervals=intervals))
     if people:
-        v, n, _ = _columns(people[0].bins)
-        traces.append(Bars(people[0].observer, v, n, 0.8 * bin_width))
+        traces.append(_counts(people[0], bin_width))
     measured = (people or ordered)[0].measured
     return Figure(
         title=title,
         description=_describe(ordered, measure),
         x=Axis(x_label, (0.0, 1.0), (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)),
-        y=Axis(measure, (0.0, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        y=Axis(measure, _RATES, (0.0, 0.25, 0.5, 0.75, 1.0)),
         traces=tuple(traces),
         marks=() if chance is None else (Mark(chance, _chance_label(chance)),),
         shaded=tuple(_unmeasured(measured)),
         strip_label="answers",
-        notes=("Dots are bins; their area is proportional to the number of answers.",) if people else (),
+        notes=(
+            (
+                "Dots are bins; their area is proportional to the number of answers. Thin lines: exact binomial 95 % "
+                "intervals of the bins, each answer for itself.",
+            )
+            if people
+            else ()
+        ),
     )
 
 
@@ -133,10 +146,21 @@ def condition_figure(
             f"{trace.observer.name}: from {trace.y[0]:.2f} to {trace.y[-1]:.2f}" for trace in reversed(traces)
         ),
         x=Axis(x_label, (-0.3, len(conditions) - 0.7), categories=tuple(conditions)),
-        y=Axis(measure, (0.0, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        y=Axis(measure, _RATES, (0.0, 0.25, 0.5, 0.75, 1.0)),
         traces=tuple(traces),
         marks=() if chance is None else (Mark(chance, _chance_label(chance)),),
     )
+
+
+def _counts(curve: PlottedCurve, bin_width: float) -> Bars:
+    """Answers in each bin, the bar in the middle of its bin: neighbours never overlap."""
+    last = round(1 / bin_width) - 1
+    heights: dict[int, float] = {}
+    for v, n, _ in curve.bins:
+        place = min(int(v / bin_width + 1e-9), last)
+        heights[place] = heights.get(place, 0.0) + n
+    middles = tuple((place + 0.5) * bin_width for place in heights)
+    return Bars(curve.observer, middles, tuple(heights.values()), 0.9 * bin_width)
 
 
 def _details(curve: PlottedCurve, bin_width: float) -> tuple[str, ...]:

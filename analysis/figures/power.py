@@ -31,7 +31,7 @@ def power_figure(report: SizeReport) -> Figure:
         title="Power by number of people",
         description=f"Share of simulated studies in which the difference is found. {found}.",
         x=Axis("people whose sessions count", (0.0, end), tuple(float(n) for n in range(0, int(end) + 1, step))),
-        y=Axis("power", (0.0, 1.02), _TICKS),
+        y=Axis("power", (-0.03, 1.03), _TICKS),
         traces=(
             Band(_SIMULATED, sizes, tuple(low for low, _ in intervals), tuple(high for _, high in intervals), "95 %"),
             Line(_BETWEEN, line, tuple(report.curve.power(n) for n in line)),
@@ -52,7 +52,7 @@ def believed_figure(first: LogisticDrop, second: LogisticDrop) -> Figure:
         title="Assumed curves",
         description=f"Accuracy falls over visual change; the areas are {first.area:.3f} and {second.area:.3f}.",
         x=Axis("visual change Δv", (0.0, 1.0), _TICKS),
-        y=Axis("accuracy", (0.0, 1.02), (0.0, 0.5, 1.0)),
+        y=Axis("accuracy", (-0.03, 1.03), (0.0, 0.5, 1.0)),
         traces=tuple(
             Line(observer, tuple(map(float, place)), tuple(map(float, curve(place)))) for observer, curve in curves
         ),

@@ -13,6 +13,8 @@ INK, INK_SOFT, FAINT, GRID, SHADE = "#16202b", "#4a5865", "#9aa6b1", "#dde3e9", 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 #: Lengths of strokes and gaps, px; the empty pattern is a solid line.
 DASHES: tuple[tuple[int, ...], ...] = ((), (8, 3), (2, 3), (8, 3, 2, 3), (12, 4), (4, 2))
+#: Those of classifiers: none is solid, so that in grey no classifier is taken for people.
+CLASSIFIER_DASHES: tuple[tuple[int, ...], ...] = (*DASHES[1:], (12, 3, 2, 3, 2, 3))
 #: Colour scales of cells, from the lowest value to the highest; equal steps between the colours.
 SCALES: dict[str, tuple[str, ...]] = {
     # light to dark in one hue: also told apart in grey
@@ -54,7 +56,7 @@ def style_of(observer: Observer) -> Style:
     if observer.role == "participant":
         return Style(FAINT, (), 1.0)
     lap, place = divmod(observer.index, len(PALETTE))
-    return Style(PALETTE[place], DASHES[(place + lap) % len(DASHES)], 2.0)
+    return Style(PALETTE[place], CLASSIFIER_DASHES[(place + lap) % len(CLASSIFIER_DASHES)], 2.0)
 
 
 def dot_radius(n: int, largest: int) -> float:

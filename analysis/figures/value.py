@@ -46,7 +46,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Points:
-    """Dots whose area is proportional to `n`."""
+    """Dots whose area is proportional to `n`, each with its interval where it has one."""
 
     observer: Observer
     x: Numbers
@@ -54,6 +54,8 @@ class Points:
     n: tuple[int, ...]
     #: Joined by a line of the observer's style.
     joined: bool = False
+    #: (lower, upper) of each dot, or none at all.
+    intervals: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,10 @@ class Figure:
             ),
         )
 
+    def without_strip(self) -> Figure:
+        """The same figure without its counts."""
+        return replace(self, traces=tuple(trace for trace in self.traces if not isinstance(trace, Bars)))
+
     @property
     def has_names(self) -> bool:
         """Whether the y axis carries names, from top to bottom."""
@@ -236,8 +242,8 @@ class Figure:
 
         return to_plotly(self)
 
-    def to_file(self, path: Path, *, width: str = "text") -> Path:
+    def to_file(self, path: Path, *, width: str = "text", font: str = "") -> Path:
         """Write an .svg, .pdf or .png file (by its suffix); see `analysis.figures.paper`."""
         from analysis.figures.paper import to_file
 
-        return to_file(self, path, width=width)
+        return to_file(self, path, width=width, font=font)

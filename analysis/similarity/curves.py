@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,11 @@ from analysis.similarity.overlap import bands_overlap
 from analysis.similarity.permutation import CurveTrials, permutation_test, permutations_needed
 from analysis.similarity.verdicts import Verdict, verdict_of
 from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
+from analysis.summaries import one_row, plot_figure, screen
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas as pd
 
 FloatArray = NDArray[np.float64]
 
@@ -88,6 +93,41 @@ class CurveSimilarity:
         if self.equivalent and self.different:
             return f"equivalent, differs by {abs(self.difference):.3f}"
         return self.verdict
+
+    def __repr__(self) -> str:
+        """The verdict, and the difference it rests on."""
+        from analysis.reporting.wording import with_interval
+
+        return f"<CurveSimilarity: {self.statement}, difference {with_interval(self.difference, self.interval)}>"
+
+    def summary(self) -> str:
+        """One screen of text: verdict, difference and band beside their margins, the test."""
+        from analysis.reporting.wording import with_interval
+
+        low, high = self.span
+        p = "p < 0.001" if self.p_adjusted < 0.001 else f"p = {self.p_adjusted:.3f}"
+        return screen(
+            f"Two curves: {self.statement}",
+            (
+                ("mean difference", f"{with_interval(self.difference, self.interval)}, 90 %; margin ±{self.margin:g}"),
+                ("whole curve", f"{self.band[0]:+.3f} to {self.band[1]:+.3f}, 90 % band; margin ±{self.band_margin:g}"),
+                ("test", f"{self.test}, {p} after correction, level {self.alpha:g}"),
+                ("on", f"Δv {low:.2f} to {high:.2f}, which both curves measured"),
+                ("83 % bands overlap", "yes" if self.overlap_83 else "no"),
+                ("answers", f"{self.answers:,}"),
+                ("answers to decide", "" if self.answers_to_decide is None else f"{self.answers_to_decide:,}"),
+            ),
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: every attribute, a pair of numbers in two columns (``lower``, ``upper``: of the difference)."""
+        return one_row({one.name: getattr(self, one.name) for one in fields(self)})
+
+    def plot(self, ax: matplotlib.axes.Axes | None = None) -> matplotlib.axes.Axes:
+        """Draw interval and band of the difference in units of their margins, on axes that are made if not given."""
+        from analysis.figures.results import curve_similarity_figure
+
+        return plot_figure(curve_similarity_figure(self), ax)
 
 
 def compare_curves(

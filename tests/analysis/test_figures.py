@@ -26,7 +26,7 @@ from analysis.figures import (
     index_figure,
     style_of,
 )
-from analysis.figures.paper import WIDTHS, draw
+from analysis.figures.drawing import WIDTHS, draw
 from tests.analysis.figures.series import series_of
 
 GRID = tuple(np.linspace(0, 1, 21))

@@ -26,6 +26,7 @@ def test_every_block_of_the_tutorial_runs(tmp_path: Path) -> None:
         check=False,
     )
     assert found.returncode == 0, found.stderr
-    assert re.search(r"area 0\.\d+ \[0\.\d+, 0\.\d+\]", found.stdout)
-    assert "HMRI 0." in found.stdout and "areas differ by" in found.stdout
+    assert re.search(r"area +0\.\d+ \[0\.\d+, 0\.\d+\]", found.stdout)
+    assert re.search(r"HMRI +0\.", found.stdout) and "mean difference" in found.stdout
+    assert (tmp_path / "sheet.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "gaussian-noise.svg").read_text().startswith("<?xml")

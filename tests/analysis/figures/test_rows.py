@@ -22,7 +22,7 @@ from analysis.figures import (
     similarity_figure,
     times_figure,
 )
-from analysis.figures.paper import draw
+from analysis.figures.drawing import draw
 from analysis.figures.style import SCALES, cell_colour, text_colour
 from tests.analysis.figures.series import series_of
 
