@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,11 @@ def run_pieces(
             done[row["name"], row["seed"]] = row["result"]
     missing = [piece for piece in wanted if piece not in done]
     started = time.perf_counter()
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for number, (piece, result) in enumerate(zip(missing, pool.map(function, missing), strict=True), start=1):
+    # A process of its own takes seconds to start: one alone is not worth it.
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn")) if processes > 1 else nullcontext()
+    with pool as begun:
+        results = map(function, missing) if begun is None else begun.map(function, missing)
+        for number, (piece, result) in enumerate(zip(missing, results, strict=True), start=1):
             done[piece] = result
             if file is not None:
                 with file.open("a") as lines:

@@ -14,6 +14,7 @@ from analysis.figures.table import Cell, estimate
 from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
 from humanexp.core.errors import existing
 from humanexp.counterfactuals.groups import Group
+from humanexp.counterfactuals.selectors import said_of_intervals
 from humanexp.results.cards import FigureJson, figure_value
 from humanexp.results.charts import Chart
 
@@ -216,7 +217,7 @@ def _agreement(group: Group, entries: Sequence[RankAgreement]) -> Chart:
                     (name, *(oor(model, generator) for generator in group.generators))
                     for model, name in group.models.items()
                 ),
-                (_("With 95 % intervals, pictures resampled."),),
+                tuple(sorted({said_of_intervals(run) for run in group.runs})),
             ),
             Table(
                 "ranks",

@@ -130,6 +130,7 @@ def records_of(run: SearchRun) -> list[SearchRecord]:
 
 
 def _scores(run: SearchRun) -> dict[str, Any]:
+    from analysis.claims.robustness import SCORE_INTERVALS
     from analysis.counterfactuals.intervals import scores_by_class
     from analysis.counterfactuals.studies import budget_study
 
@@ -139,12 +140,12 @@ def _scores(run: SearchRun) -> dict[str, Any]:
         clean_correct=[one.clean_correct for one in found],
         valid=[one.valid for one in found],
         counterfactual_correct=[one.counterfactual_correct for one in found],
-        seed=run.seed,
     )
     points = budget_study(found, range(run.budget + 1)) if any(one.valid for one in found) else []
     return {
         "pooled": scored.pooled.to_dict(),
         "classes": {label: one.to_dict() for label, one in scored.classes.items()},
+        "intervals_are": SCORE_INTERVALS,
         "mean_class_oor": scored.mean_class_oor if scored.mean_class_oor == scored.mean_class_oor else None,
         "by_budget": [
             {

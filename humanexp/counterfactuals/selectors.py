@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet, Sum
 
+from analysis.claims.robustness import RESAMPLED_INTERVALS
 from humanexp.core.errors import existing
 from humanexp.core.models import User
 from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, RoundState, SearchRun
@@ -147,6 +148,11 @@ def has_begun(run: SearchRun) -> bool:
 def counterfactual_by_pk(pk: int) -> Counterfactual:
     one = Counterfactual.objects.select_related("source_image", "run").filter(pk=pk).first()
     return existing(one, "There is no such picture.")
+
+
+def said_of_intervals(run: SearchRun) -> str:
+    """How the intervals that are stored with a search's scores came about."""
+    return str(run.scores.get("intervals_are", RESAMPLED_INTERVALS))
 
 
 def _standing(run: SearchRun, human: Mapping[str, tuple[float | None, float | None]]) -> Standing:

@@ -67,6 +67,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "run": run,
         "pooled": run.scores.get("pooled"),
+        "intervals_are": selectors.said_of_intervals(run),
         "classes": sorted(run.scores.get("classes", {}).items()),
         "by_budget": run.scores.get("by_budget", []),
         "rounds": selectors.rounds_of(run),
