@@ -36,6 +36,11 @@ class Clustered:
         """Square root of the variance, shape (q,)."""
         return np.asarray(np.sqrt(self.variance))
 
+    def part(self, which: Sequence[int]) -> Clustered:
+        """Spread of some of the estimates, by their numbers."""
+        chosen = list(which)
+        return Clustered(self.variance[chosen], self.degrees_of_freedom[chosen])
+
     def reach(self, level: float) -> FloatArray:
         """Half the width of the two-sided t interval at this level, shape (q,)."""
         from scipy.special import stdtrit
@@ -77,10 +82,9 @@ def clustered(sums: Sequence[FloatArray], singles: FloatArray) -> Clustered:
     if len(sums) == 1:
         return Clustered(variances[0], freedoms[0])
     total = np.maximum(variances[0] + variances[1] - singles, np.maximum(variances[0], variances[1]))
-    both = variances[0] + variances[1]
-    share = np.stack(variances) / np.where(both > 0.0, both, 1.0)
-    freedom = 1.0 / np.maximum((share**2 / np.stack(freedoms)).sum(axis=0), 1e-12)
-    return Clustered(total, np.where(both > 0.0, freedom, np.minimum(freedoms[0], freedoms[1])))
+    parts = (np.stack(variances) ** 2 / np.stack(freedoms)).sum(axis=0)
+    freedom = np.divide(total**2, parts, out=np.minimum(*freedoms), where=parts > 0.0)
+    return Clustered(total, np.maximum(freedom, 1.0))
 
 
 def _one_way(sums: FloatArray) -> tuple[FloatArray, FloatArray]:

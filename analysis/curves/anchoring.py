@@ -104,13 +104,18 @@ def _end(table: TrialColumns, given: CleanTrials | None, place: float) -> tuple[
         return table.select(~rows), table.select(rows)
     places: ArrayLike = np.full(np.asarray(given.correct).shape, place)
     ids: tuple[Ids | None, Ids | None] = given.participants, given.images
-    trials = TrialColumns.read(places, given.correct, *ids, what)
-    for name in ("participants", "images"):
+    trials = TrialColumns.read(places, given.correct, *ids, what, given.weights)
+    for name in ("participants", "images", "weights"):
         if (getattr(table, name) is None) != (getattr(trials, name) is None):
-            raise InvalidInput(f"Ids of {name} are given for only one of the trials and the {many}.")
+            told = name if name == "weights" else f"Ids of {name}"
+            raise InvalidInput(f"{told.capitalize()} are given for only one of the trials and the {many}.")
     return table, trials
 
 
 def _measured(trials: TrialColumns) -> Anchor:
+    number = len(trials.correct)
+    if trials.weights is not None:
+        rate = float(np.average(trials.correct, weights=trials.weights))
+        return Anchor("soft", rate, number, rate * number)
     total = float(trials.correct.sum())
-    return Anchor("soft", total / len(trials.correct), len(trials.correct), total)
+    return Anchor("soft", total / number, number, total)

@@ -84,7 +84,7 @@ class Bin:
     v: float
     #: Number of trials.
     n: int
-    #: Sum of the outcomes (a count for right and wrong, fractional for agreement).
+    #: Sum of the outcomes (a count for right and wrong, fractional for agreement); of weighted ones, number times mean.
     correct: float
     #: Number of different originals; None when originals are unknown.
     originals: int | None
@@ -127,6 +127,7 @@ def bin_trials(
     correct: FloatArray,
     *,
     images: IntArray | None = None,
+    weights: FloatArray | None = None,
     n_bins: int = 40,
     rule: BinRule = "equal",
     smallest: int = 1,
@@ -141,6 +142,8 @@ def bin_trials(
         Outcomes in [0, 1].
     images : ndarray of int, shape (n,), optional
         Codes of originals.
+    weights : ndarray, shape (n,), optional
+        Rate and place of a bin are weighted means then.
     n_bins : int
         Number of bins of [0, 1].
     rule : {"equal", "paper", "open"}
@@ -158,8 +161,13 @@ def bin_trials(
     index = Binning(n_bins, rule).index(visual_change)
     kept = index >= 0
     count = np.bincount(index[kept], minlength=n_bins)
-    right = np.bincount(index[kept], weights=correct[kept], minlength=n_bins)
-    place = np.bincount(index[kept], weights=visual_change[kept], minlength=n_bins)
+    right = np.bincount(index[kept], weights=correct[kept], minlength=n_bins).astype(np.float64)
+    place = np.bincount(index[kept], weights=visual_change[kept], minlength=n_bins).astype(np.float64)
+    if weights is not None:
+        # Number times weighted mean: a bin keeps its number of answers.
+        scale = count / np.maximum(np.bincount(index[kept], weights=weights[kept], minlength=n_bins), 1e-300)
+        right = scale * np.bincount(index[kept], weights=(weights * correct)[kept], minlength=n_bins)
+        place = scale * np.bincount(index[kept], weights=(weights * visual_change)[kept], minlength=n_bins)
     originals: list[int | None] = [None] * n_bins
     if images is not None and kept.any():
         pairs = np.unique(np.stack([index[kept], images[kept]], axis=1), axis=0)

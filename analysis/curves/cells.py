@@ -13,6 +13,7 @@ from analysis.curves.methods import Cells
 from analysis.curves.refits import ClusteredTrials
 from analysis.curves.trials import TrialColumns
 
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
@@ -53,17 +54,57 @@ def occupied_cells(sample: Sample, bins: tuple[Bin, ...], config: CurveConfig) -
     if sample.noise is not None:
         places, totals, counts = [*places, 1.0], [*totals, sample.right.correct], [*counts, float(sample.right.n)]
         parts.append(np.full(sample.right.n, len(places) - 1, dtype=np.int64))
+    cell_of = np.concatenate(parts)
+    correct, trials = np.array(totals), np.array(counts)
+    weight = counted_weights(sample, cell_of)
+    if weight is not None:
+        known = cell_of >= 0
+        worth = np.bincount(cell_of[known], weights=weight[known], minlength=len(trials))
+        correct, trials = np.divide(correct * worth, trials, out=np.zeros_like(trials), where=trials > 0), worth
     cells = Cells(
         v=np.array(places),
-        correct=np.array(totals),
-        trials=np.array(counts),
+        correct=correct,
+        trials=trials,
         clean=sample.clean is not None,
         noise=sample.noise is not None,
         start_value=sample.left.value if sample.left.kind == "fixed" else None,
         end_value=sample.right.value if sample.right.kind == "fixed" else None,
         label_space=config.label_space,
     )
-    return cells, np.concatenate(parts)
+    return cells, cell_of
+
+
+def counted_weights(sample: Sample, cell_of: IntArray) -> FloatArray | None:
+    """Weights of all trials, scaled so that those of a cell sum to as many equal answers as they are worth.
+
+    Parameters
+    ----------
+    sample : Sample
+    cell_of : ndarray of int, shape (n_trials,)
+        Cell of every trial, -1 where it counts nowhere.
+
+    Returns
+    -------
+    ndarray, shape (n_trials,), or None
+        None where trials have no weights.
+
+    Notes
+    -----
+    Weights w are worth ``sum(w)^2 / sum(w^2)`` equal answers (Kish 1965, section 11.7); that is what smoothness is
+    chosen by. The rate of a cell is not touched.
+    """
+    if sample.main.weights is None:
+        return None
+    weight = np.concatenate([part.weights for part in sample.parts if part.weights is not None])
+    known = cell_of >= 0
+    total, squares = (np.bincount(cell_of[known], weights=weight[known] ** power) for power in (1, 2))
+    return np.asarray(np.where(known, weight * (total / np.maximum(squares, 1e-300))[cell_of], 0.0))
+
+
+def counted_trials(sample: Sample, cell_of: IntArray) -> NDArray[np.bool_]:
+    """Which trials of the curve itself (not those at its ends) stand in a bin that counts, shape (n,)."""
+    first = 0 if sample.clean is None else len(sample.clean.correct)
+    return np.asarray(cell_of[first : first + len(sample.main.correct)] >= 0)
 
 
 def clustered_trials(sample: Sample, cell_of: IntArray) -> ClusteredTrials:
@@ -79,8 +120,14 @@ def clustered_trials(sample: Sample, cell_of: IntArray) -> ClusteredTrials:
         np.full(len(part.correct), number, dtype=np.int64) for number, part in enumerate(order) if part is not None
     ]
     outcome = np.concatenate([part.correct for part in sample.parts])
+    weight = counted_weights(sample, cell_of)
     return ClusteredTrials(
-        cell_of[counted], outcome[counted], clusters, np.concatenate(strata)[counted], sample.digests
+        cell_of[counted],
+        outcome[counted],
+        clusters,
+        np.concatenate(strata)[counted],
+        sample.digests,
+        None if weight is None else weight[counted],
     )
 
 

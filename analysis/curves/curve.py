@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 AnchorKind = Literal["none", "fixed", "soft"]
 
-#: A headline whose curve is extrapolated over more than this share of the axis is withheld.
+#: A headline is withheld where more than this share of the axis lies beyond the answers.
 WITHHOLD_ABOVE = 0.20
 #: Level at which two bands of equal width just touch when their difference has p = 0.05: 2 Phi(1.96 / sqrt 2) - 1.
 OVERLAP_LEVEL = 0.8342
@@ -116,15 +116,20 @@ class CurveFit:
     area : float
         Area under the curve over [0, 1] (R-hat of VCR section 3.2, exact in the coefficients).
     area_standard_error : float or None
+        Clustered by what ``config.scheme`` resamples, with the correction for few clusters.
     area_interval : tuple of float or None
-        Normal-form interval at ``config.level``, within [0, 1].
+        t interval at ``config.level`` around ``area_bounds``, within [0, 1]: it covers the area wherever between them
+        it lies.
     measured : tuple of float
-        From the start of the first occupied bin (0 with an anchor) to the end of the last.
+        From the start of the first occupied bin (0 with an anchor) to the end of the last, less gaps at the ends.
+    measured_interval : tuple of float or None
+        The same interval of the mean height on ``measured``.
+    gaps : tuple of (float, float)
+        Stretches of more than 0.05 with fewer than 5 answers, cut at the edges of bins.
     extrapolated : float
-        Share of [0, 1] outside ``measured``.
+        Share of [0, 1] outside ``measured`` or in a gap.
     area_bounds : tuple of float
-        Smallest and largest area that monotone curves could have which agree with this one where it is measured
-        (empty bins are not).
+        Smallest and largest area that monotone curves could have which agree with this one outside the gaps.
     bands : Bands or None
     bootstrap : Bootstrap or None
         The refits, for joint intervals of quantities of several curves.
@@ -154,6 +159,8 @@ class CurveFit:
     area_standard_error: float | None
     area_interval: tuple[float, float] | None
     measured: tuple[float, float]
+    measured_interval: tuple[float, float] | None
+    gaps: tuple[tuple[float, float], ...]
     extrapolated: float
     area_bounds: tuple[float, float]
     bands: Bands | None
@@ -166,8 +173,11 @@ class CurveFit:
 
     @property
     def is_withheld(self) -> bool:
-        """Whether over a fifth of the axis is extrapolated: the headline is then the mean on the measured range."""
-        return self.extrapolated > WITHHOLD_ABOVE
+        """Whether over a fifth of the axis is beyond the answers: the headline is then the mean on the measured range.
+
+        Gaps between answers do not count here: they lie within that range, too, and widen both intervals.
+        """
+        return 1.0 - (self.measured[1] - self.measured[0]) > WITHHOLD_ABOVE
 
     @property
     def empty_bins(self) -> tuple[int, ...]:
@@ -347,6 +357,8 @@ class CurveFit:
             "area_standard_error": self.area_standard_error,
             "area_interval": None if self.area_interval is None else list(self.area_interval),
             "measured": list(self.measured),
+            "measured_interval": None if self.measured_interval is None else list(self.measured_interval),
+            "gaps": [list(gap) for gap in self.gaps],
             "extrapolated": self.extrapolated,
             "area_bounds": list(self.area_bounds),
             "bands": None if self.bands is None else self.bands.to_dict(),
@@ -363,7 +375,7 @@ class CurveFit:
         """Undo `to_dict`."""
         coefficients = np.asarray(values["coefficients"], dtype=np.float64)
         coefficients.setflags(write=False)
-        interval = values["area_interval"]
+        interval, inner = values["area_interval"], values["measured_interval"]
         plain = {
             name: values[name]
             for name in (
@@ -388,6 +400,8 @@ class CurveFit:
             bins=tuple(Bin.from_dict(one) for one in values["bins"]),
             area_interval=None if interval is None else (interval[0], interval[1]),
             measured=(values["measured"][0], values["measured"][1]),
+            measured_interval=None if inner is None else (inner[0], inner[1]),
+            gaps=tuple((gap[0], gap[1]) for gap in values["gaps"]),
             area_bounds=(values["area_bounds"][0], values["area_bounds"][1]),
             bands=None if values["bands"] is None else Bands.from_dict(values["bands"]),
             bootstrap=None if values["bootstrap"] is None else Bootstrap.from_dict(values["bootstrap"]),

@@ -2,72 +2,147 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves.anchoring import Sample
 from analysis.curves.basis import SplineBasis
-from analysis.curves.binning import Bin, Binning
+from analysis.curves.binning import Binning
 from analysis.curves.curve import CurveConfig
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 Range = tuple[float, float]
 
+#: A stretch longer than this with fewer answers than that is a gap.
+LONGEST_UNMEASURED = 0.05
+FEWEST_ANSWERS = 5
+#: Stands for the ends of the axis, beyond every answer.
+_BEYOND = 1e-12
 
-def measured_range(sample: Sample, bins: tuple[Bin, ...], config: CurveConfig) -> Range:
-    """Range from the first to the last occupied bin; an anchor measures 0, trials on noise measure 1.
 
-    A right anchor that is assumed (chance) measures nothing.
+def unmeasured(sample: Sample, counted: BoolArray, config: CurveConfig) -> tuple[Range, ...]:
+    """Gaps: stretches of the axis that hold too few answers to say how high the curve is.
+
+    Parameters
+    ----------
+    sample : Sample
+    counted : ndarray of bool, shape (n_trials,)
+        Which trials of the curve stand in a bin that counts.
+    config : CurveConfig
+
+    Returns
+    -------
+    tuple of (float, float)
+        Disjoint, in rising order; they begin and end where bins do, or at 0 and 1.
+
+    Notes
+    -----
+    More than 0.05 with fewer than 5 answers: the longest such stretch first, then those on both sides of it, so that
+    answers that lie thinly everywhere leave many short gaps. An anchor at 0 measures 0, trials on noise measure 1; a
+    right anchor that is assumed (chance) measures nothing.
+    """
+    is_anchored, has_noise = sample.left.kind != "none", sample.noise is not None
+    places = np.concatenate(
+        [
+            [-_BEYOND],
+            np.zeros(FEWEST_ANSWERS * is_anchored),
+            np.sort(sample.main.visual_change[counted]),
+            np.ones(FEWEST_ANSWERS * has_noise),
+            [1.0 + _BEYOND],
+        ]
+    )
+    binning = Binning(config.n_bins, config.bin_rule)
+    gaps = []
+    for start, end in _longest_first(places):
+        lower = 0.0 if start < 0.0 or (is_anchored and start == 0.0) else _edges(binning, start)[1]
+        upper = 1.0 if end > 1.0 or (has_noise and end == 1.0) else _edges(binning, end)[0]
+        if lower < upper:
+            gaps.append((lower, upper))
+    return tuple(gaps)
+
+
+def _longest_first(places: FloatArray) -> list[Range]:
+    """Longest stretch between places with fewer than 5 inside, and those on both sides of it, in rising order."""
+    ends = np.minimum(np.arange(len(places)) + FEWEST_ANSWERS, len(places) - 1)
+    lengths = places[ends] - places
+    start = int(np.argmax(lengths))
+    if lengths[start] <= LONGEST_UNMEASURED + 1e-9:
+        return []
+    end = int(ends[start])
+    found = (float(places[start]), float(places[end]))
+    return [*_longest_first(places[: start + 1]), found, *_longest_first(places[end:])]
+
+
+def _edges(binning: Binning, place: float) -> Range:
+    return binning.edges(int(binning.index([place])[0]))
+
+
+def measured_range(sample: Sample, counted: BoolArray, gaps: tuple[Range, ...], config: CurveConfig) -> Range:
+    """Range from the first to the last bin with answers, less gaps at the ends; an anchor measures 0, noise measures 1.
+
+    Parameters
+    ----------
+    sample, counted, config
+        As in `unmeasured`.
+    gaps : tuple of (float, float)
+        From `unmeasured`; where all of the axis is one, the range is that of the bins.
     """
     binning = Binning(config.n_bins, config.bin_rule)
-    lower = 0.0 if sample.left.kind != "none" else binning.edges(bins[0].index)[0]
-    return lower, 1.0 if sample.noise is not None else binning.edges(bins[-1].index)[1]
+    places = sample.main.visual_change[counted]
+    lower = 0.0 if sample.left.kind != "none" else _edges(binning, float(places.min()))[0]
+    upper = 1.0 if sample.noise is not None else _edges(binning, float(places.max()))[1]
+    if not gaps or gaps == ((0.0, 1.0),):
+        return lower, upper
+    if gaps[0][0] == 0.0 and sample.left.kind == "none":
+        lower = gaps[0][1]
+    if gaps[-1][1] == 1.0 and sample.noise is None:
+        upper = gaps[-1][0]
+    return lower, upper
 
 
-def area_bounds(
-    basis: SplineBasis,
-    coefficients: FloatArray,
-    bins: tuple[Bin, ...],
-    config: CurveConfig,
-    sample: Sample,
-) -> Range:
-    """Smallest and largest area of falling curves that agree with this one where it is measured.
+def extrapolated_share(gaps: tuple[Range, ...], measured: Range) -> float:
+    """Share of [0, 1] outside the measured range, or in a gap within it."""
+    lower, upper = measured
+    return 1.0 - (upper - lower) + sum(end - start for start, end in gaps if lower <= start and end <= upper)
+
+
+def mean_bounds(
+    basis: SplineBasis, gaps: tuple[Range, ...], range_: Range, *, start_known: bool, end_known: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Means over a range, of the curve and of the lowest and the highest one that agree with it outside the gaps.
 
     Parameters
     ----------
     basis : SplineBasis
-    coefficients : ndarray, shape (K,)
-    bins : tuple of Bin
-        The occupied bins.
-    config : CurveConfig
-    sample : Sample
+    gaps : tuple of (float, float)
+        From `unmeasured`.
+    range_ : (float, float)
+        Within [0, 1]; begins and ends in no gap, or is [0, 1].
+    start_known, end_known : bool
+        Whether the curve is held at 0, and at 1: in a gap there it lies below its start, and above its end.
 
     Returns
     -------
-    tuple of float
-        Both within [0, 1], around the area of the curve.
+    design : ndarray, shape (3, K)
+    constant : ndarray, shape (3,)
+        Mean, lowest and highest are ``design @ coefficients + constant``.
 
     Notes
     -----
-    Before the measured range the curve lies between its value at the start and 1, after it between its value at the end
-    and 0 (or the right anchor); across empty bins in between, between its values on both sides.
+    A falling curve lies between its values on both sides of a gap; before the first answer it is at most 1, after the
+    last at least 0.
     """
-    binning = Binning(config.n_bins, config.bin_rule)
-    lower, upper = measured_range(sample, bins, config)
-    held = sample.right.value if sample.right.kind == "fixed" else None
-    covered = [(lower, lower), *(binning.edges(one.index) for one in bins), (upper, upper)]
-    gaps = [(one[1], two[0]) for one, two in pairwise(covered) if two[0] > one[1] + 1e-12]
-    ends = np.array([lower, upper, *(edge for gap in gaps for edge in gap)])
-    heights = np.clip(basis.design(ends) @ coefficients, 0.0, 1.0)
-    first, last = float(heights[0]), float(heights[1])
-    area = float(np.clip(basis.integrals @ coefficients, 0.0, 1.0))
-    inside = float(basis.integral_design(lower, upper) @ coefficients)
-    smallest = inside + lower * first + (1.0 - upper) * min(held or 0.0, last)
-    largest = inside + lower + (1.0 - upper) * last
-    for (start, end), (high, low) in zip(gaps, heights[2:].reshape(-1, 2), strict=True):
-        across = float(basis.integral_design(start, end) @ coefficients)
-        smallest -= across - (end - start) * float(low)
-        largest += (end - start) * float(high) - across
-    return min(max(smallest, 0.0), area), max(min(largest, 1.0), area)
+    lower, upper = range_
+    design = np.tile(basis.integral_design(lower, upper), (3, 1))
+    constant = np.zeros(3)
+    for start, end in gaps:
+        if start < lower or end > upper:
+            continue
+        across = basis.integral_design(start, end)
+        at = basis.design([start, end]) * (end - start)
+        low_known, high_known = end < 1.0 or end_known, start > 0.0 or start_known
+        design[1] += (at[1] if low_known else 0.0) - across
+        design[2] += (at[0] if high_known else 0.0) - across
+        constant[2] += 0.0 if high_known else end - start
+    return design / (upper - lower), constant / (upper - lower)

@@ -10,23 +10,24 @@ from numpy.typing import ArrayLike, NDArray
 
 import analysis
 from analysis.curves.anchoring import LeftAnchor, RightAnchor, Sample, read_sample
-from analysis.curves.bands import make_bands, normal_quantile
+from analysis.curves.bands import make_bands
 from analysis.curves.binning import bin_trials
-from analysis.curves.bootstrap import UNITS, Bootstrap, Scheme, Unit, spread_of
-from analysis.curves.cells import clustered_trials, occupied_cells
+from analysis.curves.bootstrap import UNITS, Bootstrap, Scheme
+from analysis.curves.cells import clustered_trials, counted_trials, occupied_cells
 from analysis.curves.curve import OVERLAP_LEVEL, Anchor, CurveConfig, CurveFit
-from analysis.curves.extrapolation import area_bounds, measured_range
+from analysis.curves.extrapolation import extrapolated_share, mean_bounds, measured_range, unmeasured
 from analysis.curves.methods import DEFAULT_METHOD, curve_method
 from analysis.curves.methods.base import AnchorUse
 from analysis.curves.refits import refit
 from analysis.curves.schemes import choose_scheme, scheme_by_hand
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
+from analysis.curves.uncertainty import identified_interval, spread_of_functions
 from analysis.errors import InvalidInput, TooFewResponses
 
 FloatArray = NDArray[np.float64]
 
 #: Changes when the same trials would give another curve.
-CURVE_VERSION = "curves-2"
+CURVE_VERSION = "curves-3"
 
 
 def fit_curve(
@@ -35,6 +36,7 @@ def fit_curve(
     *,
     participants: Ids | None = None,
     images: Ids | None = None,
+    weights: ArrayLike | None = None,
     anchor: LeftAnchor = None,
     n_bootstrap: int = 0,
     rng: np.random.Generator | int | None = None,
@@ -62,6 +64,9 @@ def fit_curve(
         Outcome of each trial: right or wrong, or a share in [0, 1].
     participants, images : sequence, shape (n,), optional
         Ids of participants and of originals; what is given is resampled.
+    weights : array-like, shape (n,), optional
+        How much each answer counts, above 0: the curve is then that of weighted means. Smoothness is chosen by the
+        number of equal answers that they are worth.
     anchor : None, float or "soft"
         None leaves s(0) free; a number fixes it; "soft" adds clean trials as observations at visual change 0: those
         in ``clean``, or else the trials whose visual change is exactly 0.
@@ -105,7 +110,7 @@ def fit_curve(
     """
     drawn_by = curve_method(method)
     basis = drawn_by.basis(segments, degree)
-    table = TrialColumns.read(visual_change, correct, participants, images, "trial")
+    table = TrialColumns.read(visual_change, correct, participants, images, "trial", weights)
     choice = choose_scheme(table) if scheme is None else scheme_by_hand(scheme, table)
     config = CurveConfig(
         n_bins=drawn_by.n_bins if n_bins is None else n_bins,
@@ -130,6 +135,7 @@ def fit_curve(
         main.visual_change,
         main.correct,
         images=None if main.images is None else np.unique(main.images, return_inverse=True)[1].astype(np.int64),
+        weights=main.weights,
         n_bins=config.n_bins,
         rule=config.bin_rule,
         smallest=config.smallest_bin,
@@ -145,9 +151,15 @@ def fit_curve(
     coefficients = np.minimum.accumulate(chosen.coefficients)
     coefficients.setflags(write=False)
     area = float(np.clip(basis.integrals @ coefficients, 0.0, 1.0))
-    measured = measured_range(sample, bins, config)
+    counted = counted_trials(sample, cell_of)
+    gaps = unmeasured(sample, counted, config)
+    measured = measured_range(sample, counted, gaps, config)
+    ends = {"start_known": sample.left.kind != "none", "end_known": sample.right.kind != "none"}
+    (whole, beyond), (inner, within) = (mean_bounds(basis, gaps, span, **ends) for span in ((0.0, 1.0), measured))
+    bounds = np.clip(whole[1:] @ coefficients + beyond[1:], 0.0, 1.0)
+    inner_bounds = np.clip(inner[1:] @ coefficients + within[1:], 0.0, 1.0)
 
-    bootstrap = bands = error = interval = None
+    bootstrap = bands = error = interval = inner_interval = None
     if n_bootstrap:
         key = _key(rng)
         clustered = clustered_trials(sample, cell_of)
@@ -156,12 +168,12 @@ def fit_curve(
         )
         bootstrap = Bootstrap(choice.scheme, key, draws)
         bands = make_bands(basis, coefficients, bootstrap, level=level, simultaneous_level=simultaneous_level)
-        areas: dict[Unit, FloatArray] = {
-            unit: array.astype(np.float64) @ basis.integrals for unit, array in draws.items()
-        }
-        error = float(spread_of(np.asarray(area), areas).standard_error)
-        reach = normal_quantile(level) * error
-        interval = (max(area - reach, 0.0), min(area + reach, 1.0))
+        spread = spread_of_functions(
+            np.vstack([whole, inner]), drawn_by, basis, cells, chosen, clustered, choice.scheme
+        )
+        error = float(spread.standard_error[0])
+        interval = identified_interval(bounds, spread.part([1, 2]), level)
+        inner_interval = identified_interval(inner_bounds, spread.part([4, 5]), level)
 
     return CurveFit(
         config=config,
@@ -179,8 +191,10 @@ def fit_curve(
         area_standard_error=error,
         area_interval=interval,
         measured=measured,
-        extrapolated=1.0 - (measured[1] - measured[0]),
-        area_bounds=area_bounds(basis, coefficients, bins, config, sample),
+        measured_interval=inner_interval,
+        gaps=gaps,
+        extrapolated=extrapolated_share(gaps, measured),
+        area_bounds=(min(float(bounds[0]), area), max(float(bounds[1]), area)),
         bands=bands,
         bootstrap=bootstrap,
         data_digest=_digest(sample),

@@ -39,6 +39,8 @@ class ClusteredTrials:
         Trials drawn together in the naive bootstrap: clean trials, trials of the curve, trials on noise.
     stratum_digests : sequence of str
         sha256 of the trials of each stratum.
+    weight : ndarray, shape (n_trials,), optional
+        How many answers each is worth; None where each is worth one.
     """
 
     cell: IntArray
@@ -46,6 +48,7 @@ class ClusteredTrials:
     clusters: Mapping[Unit, tuple[IntArray, list[str]]]
     strata: IntArray
     stratum_digests: Sequence[str]
+    weight: FloatArray | None = None
 
 
 def refit(
@@ -95,7 +98,7 @@ def refit(
         elif unit in trials.clusters:
             codes, names = trials.clusters[unit]
             weights = multiplicities(key, cluster_words(unit, names), n_replicates)
-            correct, count = resampled_sums(weights, codes, trials.cell, trials.outcome, number)
+            correct, count = resampled_sums(weights, codes, trials.cell, trials.outcome, number, trials.weight)
         else:
             raise InvalidInput(f"A bootstrap over {unit}s needs their ids.")
         empty = count.sum(axis=1) == 0.0
@@ -116,25 +119,43 @@ class _Alike:
     rate: float
 
 
-def _alike(trials: ClusteredTrials, leading: Unit, key: int, n_replicates: int) -> _Alike | None:
-    """How far the truth may lie from answers that were all right, or all wrong; None where they differ.
+def bound_of_alike(trials: ClusteredTrials, leading: Unit) -> float | None:
+    """How near 1 (or, counted from 1, near 0) the truth of answers that were all right, or all wrong, surely lies.
+
+    Returns
+    -------
+    float or None
+        None where answers differ.
 
     Notes
     -----
-    However such answers are drawn again, they give the same curve: five right ones would prove perfection. The exact
-    bound after n clusters that were all right is ``0.025 ** (1 / n)`` (Clopper and Pearson 1934). With every other
-    refit there, 1.96 standard deviations of the refits reach it, and so does their 97.5 % quantile.
+    The exact bound after n clusters that were all right is ``0.025 ** (1 / n)`` (Clopper and Pearson 1934).
     """
     main = trials.strata == _MAIN
     outcome = trials.outcome[main]
     if not (np.all(outcome == 0.0) or np.all(outcome == 1.0)):
         return None
     n = len(np.unique(trials.clusters[leading][0][main])) if leading in trials.clusters else len(outcome)
-    bound = _TAIL ** (1.0 / n)
+    return float(_TAIL ** (1.0 / n))
+
+
+def _alike(trials: ClusteredTrials, leading: Unit, key: int, n_replicates: int) -> _Alike | None:
+    """Refits that move where answers were all right, or all wrong; None where they differ.
+
+    Notes
+    -----
+    However such answers are drawn again, they give the same curve: five right ones would prove perfection. With every
+    other refit at the exact bound, 1.96 standard deviations of the refits reach it, and so does their 97.5 % quantile.
+    """
+    bound = bound_of_alike(trials, leading)
+    if bound is None:
+        return None
+    main = trials.strata == _MAIN
     # A stream of the curve's own: two curves that were all right are wrong on pictures of their own.
     generator = np.random.default_rng([key, int(trials.stratum_digests[_MAIN][:16], 16), _MAIN])
     moved = np.flatnonzero(generator.random(n_replicates) < 0.5)
-    return _Alike(np.ix_(moved, np.unique(trials.cell[main])), bound if outcome[0] == 1.0 else 1.0 - bound)
+    all_right = trials.outcome[main][0] == 1.0
+    return _Alike(np.ix_(moved, np.unique(trials.cell[main])), bound if all_right else 1.0 - bound)
 
 
 def _naive_counts(trials: ClusteredTrials, cells: int, key: int, n_replicates: int) -> tuple[FloatArray, FloatArray]:
@@ -147,7 +168,12 @@ def _naive_counts(trials: ClusteredTrials, cells: int, key: int, n_replicates: i
             continue
         generator = np.random.default_rng([key, int(digest[:16], 16)])
         more_correct, more = resampled_trials(
-            generator, trials.cell[chosen], trials.outcome[chosen], cells, n_replicates
+            generator,
+            trials.cell[chosen],
+            trials.outcome[chosen],
+            cells,
+            n_replicates,
+            None if trials.weight is None else trials.weight[chosen],
         )
         correct += more_correct
         count += more

@@ -83,7 +83,12 @@ def _mix(state: UInt64Array) -> UInt64Array:
 
 
 def resampled_sums(
-    weights: NDArray[np.uint8], cluster: NDArray[np.int64], cell: NDArray[np.int64], outcome: FloatArray, n_cells: int
+    weights: NDArray[np.uint8],
+    cluster: NDArray[np.int64],
+    cell: NDArray[np.int64],
+    outcome: FloatArray,
+    n_cells: int,
+    worth: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Correct answers and trials per cell and replicate, each trial counted as often as its cluster was drawn.
 
@@ -94,6 +99,8 @@ def resampled_sums(
         Cluster and cell of every trial.
     outcome : ndarray, shape (n_trials,)
     n_cells : int
+    worth : ndarray, shape (n_trials,), optional
+        How many answers each trial counts for; one, without it.
 
     Returns
     -------
@@ -104,8 +111,9 @@ def resampled_sums(
     n_clusters, n_replicates = weights.shape
     numbers = weights.astype(np.float64)
     shape = (n_cells, n_clusters)
-    trials = csr_array((np.ones(len(cell)), (cell, cluster)), shape=shape)
-    correct = csr_array((outcome, (cell, cluster)), shape=shape)
+    each = np.ones(len(cell)) if worth is None else worth
+    trials = csr_array((each, (cell, cluster)), shape=shape)
+    correct = csr_array((each * outcome, (cell, cluster)), shape=shape)
     # Duplicates (several trials of a cluster in a cell) are summed by the conversion.
     trials.sum_duplicates()
     correct.sum_duplicates()
@@ -116,7 +124,12 @@ def resampled_sums(
 
 
 def resampled_trials(
-    generator: np.random.Generator, cell: NDArray[np.int64], outcome: FloatArray, n_cells: int, n_replicates: int
+    generator: np.random.Generator,
+    cell: NDArray[np.int64],
+    outcome: FloatArray,
+    n_cells: int,
+    n_replicates: int,
+    worth: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Correct answers and trials per cell and replicate when every trial is drawn on its own (the naive bootstrap).
 
@@ -125,9 +138,10 @@ def resampled_trials(
     A sum of independent Poisson(1) multiplicities over c equal outcomes is Poisson(c), so whole groups of equal
     outcomes are drawn at once.
     """
-    pairs = np.stack([cell.astype(np.float64), outcome], axis=1)
+    each = np.ones(len(cell)) if worth is None else worth
+    pairs = np.stack([cell.astype(np.float64), outcome, each], axis=1)
     groups, counts = np.unique(pairs, axis=0, return_counts=True) if len(pairs) else (pairs, np.empty(0, dtype=int))
     drawn = generator.poisson(counts.astype(np.float64), size=(n_replicates, len(counts))).astype(np.float64)
     member = np.zeros((len(counts), n_cells))
-    member[np.arange(len(counts)), groups[:, 0].astype(np.int64)] = 1.0
+    member[np.arange(len(counts)), groups[:, 0].astype(np.int64)] = groups[:, 2]
     return drawn @ (member * groups[:, 1:2]), drawn @ member

@@ -26,11 +26,14 @@ class CleanTrials:
         Outcomes in [0, 1].
     participants, images : sequence, shape (n,), optional
         Ids of participants and originals, from the same name space as the curve's.
+    weights : array-like, shape (n,), optional
+        How much each counts, as for the curve's own trials.
     """
 
     correct: ArrayLike
     participants: Ids | None = None
     images: Ids | None = None
+    weights: ArrayLike | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +44,17 @@ class TrialColumns:
     correct: FloatArray
     participants: NDArray[np.str_] | None
     images: NDArray[np.str_] | None
+    weights: FloatArray | None = None
 
     @classmethod
     def read(
-        cls, visual_change: ArrayLike, correct: ArrayLike, participants: Ids | None, images: Ids | None, what: str
+        cls,
+        visual_change: ArrayLike,
+        correct: ArrayLike,
+        participants: Ids | None,
+        images: Ids | None,
+        what: str,
+        weights: ArrayLike | None = None,
     ) -> TrialColumns:
         outcome = np.asarray(correct, dtype=np.float64)
         place = np.asarray(visual_change, dtype=np.float64)
@@ -56,12 +66,17 @@ class TrialColumns:
             raise TooFewResponses(f"There is no {what} to fit a curve to.")
         if not np.all((outcome >= 0.0) & (outcome <= 1.0)):
             raise InvalidInput(f"Outcomes of a {what} lie in [0, 1].")
+        counted = None if weights is None else np.asarray(weights, dtype=np.float64)
+        if counted is not None and (counted.shape != outcome.shape or not np.all(np.isfinite(counted) & (counted > 0))):
+            raise InvalidInput(f"Weights are one finite number above 0 a {what}.")
         bin_index(place)
         people, originals = (
             ids_as_text(participants, len(outcome), "participants"),
             ids_as_text(images, len(outcome), "images"),
         )
         keys: list[NDArray[np.generic]] = [outcome, place]
+        if counted is not None:
+            keys.insert(0, counted)
         keys = [*(ids for ids in (people, originals) if ids is not None), *keys]
         order = np.lexsort(keys)
         return cls(
@@ -69,6 +84,7 @@ class TrialColumns:
             outcome[order],
             None if people is None else people[order],
             None if originals is None else originals[order],
+            None if counted is None else counted[order],
         )
 
     def select(self, rows: NDArray[np.bool_]) -> TrialColumns:
@@ -78,6 +94,7 @@ class TrialColumns:
             self.correct[rows],
             None if self.participants is None else self.participants[rows],
             None if self.images is None else self.images[rows],
+            None if self.weights is None else self.weights[rows],
         )
 
     def digest(self) -> str:
@@ -87,6 +104,8 @@ class TrialColumns:
             running.update(np.ascontiguousarray(numbers, dtype="<f8").tobytes())
         for ids in (self.participants, self.images):
             running.update(b"\x00" if ids is None else "\x1f".join(ids.tolist()).encode() + b"\x01")
+        if self.weights is not None:
+            running.update(np.ascontiguousarray(self.weights, dtype="<f8").tobytes())
         return running.hexdigest()
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.curves import CurveFit, bin_index, threshold
-from analysis.curves.bands import normal_quantile
 from analysis.errors import FitError
 from analysis.findings.agreement import pooled_within
 from analysis.findings.caveats import curve_caveats
@@ -90,6 +89,7 @@ def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves, derived:
         standard_error=fit.area_standard_error,
         extrapolated=fit.extrapolated,
         area_bounds=fit.area_bounds,
+        gaps=fit.gaps,
         withheld=fit.is_withheld,
         abscissa="condition" if key.corruption in study.scales else "visual_change",
         label_space=fit.config.label_space,
@@ -116,14 +116,7 @@ def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves, derived:
 
 def _measured_entry(fit: CurveFit) -> Measured:
     """Mean height on the measured range, with its interval: the headline where the area is withheld."""
-    lower, upper = fit.measured
-    spread = fit.spread(fit.basis.integral_design(lower, upper)[None, :] / (upper - lower))
-    interval = None
-    if spread is not None:
-        reach = normal_quantile(fit.config.level) * float(spread.standard_error[0])
-        middle = float(spread.estimate[0])
-        interval = (max(middle - reach, 0.0), min(middle + reach, 1.0))
-    return Measured(range=(lower, upper), mean=fit.mean_between(lower, upper), interval=interval)
+    return Measured(range=fit.measured, mean=fit.mean_between(*fit.measured), interval=fit.measured_interval)
 
 
 def _threshold_entry(fit: CurveFit, rate: float) -> Threshold:

@@ -114,9 +114,13 @@ class Curve(CurveName):
     interval: Interval | None
     level: float
     standard_error: float | None
+    #: share of the axis beyond the answers, or in a gap between them
     extrapolated: float
+    #: smallest and largest area of falling curves that agree with this one outside the gaps
     area_bounds: Interval
-    #: more than a fifth of the axis is extrapolated
+    #: stretches of more than .05 with fewer than 5 answers
+    gaps: tuple[Interval, ...] = ()
+    #: more than a fifth of the axis lies beyond the answers
     withheld: bool
     abscissa: Abscissa
     label_space: int

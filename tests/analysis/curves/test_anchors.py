@@ -100,7 +100,8 @@ def test_empty_bins_are_named_and_widen_the_bounds() -> None:
     v = np.r_[np.repeat((np.arange(16) + 0.5) / 40, 400), np.repeat((np.arange(24, 40) + 0.5) / 40, 400)]
     y = np.where(v < 0.5, np.arange(len(v)) % 5 < 4, np.arange(len(v)) % 5 < 1)
     curve = fit_curve(v, y)
-    assert curve.empty_bins == tuple(range(16, 24)) and curve.extrapolated == 0.0
+    assert curve.empty_bins == tuple(range(16, 24)) and curve.extrapolated == pytest.approx(0.2)
+    assert curve.gaps == ((0.4, 0.6),) and not curve.is_withheld
     high, low = (float(curve.predict(at)) for at in (0.4, 0.6))
     across = 0.2 * curve.mean_between(0.4, 0.6)
     assert curve.area_bounds == pytest.approx((curve.area - across + 0.2 * low, curve.area - across + 0.2 * high))

@@ -21,6 +21,7 @@ def test_a_sound_curve_needs_no_caveat() -> None:
         ({"property": "consistency"}, PEOPLE_WITH_OTHERS),
         ({"anchor": {"kind": "none", "value": None, "n": 0}}, "left end"),
         ({"empty_bins": [3, 4]}, "2 bins between"),
+        ({"gaps": [[0.3, 0.6]], "area_bounds": [0.5, 0.7]}, "from 0.30 to 0.60: any falling curve"),
         ({"same_stimuli": False}, "other stimuli"),
         ({"label_space": 1000}, "1000-way"),
     ],
