@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Literal
 
 from analysis.errors import InvalidInput
@@ -21,6 +23,10 @@ def estimate(value: float | None, interval: tuple[float | None, float | None] | 
 
 
 NONE = "–"
+#: A journal's column, what two columns of a table keep between them, and the widest column of texts, pt.
+_COLUMN, _BETWEEN, _WIDEST = 252.0, 6.0, 110.0
+#: Widths of letters in the size of the print: Computer Modern's, rounded up.
+_NARROW, _USUAL, _WIDE = 0.34, 0.56, 0.85
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -137,23 +143,75 @@ class Table:
         return lines.getvalue()
 
     def to_latex(self) -> str:
-        r"""A ``table`` environment in the manner of booktabs, numbers rounded; needs ``\usepackage{booktabs}``."""
-        alignment = "".join("r" if column.is_number else "l" for column in self.columns)
+        r"""A ``table`` environment in the manner of booktabs, numbers rounded; needs ``\usepackage{booktabs}``.
+
+        It fits a column of 89 mm: what is wider stands below, with the names of the rows again.
+        """
+        parts = ["\n".join(self._tabular(places)) for places in self._parts()]
         lines = [
             r"\begin{table}",
             r"  \centering",
+            r"  \footnotesize",
+            r"  \setlength{\tabcolsep}{3pt}",
             rf"  \caption{{{latex(self.title)}.{_notes(self.notes)}}}",
             rf"  \label{{tab:{self.key}}}",
-            rf"  \begin{{tabular}}{{{alignment}}}",
-            r"    \toprule",
-            "    " + " & ".join(latex(column.label) for column in self.columns) + r" \\",
-            r"    \midrule",
-            *("    " + " & ".join(map(latex, row)) + r" \\" for row in self.texts),
-            r"    \bottomrule",
-            r"  \end{tabular}",
+            "\n\n  \\medskip\n\n".join(parts),
             r"\end{table}",
         ]
         return "\n".join(lines) + "\n"
+
+    def _tabular(self, places: Sequence[int]) -> Iterator[str]:
+        """Some of the columns as one tabular."""
+        texts = self.texts
+        alignment = "".join(
+            "r" if self.columns[place].is_number else f"p{{{_WIDEST:g}pt}}" if self._width(place) == _WIDEST else "l"
+            for place in places
+        )
+        yield rf"  \begin{{tabular}}{{{alignment}}}"
+        yield r"    \toprule"
+        yield "    " + " & ".join(self._head(place) for place in places) + r" \\"
+        yield r"    \midrule"
+        yield from ("    " + " & ".join(latex(row[place]) for place in places) + r" \\" for row in texts)
+        yield r"    \bottomrule"
+        yield r"  \end{tabular}"
+
+    def _parts(self) -> list[list[int]]:
+        """Columns that fit side by side; the names of the rows stand in every part."""
+        lead = next((place for place, column in enumerate(self.columns) if column.is_number), 1)
+        names = list(range(min(max(lead, 1), 2)))
+        taken = sum(map(self._width, names)) + _BETWEEN * len(names)
+        parts, used = [list(names)], taken
+        for place in range(len(names), len(self.columns)):
+            width = self._width(place) + _BETWEEN
+            if used + width > _COLUMN and len(parts[-1]) > len(names):
+                parts.append(list(names))
+                used = taken
+            parts[-1].append(place)
+            used += width
+        return parts
+
+    def _width(self, place: int) -> float:
+        """What a column takes, pt; texts that are wider are folded."""
+        widest = max(map(_printed, [*self._head_lines(place), *(row[place] for row in self.texts)]))
+        return widest if self.columns[place].is_number else min(widest, _WIDEST)
+
+    def _head_lines(self, place: int) -> list[str]:
+        """The words above a column in lines about as long as what stands below."""
+        label = self.columns[place].label
+        return wrap(label, max([8, *(len(row[place]) for row in self.texts)]), break_long_words=False) or [""]
+
+    def _head(self, place: int) -> str:
+        lines = list(map(latex, self._head_lines(place)))
+        side = "r" if self.columns[place].is_number else "l"
+        folded = r" \\ ".join(lines)
+        return folded if len(lines) == 1 else rf"\shortstack[{side}]{{{folded}}}"
+
+
+def _printed(text: str) -> float:
+    """Width of a text in LaTeX's footnote size, pt: rather too much than too little."""
+    return 8.0 * sum(
+        _NARROW if letter in " .,:;[]()'|ijl" else _WIDE if letter in "mwMWR" else _USUAL for letter in text
+    )
 
 
 def latex(text: str) -> str:

@@ -92,6 +92,7 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "results:report_file": (Action.SEE, Action.SEE),
     "results:table": (Action.SEE, Action.SEE),
     "results:table_file": (Action.SEE, Action.SEE),
+    "results:sheet_file": (Action.SEE, Action.SEE),
     "results:figure_json": (Action.SEE, Action.SEE),
     "results:figure_file": (Action.SEE, Action.SEE),
     "results:findings": (Action.EXPORT, Action.EXPORT),

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from analysis.findings.model import N_BOOTSTRAP
+from analysis.findings.model import N_BOOTSTRAP, Findings
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.experiments.models import Population, Study
+from humanexp.results.charts import sheet_names, sheet_of
 from humanexp.results.inclusion import withdrawn_sentence
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selectors import findings, findings_json, latest_run, plan_of, withdrawn_since
@@ -45,6 +46,8 @@ WITHDRAWN = "sessions_withdrawn_since"
 TRIAL_FILES = "model-vs-human"
 CERTIFICATE = "timing_certificate"
 COVERAGE = "coverage"
+#: Before the name of a sheet of curves.
+SHEET = "curves"
 
 
 def response_lines(study: Study) -> Iterator[str]:
@@ -131,6 +134,7 @@ def _findings(study: Study, folder: Path, beside: dict[str, object]) -> Iterator
         used = found.settings.to_json() if found.settings else used
         sessions = found.sessions.to_json() if found.sessions else None
         yield _json_file(folder / FINDINGS, {**findings_json(run), **beside}, indent=None)
+        yield from _sheets(found, folder)
     frozen = plan_of(study)
     plan = None
     if frozen is not None:
@@ -143,6 +147,14 @@ def _findings(study: Study, folder: Path, beside: dict[str, object]) -> Iterator
         plan=plan,
     )
     yield _json_file(folder / ANALYSIS, description)
+
+
+def _sheets(found: Findings, folder: Path) -> Iterator[Path]:
+    """The curves of all corruptions, one file a measure, at the width of a journal's page."""
+    from analysis.figures.paper import sheet_to_file
+
+    for name in sheet_names(found):
+        yield sheet_to_file(sheet_of(found, name), folder / f"{SHEET}-{name}.pdf", title=f"{found.study}: {name}")
 
 
 def since_of(run: AnalysisRun) -> dict[str, int]:
@@ -165,6 +177,7 @@ Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
 | {DESCRIPTION} | every column: meaning, unit, range; every file: size and sha256; the study's configuration |
 | {ANALYSIS} | settings and seed of the analysis, the frozen plan, and the versions it ran with |
 | {FINDINGS} | every number of the dashboard, unrounded |
+| {SHEET}-accuracy.pdf, {SHEET}-consistency.pdf | the curves of all corruptions, a panel each |
 | {TRIAL_FILES}/ | the same answers as the model-vs-human toolbox reads them, a folder a corruption |
 | {COVERAGE}, {CERTIFICATE} | where in the range of visual change the stimuli lie; how they were timed |
 

@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/results/report.<str:suffix>", views.report_file, name="report_file"),
     path("studies/<slug:slug>/results/figures/<str:key>.json", views.figure_json, name="figure_json"),
     path("studies/<slug:slug>/results/figures/<str:key>.<str:suffix>", views.figure_file, name="figure_file"),
+    path("studies/<slug:slug>/results/sheets/<str:sheet>.<str:suffix>", views.sheet_file, name="sheet_file"),
     path("studies/<slug:slug>/results/tables/<str:key>/<str:table>.<str:suffix>", views.table_file, name="table_file"),
     path("studies/<slug:slug>/results/tables/<str:key>/<str:table>/", views.table, name="table"),
     path("studies/<slug:slug>/results/findings.json", views.findings_file, name="findings"),

@@ -40,6 +40,7 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:ledger recruitment:ledger-csv recruitment:answers screening:review screening:timing
         screening:timing-certificate results:dashboard results:room results:panel results:card results:methods
         results:report_file results:table results:table_file results:figure_json results:figure_file
+        results:sheet_file
     """,
     ("try", "try"): """
         console:preview console:run-preview
@@ -98,7 +99,7 @@ PAGES: dict[tuple[str, str], str] = {
 }
 WANTED = {name: actions for actions, names in PAGES.items() for name in names.split()}
 #: Something for every parameter of an address; there need not be such a row.
-VALUES = {"pk": 1, "code": "s-none", "key": "none", "suffix": "svg", "table": "none", "room": "none"}
+VALUES = {"pk": 1, "code": "s-none", "key": "none", "suffix": "svg", "table": "none", "sheet": "none", "room": "none"}
 
 
 def study_urls() -> list[str]:

@@ -205,6 +205,17 @@ def test_a_figure_is_downloaded_with_the_series_that_are_shown(researcher: Clien
     assert researcher.get(reverse("results:figure_file", args=args), {"width": "poster"}).status_code == 404
 
 
+def test_all_corruptions_stand_on_one_sheet(researcher: Client, large: Study) -> None:
+    body = researcher.get(address(large, "dashboard")).content.decode()
+    sheet = reverse("results:sheet_file", args=[large.slug, "accuracy", "pdf"])
+    assert f'href="{sheet}"' in body
+    found = researcher.get(sheet, {"observer": "people", "band": "", "font": "DejaVu Sans"})
+    assert found.content.startswith(b"%PDF") and "accuracy.pdf" in found["Content-Disposition"]
+    assert researcher.get(sheet.replace("accuracy", "speed")).status_code == 404
+    refused = researcher.get(sheet, {"observer": "people", "font": "Wingdings"})
+    assert refused.status_code == 409 and "no letters called" in refused.content.decode()
+
+
 def test_a_run_of_another_study_is_not_shown(researcher: Client, large: Study, analysed: AnalysisRun) -> None:
     assert researcher.get(address(large, "dashboard"), {"run": str(analysed.pk)}).status_code == 404
     assert researcher.get(address(large, "dashboard"), {"run": "x"}).status_code == 404

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from humanexp.results.charts.chart import Chart, Choice
-from humanexp.results.charts.curves import figure_of, name_of
+from humanexp.results.charts.curves import figure_of, name_of, sheet_names, sheet_of
 from humanexp.results.charts.names import (
     PEOPLE,
     FigureName,
@@ -29,4 +29,6 @@ __all__ = [
     "is_over_conditions",
     "name_of",
     "observers_of",
+    "sheet_names",
+    "sheet_of",
 ]

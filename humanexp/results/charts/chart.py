@@ -27,6 +27,8 @@ class Chart:
     definition: tuple[Text, ...]
     #: what a reader must not conclude
     caveats: tuple[Text, ...] = ()
+    #: name of the sheet on which the figure stands beside others of its kind; empty where it is the only one
+    sheet: str = ""
 
     def table(self, key: str) -> Table:
         found = next((table for table in self.tables if table.key == key), None)

@@ -52,6 +52,19 @@ def figure_of(findings: Findings, name: FigureName) -> Figure:
     )
 
 
+def sheet_names(findings: Findings) -> list[str]:
+    """Measures with curves over several corruptions, which stand on one sheet."""
+    measures = [name.measure for name in figure_names(findings) if not name.is_conditions]
+    return [measure for measure in dict.fromkeys(measures) if measures.count(measure) > 1]
+
+
+def sheet_of(findings: Findings, measure: str) -> list[tuple[str, Figure]]:
+    """Label and figure of every corruption, in their order."""
+    existing(measure if measure in sheet_names(findings) else None, f"This study has no sheet called {measure!r}.")
+    names = [name for name in figure_names(findings) if name.measure == measure]
+    return [(name.label, figure_of(findings, name)) for name in names]
+
+
 def _build(findings: Findings, key: str) -> Chart:
     name = name_of(findings, key)
     if name.is_conditions:
@@ -79,6 +92,7 @@ def _build(findings: Findings, key: str) -> Chart:
             *(words.CURVE_CAVEATS[:1] if over_conditions else words.CURVE_CAVEATS),
             *([words.CONSISTENCY_CAVEAT] if is_consistency else []),
         ),
+        sheet=name.measure if name.measure in sheet_names(findings) else "",
     )
 
 

@@ -9,6 +9,7 @@ from humanexp.results.views.files import (
     findings_file,
     report_file,
     responses_csv,
+    sheet_file,
     table_file,
 )
 from humanexp.results.views.pages import card, dashboard, methods, panel, room, table
@@ -26,6 +27,7 @@ __all__ = [
     "report_file",
     "responses_csv",
     "room",
+    "sheet_file",
     "table",
     "table_file",
     "write_report",

@@ -18,7 +18,7 @@ from humanexp.results import charts, exports, selectors
 from humanexp.results.cards import figure_value
 from humanexp.results.views.lookup import run_of
 
-#: As in `analysis.figures.paper.WIDTHS`.
+#: As in `analysis.figures.drawing.WIDTHS`.
 _WIDTHS = ("text", "column", "page")
 
 
@@ -32,19 +32,28 @@ def figure_json(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_GET
 def figure_file(request: HttpRequest, slug: str, key: str, suffix: str) -> HttpResponse:
-    """A figure as a file for a paper; ?band=, ?observer= and ?width= choose what is drawn, and how wide."""
-    if suffix not in FIGURE_KINDS:
-        raise NotFound("Figures come as .svg, .pdf and .png.")
-    width = request.GET.get("width", "text")
-    if width not in _WIDTHS:
-        raise NotFound(f"Figures come in the widths {', '.join(_WIDTHS)}.")
-    figure = _figure(_chart(request, slug, key))
-    if "band" in request.GET:
-        figure = figure.with_band(request.GET["band"])
-    if "observer" in request.GET:
-        figure = figure.only(request.GET.getlist("observer"))
-    content = drawn(suffix, partial(figure.to_file, width=width))
+    """A figure as a file for a paper.
+
+    ?band=, ?observer=, ?width= and ?font= choose what is drawn, how wide, and in which letters.
+    """
+    width, font = _looks(request, suffix, width="text")
+    figure = _chosen(request, _figure(_chart(request, slug, key)))
+    content = drawn(suffix, partial(figure.to_file, width=width, font=font))
     return attached(content, FIGURE_KINDS[suffix], f"{slug}-{key}.{suffix}", inline="inline" in request.GET)
+
+
+@login_required
+@require_GET
+def sheet_file(request: HttpRequest, slug: str, sheet: str, suffix: str) -> HttpResponse:
+    """The curves of all corruptions as panels of one file; chosen as of one figure."""
+    from analysis.figures.paper import sheet_to_file
+
+    width, font = _looks(request, suffix, width="page")
+    found = charts.sheet_of(selectors.findings(run_of(request, slug)), sheet)
+    panels = [(label, _chosen(request, figure)) for label, figure in found]
+    write = partial(sheet_to_file, panels, title=f"{slug}: {sheet}", width=width, font=font)
+    content = drawn(suffix, write)
+    return attached(content, FIGURE_KINDS[suffix], f"{slug}-{sheet}.{suffix}", inline="inline" in request.GET)
 
 
 @login_required
@@ -90,6 +99,23 @@ def report_file(request: HttpRequest, slug: str, suffix: str) -> FileResponse:
     kind = "text/html; charset=utf-8" if suffix == "html" else "application/pdf"
     # The HTML file has its style inside, which the pages' own policy forbids: it is read where it was saved.
     return _file(files[suffix], f"{slug}-report.{suffix}", kind)
+
+
+def _looks(request: HttpRequest, suffix: str, *, width: str) -> tuple[str, str]:
+    """Width and letters of a drawing, as asked for."""
+    if suffix not in FIGURE_KINDS:
+        raise NotFound("Figures come as .svg, .pdf and .png.")
+    chosen = request.GET.get("width", width)
+    if chosen not in _WIDTHS:
+        raise NotFound(f"Figures come in the widths {', '.join(_WIDTHS)}.")
+    return chosen, request.GET.get("font", "")
+
+
+def _chosen(request: HttpRequest, figure: Figure) -> Figure:
+    """The figure with the band and the series that the reader left in it."""
+    if "band" in request.GET:
+        figure = figure.with_band(request.GET["band"])
+    return figure.only(request.GET.getlist("observer")) if "observer" in request.GET else figure
 
 
 def _chart(request: HttpRequest, slug: str, key: str) -> charts.Chart:

@@ -56,3 +56,40 @@ def test_no_probability_is_printed_as_zero() -> None:
     found = Table("p", "p", (Column("p", "p", "p"), Column("n", "n", "number")), ((1e-9, 4), (0.0312, 0.5)))
     assert found.texts == [["< 0.001", "4"], ["0.031", "0.500"]]
     assert "$<$ 0.001" in found.to_latex() and "1e-09,4" in found.to_csv()
+
+
+def wide_table() -> Table:
+    columns = (
+        Column("model", "Model"),
+        *(Column(f"e{k}", label, "estimate") for k, label in enumerate(("HMRI", "MRSI", "Mean on the measured range"))),
+        *(Column(f"n{k}", "Extrapolated share", "number") for k in range(6)),
+    )
+    estimate = (0.8123, 0.7004, 0.9001)
+    return Table("wide", "Wide", columns, tuple((f"efficientnet_b{k}", *[estimate] * 3, *[0.25] * 6) for k in range(3)))
+
+
+def test_a_wide_table_is_split_to_fit_a_column_in_real_letters() -> None:
+    """Every row of every part, measured in Computer Modern at 8 pt with 3 pt on each side of a column."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    found = wide_table()
+    text = found.to_latex()
+    parts = text.split(r"\begin{tabular}")[1:]
+    assert len(parts) >= 3
+    heads = [part.splitlines()[2] for part in parts]
+    assert all(head.strip().startswith("Model & ") for head in heads)
+    assert sum(head.count("&") for head in heads) == len(found.columns) - 1
+    assert r"\shortstack[r]{Extrapolated \\ share}" in text
+    letters = FontProperties(family="cmr10", size=8)
+    for part in parts:
+        row = part.split(r"\midrule")[1].strip().splitlines()[0].removesuffix(r" \\")
+        cells = [cell.replace(r"\_", "b").strip() for cell in row.split(" & ")]
+        widths = [TextPath((0, 0), cell, prop=letters).get_extents().width for cell in cells]
+        assert sum(widths) + 6 * len(cells) <= 252
+
+
+def test_a_narrow_table_stays_whole_and_a_long_text_is_folded() -> None:
+    assert table(("net", (0.5, 0.4, 0.6), 3)).to_latex().count(r"\begin{tabular}") == 1
+    words = Table("w", "W", (Column("a", "What"), Column("b", "Why")), (("word " * 30, "short"),))
+    assert r"\begin{tabular}{p{110pt}l}" in words.to_latex()
