@@ -19,7 +19,9 @@ Interval = tuple[float, float]
 _CELLS = 500
 
 
-def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0)) -> Indices:
+def compare(
+    human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0), shown: tuple[bool, bool] | None = None
+) -> Indices:
     """Compare a classifier's curve with the human curve.
 
     Parameters
@@ -28,6 +30,9 @@ def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0
         Curves over the same corruption and property. Fitted with one bootstrap seed they are resampled jointly.
     span : tuple of float
         Range of visual change within [0, 1] over which areas are taken.
+    shown : tuple of bool, optional
+        Whether the classifier was shown to be above people somewhere, and below (`analysis.differences`): a lead that
+        was not shown has an interval that reaches down to 0. By default the simultaneous band of the difference tells.
 
     Returns
     -------
@@ -61,7 +66,7 @@ def compare(human: CurveFit, classifier: CurveFit, *, span: Interval = (0.0, 1.0
         human_lead=human_lead,
         classifier_lead=classifier_lead,
         level=level,
-        **_intervals(human, classifier, span, level),
+        **_intervals(human, classifier, span, level, shown),
     )
 
 
@@ -115,8 +120,10 @@ def _area(curve: CurveFit, span: Interval) -> float:
     return float(curve.basis.integral_design(*span) @ curve.coefficients)
 
 
-def _intervals(human: CurveFit, classifier: CurveFit, span: Interval, level: float) -> dict[str, Any]:
-    """Percentile intervals of the leads and indices, and where the classifier exceeds people."""
+def _intervals(
+    human: CurveFit, classifier: CurveFit, span: Interval, level: float, shown: tuple[bool, bool] | None
+) -> dict[str, Any]:
+    """Percentile intervals of the leads and indices."""
     if human.bootstrap is None or classifier.bootstrap is None:
         return {}
     # Midpoint rule: 500 cells are exact to about 1e-6, far below the spread of the refits.
@@ -145,25 +152,17 @@ def _intervals(human: CurveFit, classifier: CurveFit, span: Interval, level: flo
             float(np.clip(lower[position], least, most)),
             float(np.clip(upper[position], least, most)),
         )
-    grid = np.linspace(*span, 201)
-    grid_design = human.basis.design(grid)
-    gap = pair_spread(*pair, lambda people, network: (network - people) @ grid_design.T)
-    reach = gap.critical_value(level) * np.maximum(gap.standard_error, 1e-3)
-    intervals["exceeds"] = _ranges(grid, gap.estimate - reach > 0.0)
-    intervals["falls_short"] = _ranges(grid, gap.estimate + reach < 0.0)
-    # A lead is never negative, so noise makes that of every refit positive: 0 counts until the band rules it out.
-    if not intervals["exceeds"]:
+    if shown is None:
+        grid_design = human.basis.design(np.linspace(*span, 201))
+        gap = pair_spread(*pair, lambda people, network: (network - people) @ grid_design.T)
+        reach = gap.critical_value(level) * np.maximum(gap.standard_error, 1e-3)
+        shown = bool(np.any(gap.estimate > reach)), bool(np.any(gap.estimate < -reach))
+    # A lead is never negative, so noise makes that of every refit positive: 0 counts until it is ruled out.
+    is_above, is_below = shown
+    if not is_above:
         for name in ("classifier_lead_interval", "mrsi_interval"):
             intervals[name] = (0.0, intervals[name][1])
-    if not intervals["falls_short"]:
+    if not is_below:
         intervals["human_lead_interval"] = (0.0, intervals["human_lead_interval"][1])
         intervals["hmri_interval"] = (intervals["hmri_interval"][0], 1.0)
     return intervals
-
-
-def _ranges(grid: FloatArray, chosen: NDArray[np.bool_]) -> tuple[Interval, ...]:
-    """Runs of chosen grid points as ranges."""
-    padded = np.concatenate([[False], chosen, [False]]).astype(np.int8)
-    change = np.diff(padded)
-    starts, ends = np.flatnonzero(change == 1), np.flatnonzero(change == -1) - 1
-    return tuple((float(grid[start]), float(grid[end])) for start, end in zip(starts, ends, strict=True))

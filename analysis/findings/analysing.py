@@ -45,6 +45,7 @@ from analysis.findings.pair_entries import comparison_entries, similarity_entrie
 from analysis.findings.reach import reach_entries
 from analysis.findings.sensitivity import sensitivity_entries
 from analysis.findings.validation import validation_entries
+from analysis.findings.verdicts import verdicts_of
 from analysis.reporting.flow import inclusion_flow
 from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN, VALIDATION_THRESHOLD
 
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
 #: Changes when the same tables would give other numbers.
-FINDINGS_VERSION = "findings-3"
+FINDINGS_VERSION = "findings-4"
 
 
 def analyse(
@@ -155,8 +156,11 @@ def analyse(
         )
         classes.extend(groups)
     steps.then("people beside classifiers")
-    comparisons = comparison_entries(curves, dict(borrow or {}), executor=executor)
-    leaderboard = leaderboard_entries(curves, executor=executor)
+    verdicts = None
+    if n_bootstrap:
+        verdicts = verdicts_of(curves, people, settings, margin=margin, window_margin=band_margin)
+    comparisons = comparison_entries(curves, dict(borrow or {}), verdicts, executor=executor)
+    leaderboard = leaderboard_entries(curves, comparisons, verdicts, executor=executor)
     steps.then("agreement of observers")
     consistency, consistency_notes = error_consistency_entries(
         people, classifiers, n_bootstrap=n_bootstrap, seed=seed, level=level

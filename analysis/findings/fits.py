@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from analysis.curves import CurveFit, fit_curve
+from analysis.differences import AnswersToOne
 from analysis.errors import TooFewResponses
 from analysis.findings.abscissa import ConditionScale, condition_scale
 from analysis.findings.model import HUMANS, LEVEL, Property
@@ -37,6 +38,8 @@ class FittedCurve:
     ----------
     fit : CurveFit
     outcomes : Outcomes
+    answers : AnswersToOne or None
+        Of accuracy: the answers by person and original, for differences.
     seen_by_people : bool
         Whether the observers answered exactly pictures that people were shown.
     full_set : CurveFit or None
@@ -48,6 +51,7 @@ class FittedCurve:
 
     fit: CurveFit
     outcomes: Outcomes
+    answers: AnswersToOne | None = None
     seen_by_people: bool = True
     full_set: CurveFit | None = None
     without_misses: CurveFit | None = None
@@ -246,15 +250,16 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted) -> None:
             else "predictions are left out, because their clean original was not classified."
         )
         study.notes.append(f"{place}: {wanted.main.left_out} {what}")
+    answers = wanted.main.to_one() if key.property == "accuracy" else None
     if wanted.of_people:
         without_misses, all_sessions = fitted.others
         study.curves[key] = FittedCurve(
-            fitted.main, wanted.main, without_misses=without_misses, all_sessions=all_sessions
+            fitted.main, wanted.main, answers, without_misses=without_misses, all_sessions=all_sessions
         )
     else:
         outcomes = replace(wanted.main, answers=wanted.main.answers.without_names())
         study.curves[key] = FittedCurve(
-            fitted.main, outcomes, seen_by_people=wanted.seen_by_people, full_set=fitted.others[0]
+            fitted.main, outcomes, answers, seen_by_people=wanted.seen_by_people, full_set=fitted.others[0]
         )
 
 

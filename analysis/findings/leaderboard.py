@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves import Bootstrap, CurveFit, pair_spread
 from analysis.findings.fits import CurveKey, StudyCurves
-from analysis.findings.model import HUMANS, Interval, Leader, Property
+from analysis.findings.model import HUMANS, Comparison, Interval, Leader, Property, VerdictOnAll
 from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
+from analysis.findings.verdicts import Verdicts
 from analysis.metrics import compare
 
 FloatArray = NDArray[np.float64]
@@ -21,12 +23,22 @@ FloatArray = NDArray[np.float64]
 _CELLS = 200
 
 
-def leaderboard_entries(study: StudyCurves, *, executor: Executor | None = None) -> list[Leader]:
+def leaderboard_entries(
+    study: StudyCurves,
+    comparisons: Sequence[Comparison],
+    verdicts: Verdicts | None,
+    *,
+    executor: Executor | None = None,
+) -> list[Leader]:
     """Means over corruptions with their intervals, resampled jointly over all of them.
 
     Parameters
     ----------
     study : StudyCurves
+    comparisons : sequence of Comparison
+        Of the same curves: their intervals tell which leads were shown.
+    verdicts : Verdicts or None
+        On accuracy.
     executor : Executor, optional
         Where the intervals are computed; here, without one.
 
@@ -38,18 +50,37 @@ def leaderboard_entries(study: StudyCurves, *, executor: Executor | None = None)
         ``classifier_area``, ``corruption_error`` (mean error over that of people), each with its ``_interval`` (None
         without refits); ordered by property, then HMRI, the highest first.
     """
-    entries = [leader for _, leader in run_in_order(executor, _leader, _calls(study))]
+    shown = {
+        CurveKey(one.classifier, one.corruption, one.property): Shown.by(one) for one in comparisons if not one.borrowed
+    }
+    entries = []
+    for verdict, leader in run_in_order(executor, _leader, _calls(study, shown, verdicts)):
+        entries.append(leader if verdict is None else leader.model_copy(update={"verdict": verdict}))
     return sorted(entries, key=lambda one: (PROPERTIES.index(one.property), -one.hmri, one.classifier))
 
 
-def _calls(
-    study: StudyCurves,
-) -> Iterator[tuple[None, tuple[str, Property, list[CurveFit], list[CurveFit]]]]:
+class Shown(NamedTuple):
+    """Whether a model was shown to be above people somewhere on a corruption, and below."""
+
+    above: bool
+    below: bool
+
+    @classmethod
+    def by(cls, one: Comparison) -> Shown:
+        """By its intervals: that of a lead which was not shown reaches to 0."""
+        mrsi, hmri = one.mrsi_interval, one.hmri_interval
+        return cls(mrsi is not None and mrsi[0] > 0.0, hmri is not None and hmri[1] < 1.0)
+
+
+Call = tuple[VerdictOnAll | None, tuple[str, Property, list[CurveFit], list[CurveFit], list[Shown]]]
+
+
+def _calls(study: StudyCurves, shown: Mapping[CurveKey, Shown], verdicts: Verdicts | None) -> Iterator[Call]:
     """Human curves and classifier's curves, corruption by corruption, for each classifier and property."""
     names = sorted({key.population for key in study.curves} - {HUMANS})
     for subject in PROPERTIES:
         for name in names:
-            people, network = [], []
+            people, network, leads = [], [], []
             for key, curve in study.curves.items():
                 human = study.curves.get(CurveKey(HUMANS, key.corruption, subject))
                 if (key.population, key.property) != (name, subject) or human is None:
@@ -57,16 +88,20 @@ def _calls(
                 if human.fit.config.label_space == curve.fit.config.label_space:
                     people.append(human.fit)
                     network.append(curve.fit)
+                    leads.append(shown[key])
             if people:
-                yield None, (name, subject, people, network)
+                verdict = verdicts.on_all(name) if verdicts is not None and subject == "accuracy" else None
+                yield verdict, (name, subject, people, network, leads)
 
 
-def _leader(name: str, subject: Property, people: Sequence[CurveFit], network: Sequence[CurveFit]) -> Leader:
+def _leader(
+    name: str, subject: Property, people: Sequence[CurveFit], network: Sequence[CurveFit], shown: Sequence[Shown]
+) -> Leader:
     """Means and intervals of one classifier, in whatever process."""
     found = [compare(replace(human, bootstrap=None), other) for human, other in zip(people, network, strict=True)]
     human_area = float(np.mean([one.human_area for one in found]))
     classifier_area = float(np.mean([one.classifier_area for one in found]))
-    hmri, mrsi, human, classifier, error = _intervals(people, network) or (None,) * 5
+    hmri, mrsi, human, classifier, error = _intervals(people, network, shown) or (None,) * 5
     return Leader(
         classifier=name,
         property=subject,
@@ -85,12 +120,19 @@ def _leader(name: str, subject: Property, people: Sequence[CurveFit], network: S
     )
 
 
-def _intervals(people: Sequence[CurveFit], network: Sequence[CurveFit]) -> list[Interval] | None:
-    """Percentile intervals of HMRI, MRSI, both areas and the error: the curves of an analysis share their draws."""
+def _intervals(
+    people: Sequence[CurveFit], network: Sequence[CurveFit], shown: Sequence[Shown]
+) -> list[Interval] | None:
+    """Percentile intervals of HMRI, MRSI, both areas and the error: the curves of an analysis share their draws.
+
+    A lead is never negative, so noise makes that of every refit positive. Towards the edge (HMRI 1, MRSI 0) only the
+    corruptions count on which the lead was shown: the mean is at least what they alone give.
+    """
     first, second = _joined(people), _joined(network)
     if first is None or second is None:
         return None
     count = len(people)
+    is_above, is_below = (np.array(column, dtype=np.float64) for column in zip(*shown, strict=True))
     basis = people[0].basis
     edges = np.linspace(0.0, 1.0, _CELLS + 1)
     design = basis.design((edges[1:] + edges[:-1]) / 2.0)
@@ -101,19 +143,20 @@ def _intervals(people: Sequence[CurveFit], network: Sequence[CurveFit]) -> list[
         gap = heights - others
         areas, other_areas = heights.mean(axis=2), others.mean(axis=2)
         human_lead, classifier_lead = np.maximum(gap, 0.0).mean(axis=2), np.maximum(-gap, 0.0).mean(axis=2)
-        hmri = 1.0 - np.divide(human_lead, areas, out=np.zeros_like(areas), where=areas > 0.0)
+        missed = np.divide(human_lead, areas, out=np.zeros_like(areas), where=areas > 0.0)
         mrsi = np.divide(classifier_lead, other_areas, out=np.zeros_like(areas), where=other_areas > 0.0)
         area, other_area = areas.mean(axis=1), other_areas.mean(axis=1)
         error = (1.0 - other_area) / np.maximum(1.0 - area, 1e-9)
-        return np.stack([hmri.mean(axis=1), mrsi.mean(axis=1), area, other_area, error], axis=1)
+        every = [1.0 - missed.mean(axis=1), mrsi.mean(axis=1), area, other_area, error]
+        return np.stack([*every, 1.0 - (missed * is_below).mean(axis=1), (mrsi * is_above).mean(axis=1)], axis=1)
 
     estimates = [np.concatenate([curve.coefficients for curve in curves]) for curves in (people, network)]
     spread = pair_spread(first, second, estimates[0], estimates[1], means)
     lower, upper = spread.percentile_interval(people[0].config.level)
+    upper[0], lower[1] = upper[5], lower[6]
     highest = (1.0, 1.0, 1.0, 1.0, np.inf)
-    return [
-        (max(float(low), 0.0), min(float(high), most)) for low, high, most in zip(lower, upper, highest, strict=True)
-    ]
+    ends = zip(lower[:5], upper[:5], highest, strict=True)
+    return [(max(float(low), 0.0), min(float(high), most)) for low, high, most in ends]
 
 
 def _joined(curves: Sequence[CurveFit]) -> Bootstrap | None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves import CleanTrials
+from analysis.differences import AnswersToOne
 from analysis.findings.abscissa import ConditionScale
 from analysis.findings.consistency import classifier_agreement, human_agreement
 from analysis.findings.model import Property
@@ -45,6 +46,11 @@ class Outcomes:
     fixed: float | None = None
     left_out: int = 0
     of_people: bool = True
+
+    def to_one(self) -> AnswersToOne:
+        """The same by person and original, for differences of means."""
+        people = self.answers.observer if self.of_people else None
+        return AnswersToOne.of(self.place, self.outcome, self.answers.original, people)
 
     def trials(self) -> CurveTrials:
         """The same for the permutation test."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves import CurveFit, pair_spread
+from analysis.differences import Beside
 from analysis.errors import LabelSpaceMismatch
 from analysis.findings.caveats import comparison_caveats
 from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves
@@ -23,18 +24,20 @@ from analysis.findings.model import (
     FullSet,
     HmriAndMrsi,
     Indices,
+    Interval,
     Property,
     Reuse,
     Similarity,
 )
 from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
+from analysis.findings.verdicts import Verdicts, verdict_entry
 from analysis.metrics import compare
 from analysis.similarity import CurveSimilarity, alike_classes, compare_all, reuse_saving
 
 
 def comparison_entries(
-    study: StudyCurves, borrow: Mapping[str, str], *, executor: Executor | None = None
+    study: StudyCurves, borrow: Mapping[str, str], verdicts: Verdicts | None, *, executor: Executor | None = None
 ) -> list[Comparison]:
     """Every classifier beside people, corruption by corruption; borrowed human curves are labelled.
 
@@ -43,15 +46,26 @@ def comparison_entries(
     study : StudyCurves
     borrow : mapping of corruption to corruption
         Also compare the first with the human curve of the second.
+    verdicts : Verdicts or None
+        On accuracy beside people's own curves.
     executor : Executor, optional
         Where the intervals are computed; here, without one.
     """
     entries = []
     calls = (
-        ((human_key, key), (study.curves[human_key].fit, curve.fit, study.curves[human_key].without_misses))
+        (
+            (human_key, key, beside),
+            (
+                study.curves[human_key].fit,
+                curve.fit,
+                study.curves[human_key].without_misses,
+                None if beside is None else (bool(beside.above), bool(beside.below)),
+            ),
+        )
         for human_key, key, curve in _pairs(study, borrow)
+        for beside in (_beside(verdicts, human_key, key),)
     )
-    for (human_key, key), found in run_in_order(executor, _compared, calls):
+    for (human_key, key, beside), found in run_in_order(executor, _compared, calls):
         if isinstance(found, str):
             study.notes.append(f"{key.population}, {key.corruption}, {key.property}: no comparison. {found}")
             continue
@@ -60,7 +74,8 @@ def comparison_entries(
             classifier=key.population,
             corruption=key.corruption,
             property=key.property,
-            **vars(found.whole),
+            **{**vars(found.whole), **_shown_of(beside)},
+            verdict=None if beside is None else verdict_entry(beside, human.config.level),
             common_range=found.common_range,
             misses_dropped=found.misses_dropped,
             corruption_error=found.corruption_error,
@@ -72,6 +87,18 @@ def comparison_entries(
         )
         entries.append(entry.model_copy(update={"caveats": tuple(comparison_caveats(entry))}))
     return entries
+
+
+def _beside(verdicts: Verdicts | None, human_key: CurveKey, key: CurveKey) -> Beside | None:
+    """What was found of accuracy, beside people's own curve."""
+    if verdicts is None or key.property != "accuracy" or human_key.corruption != key.corruption:
+        return None
+    return verdicts.of(key.population, key.corruption)
+
+
+def _shown_of(beside: Beside | None) -> dict[str, tuple[Interval, ...]]:
+    """Where the model was shown to be above people, and below."""
+    return {} if beside is None else {"exceeds": beside.above, "falls_short": beside.below}
 
 
 def _pairs(study: StudyCurves, borrow: Mapping[str, str]) -> Iterator[tuple[CurveKey, CurveKey, FittedCurve]]:
@@ -94,10 +121,12 @@ class _Compared(NamedTuple):
     corruption_error: CorruptionError | None
 
 
-def _compared(human: CurveFit, classifier: CurveFit, without_misses: CurveFit | None) -> _Compared | str:
+def _compared(
+    human: CurveFit, classifier: CurveFit, without_misses: CurveFit | None, shown: tuple[bool, bool] | None
+) -> _Compared | str:
     """Numbers of one comparison, in whatever process; the reason where there is none."""
     try:
-        found = compare(human, classifier)
+        found = compare(human, classifier, shown=shown)
     except LabelSpaceMismatch as error:
         return str(error)
     dropped = None
@@ -107,7 +136,7 @@ def _compared(human: CurveFit, classifier: CurveFit, without_misses: CurveFit | 
     span = human.common_range(classifier)
     common = None
     if span is not None:
-        inside = found if span == (0.0, 1.0) else compare(human, classifier, span=span)
+        inside = found if span == (0.0, 1.0) else compare(human, classifier, span=span, shown=shown)
         common = CommonRange(range=span, **vars(inside))
     return _Compared(found, common, dropped, _corruption_error(human, classifier))
 

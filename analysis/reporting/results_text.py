@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from analysis.claims.models import method_sentence
 from analysis.curves.bootstrap import Scheme
-from analysis.findings.model import HUMANS, ChoiceCurve, Comparison, Curve, Findings
+from analysis.findings.model import HUMANS, ChoiceCurve, Comparison, Curve, Findings, ModelVerdict
 from analysis.reporting.wording import counted, joined, listed, quoted, with_interval, words
 
 #: What a bootstrap of this scheme resamples.
@@ -97,6 +98,11 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
             "Models are compared with people by HMRI, the share of the human area that a model reaches, and MRSI, the "
             "share of the model's area above people; intervals draw the same originals for both where both saw them."
         )
+    judged = [one.verdict for one in own if one.verdict is not None]
+    if judged:
+        yield method_sentence(
+            pairs=len(judged), margin=judged[0].margin, window_margin=judged[0].window_margin, window=judged[0].window
+        )
     if len(own) <= MOST_COMPARISONS:
         yield from map(_comparison_sentence, own)
     else:
@@ -108,7 +114,7 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
             yield (
                 f"{quoted(row.classifier)}, mean over {row.corruptions} corruptions: HMRI "
                 f"{with_interval(row.hmri, row.hmri_interval)}, MRSI "
-                f"{with_interval(row.mrsi, row.mrsi_interval)}; HMRI from {lowest.hmri:.3f} "
+                f"{with_interval(row.mrsi, row.mrsi_interval)}{_verdict(row.verdict)}; HMRI from {lowest.hmri:.3f} "
                 f"({words(lowest.corruption)}) to {highest.hmri:.3f} ({words(highest.corruption)})."
             )
         yield "Every pair of model and corruption stands in the table of comparisons."
@@ -124,8 +130,15 @@ def _comparison_sentence(one: Comparison) -> str:
     return (
         f"{quoted(one.classifier)}, {words(one.corruption)}{where}: HMRI "
         f"{with_interval(shown.hmri, shown.hmri_interval)}, MRSI "
-        f"{with_interval(shown.mrsi, shown.mrsi_interval)}."
+        f"{with_interval(shown.mrsi, shown.mrsi_interval)}{_verdict(one.verdict)}."
     )
+
+
+def _verdict(one: ModelVerdict | None) -> str:
+    """The verdict and the difference that it is about, to follow the indices."""
+    if one is None:
+        return ""
+    return f"; difference of areas {with_interval(one.difference, one.interval)}: {one.statement}"
 
 
 def similarity_sentences(findings: Findings) -> Iterable[str]:

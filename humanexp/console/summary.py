@@ -66,7 +66,8 @@ def _curves(findings: Findings) -> Table:
 
 
 def _models(findings: Findings) -> Table:
-    table = _table("Models against people", "model, corruption, property", "HMRI", "interval", "MRSI", "interval")
+    columns = ("model, corruption, property", "HMRI", "interval", "MRSI", "interval", "verdict")
+    table = _table("Models against people", *columns)
     for entry in findings.comparisons[:MOST_ROWS]:
         table.add_row(
             f"{entry.classifier}, {readable(entry.corruption)}, {entry.property}",
@@ -74,6 +75,7 @@ def _models(findings: Findings) -> Table:
             interval_text(entry.hmri_interval) if entry.hmri_interval else "",
             f"{entry.mrsi:.3f}",
             interval_text(entry.mrsi_interval) if entry.mrsi_interval else "",
+            entry.verdict.word if entry.verdict else "",
         )
     return table
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analysis.claims.models import verdict_words
 from analysis.figures import Style, style_of
 from analysis.findings.model import HUMANS, Accuracy, Comparison, Curve, Findings, Interval, SessionCounts, TrialCounts
 from humanexp.results.charts import FigureName, conditions_of, figure_names, is_over_conditions, observers_of
@@ -45,6 +46,16 @@ class ModelRow:
         ends = self.entry.shown.hmri_interval
         return None if ends is None else (100 * ends[0], 100 * ends[1])
 
+    @property
+    def verdict(self) -> str:
+        """The verdict on accuracy in a few words; empty without one."""
+        one = self.entry.verdict
+        if one is None:
+            return ""
+        return verdict_words(
+            matches=one.matches, differs=one.differs, direction=one.direction, difference=one.difference
+        )
+
 
 @dataclass(frozen=True)
 class CurveRow:
@@ -65,6 +76,20 @@ class Panel:
     over_conditions: bool
     #: people's curve as found; None where only classifiers have one
     people: Curve | None
+
+    @property
+    def is_judged(self) -> bool:
+        return any(row.entry.verdict for row in self.models)
+
+    @property
+    def margin(self) -> float:
+        """Of the mean difference, for models to match."""
+        return next(row.entry.verdict.margin for row in self.models if row.entry.verdict)
+
+    @property
+    def window_margin(self) -> float:
+        """Of the difference over windows."""
+        return next(row.entry.verdict.window_margin for row in self.models if row.entry.verdict)
 
     @property
     def axis(self) -> str:

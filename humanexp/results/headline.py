@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import get_args
 
-from analysis.findings.model import HUMANS, Comparison, Curve, Discrimination, Findings, HumanAccuracy
-
-#: A model matches people from this HMRI on, if its intervals reach down no further than the second number.
-MATCH, MATCH_AT_LEAST = 0.995, 0.95
+from analysis.claims.models import models_sentence, overall_word
+from analysis.findings.model import (
+    HUMANS,
+    Comparison,
+    Curve,
+    Direction,
+    Discrimination,
+    Findings,
+    HumanAccuracy,
+    Word,
+)
 
 
 @dataclass(frozen=True)
@@ -23,13 +32,13 @@ class Headline:
 def headline_of(findings: Findings) -> Headline:
     """What a reader wants to know first.
 
-    Classifiers are ranked by HMRI of accuracy, averaged over the corruptions on which they stand beside people's own
-    curves. Where more than a fifth of a curve is extrapolated, the range that both measured is used instead, and named.
+    Of models beside people's own curves it is how many match people in accuracy, differ, or are undecided, and how
+    close the one with the highest HMRI comes. Where more than a fifth of a curve is extrapolated, HMRI is that of the
+    range that both measured, and named.
     """
     own = [entry for entry in findings.comparisons if entry.property == "accuracy" and not entry.borrowed]
     if own:
-        axes = {curve.corruption: "condition" if curve.abscissa == "condition" else "Δv" for curve in findings.curves}
-        return _against_people(own, axes)
+        return _against_people(own)
     curves = [curve for curve in findings.curves if curve.property == "accuracy"]
     people = [curve for curve in curves if curve.population == HUMANS]
     if people:
@@ -45,30 +54,50 @@ def headline_of(findings: Findings) -> Headline:
     return Headline("Too few answers count for a curve.", "Collect more, or look at why sessions were excluded.")
 
 
-def _against_people(entries: Sequence[Comparison], axes: Mapping[str, str]) -> Headline:
+def _against_people(entries: Sequence[Comparison]) -> Headline:
     by_classifier: dict[str, list[Comparison]] = {}
     for entry in entries:
         by_classifier.setdefault(entry.classifier, []).append(entry)
     scores = {name: fmean(entry.shown.hmri for entry in own) for name, own in by_classifier.items()}
     best = max(scores, key=lambda name: scores[name])
     own, score = by_classifier[best], scores[best]
-    share = f"replicates {100 * score:.1f} % of people's accuracy"
+    share = f"{100 * score:.1f} % of people's accuracy ({_numbers(own, score)})"
+    caveat = _WITHHELD if any(entry.withheld for entry in own) else ""
+    words = {name: _word(theirs) for name, theirs in by_classifier.items()}
+    if None in words.values():
+        opening = f"The model {quoted(best)}" if len(scores) == 1 else f"Of {len(scores)} models {quoted(best)}"
+        closest = "" if len(scores) == 1 else " comes closest to people: it"
+        return Headline(f"{opening}{closest} replicates {share} {_where(own)}.", caveat)
+    said = {wanted: [quoted(name) for name, word in words.items() if word == wanted] for wanted in get_args(Word)}
+    sentence = models_sentence(said["matches"], said["differs"], said["undecided"], where=_where(own))
     if len(scores) == 1:
-        opening = f"The model {quoted(best)} {share}"
-    elif score >= MATCH and all(_certain(entry) for entry in own):
-        opening = f"One of {len(scores)} models matches people: {quoted(best)} {share}"
-    elif score >= MATCH:
-        opening = f"Of {len(scores)} models {quoted(best)} comes closest to people: it {share}"
-    else:
-        opening = f"None of {len(scores)} models matches people. The closest, {quoted(best)}, {share}"
-    text = f"{opening} {_where(own)} ({_numbers(own, score)}){_above(own, axes)}."
-    return Headline(text, _WITHHELD if any(entry.withheld for entry in own) else "")
+        return Headline(f"{sentence}{_how(own)}. It replicates {share}.", caveat)
+    return Headline(f"{sentence}. The closest by HMRI, {quoted(best)}, replicates {share}{_how(own)}.", caveat)
 
 
-def _certain(entry: Comparison) -> bool:
-    """A match is claimed from the interval, not from the estimate alone."""
-    interval = entry.shown.hmri_interval
-    return interval is not None and interval[0] >= MATCH_AT_LEAST
+def _word(own: Sequence[Comparison]) -> Word | None:
+    """One word for a model over its corruptions; None where one of them has none."""
+    known = [entry.verdict for entry in own if entry.verdict is not None]
+    if len(known) < len(own):
+        return None
+    return overall_word(matches=all(one.matches for one in known), differs=any(one.differs for one in known))
+
+
+def _how(own: Sequence[Comparison]) -> str:
+    """Where it differs, and by how much on one corruption."""
+    known = [entry.verdict for entry in own if entry.verdict is not None]
+    if len(own) == 1:
+        return f": its area minus that of people is {known[0].difference:+.3f} ({interval_text(known[0].interval)})"
+    kinds = Counter(verdict.direction for verdict in known if verdict.differs)
+    parts = [f"{_DIRECTIONS[kind]} on {kinds[kind]}" for kind in _DIRECTIONS if kinds[kind]]
+    return f" and is {' and '.join(parts)} of {len(own)} corruptions" if parts else ""
+
+
+_DIRECTIONS: Mapping[Direction | None, str] = {
+    "below": "below people",
+    "above": "above people",
+    "crosses": "partly above and partly below people",
+}
 
 
 _WITHHELD = (
@@ -79,7 +108,7 @@ _WITHHELD = (
 def _where(own: Sequence[Comparison]) -> str:
     if len(own) == 1:
         return f"on {readable(own[0].corruption)}"
-    return f"on average over {len(own)} corruptions"
+    return f"on all {len(own)} corruptions"
 
 
 def _numbers(own: Sequence[Comparison], score: float) -> str:
@@ -89,21 +118,6 @@ def _numbers(own: Sequence[Comparison], score: float) -> str:
     ordered = sorted(own, key=lambda entry: entry.shown.hmri)
     ends = [f"{entry.shown.hmri:.3f} on {readable(entry.corruption)}" for entry in (ordered[0], ordered[-1])]
     return f"HMRI {score:.3f}; from {ends[0]} to {ends[1]}"
-
-
-def _above(own: Sequence[Comparison], axes: Mapping[str, str]) -> str:
-    """Where it exceeds people beyond doubt; nothing is said without bands."""
-    spans = [entry.exceeds for entry in own]
-    if any(span is None for span in spans):
-        return ""
-    if not any(spans):
-        return " and is nowhere above people beyond doubt"
-    if len(own) == 1:
-        ranges = ", ".join(f"{low:.2f} to {high:.2f}" for low, high in spans[0] or ())
-        return f" and is above people at {axes.get(own[0].corruption, 'Δv')} {ranges}"
-    count = sum(1 for span in spans if span)
-    which = f"all {count}" if count == len(own) else f"{count}"
-    return f" and is beyond doubt above people somewhere on {which} of them"
 
 
 def _people_alone(curves: Sequence[Curve]) -> Headline:

@@ -185,7 +185,6 @@ def test_intervals_hold_the_estimates_and_a_worse_network_exceeds_nowhere() -> N
     assert found.hmri_interval is not None and found.human_lead_interval is not None
     assert found.hmri_interval[0] < found.hmri < found.hmri_interval[1]
     assert found.human_lead_interval[0] > 0
-    assert found.exceeds == () and found.falls_short
     # A worse network's MRSI is above 0 by noise alone: 0 stays in the interval.
     assert found.mrsi_interval is not None and found.mrsi_interval[0] == 0.0
     assert found.classifier_lead_interval is not None and found.classifier_lead_interval[0] == 0.0
@@ -196,17 +195,18 @@ def test_a_network_like_people_is_not_told_from_them() -> None:
     people = crowd(4, people=40, trials_each=40)
     first, second = (fit_curve(**people, n_bootstrap=60, rng=seed) for seed in (1, 2))
     found = compare(first, second)
-    assert found.exceeds == found.falls_short == ()
     assert found.hmri_interval is not None and found.hmri_interval[1] == 1.0
     assert found.mrsi_interval is not None and found.mrsi_interval[0] == 0.0
 
 
-def test_a_network_above_people_is_seen_where_it_exceeds_them() -> None:
-    worse, better = human_and_classifier(2, 0.2)
-    found = compare(better, worse)
-    assert found.exceeds
-    low, high = found.exceeds[0]
-    assert 0 <= low < 0.75 < high <= 1
+def test_a_lead_that_was_not_shown_has_an_interval_that_reaches_to_0() -> None:
+    """Of what was shown the caller may know more than the bands: two networks judged together, say."""
+    curves = human_and_classifier(2, 0.2)
+    by_bands, shown, not_shown = (compare(*curves, shown=one) for one in (None, (False, True), (False, False)))
+    assert by_bands == shown
+    assert by_bands.human_lead_interval[0] > 0.0 and by_bands.hmri_interval[1] < 1.0
+    assert (not_shown.human_lead_interval[0], not_shown.hmri_interval[1]) == (0.0, 1.0)
+    assert not_shown.human_lead_interval[1] == by_bands.human_lead_interval[1]
 
 
 def test_interval_of_the_lead_covers_the_truth() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from analysis.findings.model import Comparison
 from humanexp.results.headline import Headline
 from humanexp.results.headline import headline_of as headline_of_findings
 from tests.analysis.findings.examples import STORED, curve, findings, like
@@ -12,31 +13,61 @@ def headline_of(parts: dict[str, Any]) -> Headline:
     return headline_of_findings(findings(**parts))
 
 
-def test_the_closest_model_is_named_with_its_interval() -> None:
-    said = headline_of({"comparisons": [entry("resnet50", hmri=0.828), entry("alexnet", hmri=0.488)]})
-    assert said.text == (
-        "None of 2 models matches people. The closest, resnet50, replicates 82.8 % of people's accuracy on "
-        "gaussian blur (HMRI 0.828, 95 % interval 0.808 to 0.848) and is nowhere above people beyond doubt."
+def judged(classifier: str, word: str, corruption: str = "gaussian_blur", **changed: Any) -> Comparison:
+    """A comparison with this verdict on it."""
+    verdict = {
+        "word": word, "statement": "", "matches": word == "matches", "differs": word == "differs",
+        "direction": "below" if word == "differs" else None, "difference": -0.052, "interval": [-0.073, -0.031],
+        "range": [0.0, 1.0], "gaps": [], "windows": [], "margin": 0.03, "window_margin": 0.1, "window": 0.15,
+        "attentive": 0.9, "answers": 960, "answers_to_match": 3000, "answers_to_differ": 2000,
+    }  # fmt: skip
+    own = {name: changed.pop(name) for name in list(changed) if name in verdict}
+    return entry(classifier, corruption, verdict={**verdict, **own}, **changed)
+
+
+def test_one_model_on_one_corruption() -> None:
+    text = headline_of({"comparisons": [judged("resnet50", "differs", hmri=0.828)]}).text
+    assert text == (
+        "The model resnet50 differs from people on gaussian blur: its area minus that of people is -0.052 "
+        "(-0.073 to -0.031). It replicates 82.8 % of people's accuracy (HMRI 0.828, 95 % interval 0.808 to 0.848)."
+    )
+    assert "is undecided" in headline_of({"comparisons": [judged("a", "undecided")]}).text
+    assert "matches people on" in headline_of({"comparisons": [judged("a", "matches")]}).text
+
+
+def test_several_models_are_counted_by_their_word_and_the_closest_is_named() -> None:
+    said = headline_of(
+        {"comparisons": [judged("a", "matches", hmri=0.98), judged("b", "differs"), judged("c d", "undecided")]}
+    )
+    assert said.text.startswith(
+        "Of 3 models 1 (a) matches people on gaussian blur, 1 (b) differs and 1 (“c d”) is undecided. "
+        "The closest by HMRI, a, replicates 98.0 %"
     )
     assert said.caveat == ""
 
 
-def test_several_corruptions_are_averaged_and_the_ends_named() -> None:
-    said = headline_of({"comparisons": [entry("net", hmri=0.6), entry("net", "uniform_noise", hmri=0.8)]})
-    assert "on average over 2 corruptions" in said.text
-    assert "HMRI 0.700; from 0.600 on gaussian blur to 0.800 on uniform noise" in said.text
+def test_a_high_hmri_is_no_match_and_a_low_one_no_difference() -> None:
+    """Noise alone pushes HMRI below 1: the verdict says what was shown."""
+    said = headline_of({"comparisons": [judged("a", "undecided", hmri=1.0), judged("b", "matches", hmri=0.9)]})
+    assert said.text.startswith("Of 2 models 1 (b) matches people on gaussian blur, none differs and 1 (a) is undecid")
 
 
-def test_a_match_is_claimed_from_the_interval_and_not_from_the_estimate() -> None:
-    wide = [entry("a", hmri=1.0, hmri_interval=[0.7, 1.0]), entry("b", hmri=0.5)]
-    assert "matches people" not in headline_of({"comparisons": wide}).text
-    narrow = [entry("a", hmri=1.0, hmri_interval=[0.97, 1.0]), entry("b", hmri=0.5)]
-    assert headline_of({"comparisons": narrow}).text.startswith("One of 2 models matches people: a replicates 100.0 %")
+def test_a_model_matches_over_its_corruptions_only_where_it_matches_on_each() -> None:
+    entries = [judged("net", "matches", hmri=0.6), judged("net", "undecided", "uniform_noise", hmri=0.8)]
+    text = headline_of({"comparisons": entries}).text
+    assert text.startswith("Whether the model net matches people on all 2 corruptions is undecided.")
+    assert "HMRI 0.700; from 0.600 on gaussian blur to 0.800 on uniform noise" in text
+    entries[1] = judged("net", "differs", "uniform_noise", direction="crosses")
+    assert "and is partly above and partly below people on 1 of 2 corruptions" in (
+        headline_of({"comparisons": [*entries, judged("other", "differs", hmri=0.1)]}).text
+    )
 
 
-def test_where_a_model_exceeds_people_is_said_only_where_the_band_shows_it() -> None:
-    assert "above people at Δv 0.93 to 1.00" in headline_of({"comparisons": [entry("a", exceeds=[[0.93, 1.0]])]}).text
-    assert "above" not in headline_of({"comparisons": [entry("a", exceeds=None, hmri_interval=None)]}).text
+def test_without_verdicts_nothing_is_said_to_match_or_differ() -> None:
+    """Findings of earlier versions, and analyses without refits."""
+    text = headline_of({"comparisons": [entry("resnet50", hmri=0.999), entry("alexnet", hmri=0.488)]}).text
+    assert text.startswith("Of 2 models resnet50 comes closest to people: it replicates 99.9 %")
+    assert "match" not in text and "differ" not in text and "None" not in text
 
 
 def test_a_withheld_number_gives_way_to_the_common_range() -> None:

@@ -34,10 +34,16 @@ from analysis.findings.model.comparisons import (
     CommonRange,
     Comparison,
     CorruptionError,
+    Direction,
     FullSet,
     HmriAndMrsi,
     Indices,
     Leader,
+    ModelVerdict,
+    VerdictOnAll,
+    VerdictOnOne,
+    WindowMean,
+    Word,
 )
 from analysis.findings.model.counts import Exclusion, Flow, SessionCounts, Settings, TrialCounts
 from analysis.findings.model.curves import (
@@ -76,6 +82,7 @@ __all__ = [
     "Confusion",
     "CorruptionError",
     "Curve",
+    "Direction",
     "Discrimination",
     "Entry",
     "ErrorConsistency",
@@ -97,6 +104,7 @@ __all__ = [
     "Line",
     "Measured",
     "Misses",
+    "ModelVerdict",
     "Observer",
     "Participant",
     "ParticipantBin",
@@ -117,4 +125,8 @@ __all__ = [
     "TimeBin",
     "TrialCounts",
     "Validation",
+    "VerdictOnAll",
+    "VerdictOnOne",
+    "WindowMean",
+    "Word",
 ]

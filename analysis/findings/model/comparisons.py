@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from analysis.findings.model.entry import LEVEL, ComparisonName, Entry, Interval, Property
+
+Word = Literal["matches", "differs", "undecided"]
+Direction = Literal["above", "below", "crosses"]
 
 
 class Indices(Entry):
@@ -24,11 +29,10 @@ class Indices(Entry):
         Percentile intervals of the joint bootstrap (area difference: human minus classifier); None without refits.
         Where neither observer is shown to exceed the other somewhere, the interval of that lead reaches down to 0
         (and MRSI's with it, HMRI's up to 1).
-    exceeds : tuple of (float, float) or None
-        Ranges of visual change where the simultaneous band of classifier minus human lies above 0; None without
-        refits. MRSI is positive by noise alone: only these ranges show that a classifier exceeds people.
-    falls_short : tuple of (float, float) or None
-        Ranges where the band lies below 0: people exceed the classifier there.
+    exceeds, falls_short : tuple of (float, float) or None
+        Ranges of visual change where the classifier was shown to be above people, and below: the windows of the
+        verdict. None where there is no verdict. MRSI is positive by noise alone: only these ranges show that a
+        classifier exceeds people.
     """
 
     hmri: float
@@ -78,9 +82,85 @@ class CorruptionError(Entry):
     interval: Interval | None
 
 
+class WindowMean(Span):
+    """The difference averaged over a window: model minus people, with its 90 % interval."""
+
+    difference: float
+    lower: float
+    upper: float
+    #: after the correction over models, corruptions and windows
+    significant: bool
+
+
+class ModelVerdict(Entry):
+    """Whether a model matches people or differs from them, in accuracy.
+
+    Attributes
+    ----------
+    word : {"matches", "differs", "undecided"}
+        What was shown; "matches" where both were (a difference within the margins).
+    statement : str
+        The same as it is printed.
+    matches, differs : bool
+    direction : {"above", "below", "crosses"} or None
+        How it differs.
+    difference : float
+        Mean accuracy of the model minus that of people over everything measured.
+    interval : tuple of float
+        Its two-sided interval at the level of the analysis.
+    """
+
+    word: Word
+    statement: str
+    matches: bool
+    differs: bool
+    direction: Direction | None
+    difference: float
+    interval: Interval
+
+
+class VerdictOnOne(ModelVerdict, Span):
+    """The same on one corruption.
+
+    Attributes
+    ----------
+    range : tuple of float
+        Everything measured, from start to end.
+    gaps : tuple of (float, float)
+        Stretches between that were not.
+    windows : tuple of WindowMean
+    margin, window_margin, window : float
+        Of the mean difference, of its windows, and how wide these are.
+    attentive : float
+        Lower bound of the share of people's answers that came from looking; under .8 nothing matches.
+    answers, answers_to_match, answers_to_differ : int
+        Answers of people, and how many would show a model without any difference to match, and one that differs by
+        .05 in area to differ (with power .8, if people grow with the answers).
+    """
+
+    gaps: tuple[Interval, ...]
+    windows: tuple[WindowMean, ...]
+    margin: float
+    window_margin: float
+    window: float
+    attentive: float
+    answers: int
+    answers_to_match: int
+    answers_to_differ: int
+
+
+class VerdictOnAll(ModelVerdict):
+    """The same over all corruptions: it matches on each; it differs on those that are named."""
+
+    matches_on: tuple[str, ...]
+    differs_on: tuple[str, ...]
+
+
 class Comparison(Indices, ComparisonName):
     """A classifier beside people on one corruption."""
 
+    #: of accuracy beside people's own curve, where intervals were asked for
+    verdict: VerdictOnOne | None = None
     common_range: CommonRange | None = None
     misses_dropped: HmriAndMrsi | None = None
     corruption_error: CorruptionError | None = None
@@ -110,6 +190,7 @@ class Leader(Entry):
     classifier: str
     property: Property
     corruptions: int
+    verdict: VerdictOnAll | None = None
     #: how many of them are extrapolated too far
     withheld: int
     hmri: float

@@ -22,6 +22,8 @@ class Standing:
 
     classifier: str
     corruptions: int
+    #: on accuracy, over all corruptions; empty where there is none
+    verdict: str
     hmri: Estimate
     mrsi: Estimate
     human_area: float
@@ -56,6 +58,7 @@ def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Sta
     return Standing(
         classifier=name,
         corruptions=len(own),
+        verdict=joint.verdict.statement if joint and joint.verdict else "",
         hmri=estimate(
             joint.hmri if joint else fmean(one.hmri for one in shown), resampled.hmri_interval if resampled else None
         ),
@@ -78,6 +81,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         f"Models against people over all corruptions, {measure}",
         (
             Column("model", "Model"),
+            Column("verdict", "Against people"),
             Column("hmri", "HMRI", "estimate"),
             Column("mrsi", "MRSI", "estimate"),
             Column("human_area", "R̂ people", "number"),
@@ -92,6 +96,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
         tuple(
             (
                 one.classifier,
+                one.verdict,
                 one.hmri,
                 one.mrsi,
                 one.human_area,
@@ -116,6 +121,8 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
         (
             Column("model", "Model"),
             Column("people_s_curve", "People’s curve"),
+            Column("verdict", "Against people"),
+            Column("difference", "R̂ model minus people", "estimate"),
             Column("hmri", "HMRI", "estimate"),
             Column("mrsi", "MRSI", "estimate"),
             Column("human_area", "R̂ people", "number"),
@@ -129,6 +136,8 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             (
                 entry.classifier,
                 readable(entry.human_curve) + (" (borrowed)" if entry.borrowed else ""),
+                entry.verdict.statement if entry.verdict else "",
+                estimate(entry.verdict.difference, entry.verdict.interval) if entry.verdict else (None, None, None),
                 estimate(entry.shown.hmri, entry.shown.hmri_interval),
                 estimate(entry.shown.mrsi, entry.shown.mrsi_interval),
                 entry.shown.human_area,

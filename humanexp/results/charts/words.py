@@ -32,15 +32,21 @@ INDICES = (
     _("HMRI: the share of the area under people's curve that the model's curve reaches; 1 = nowhere below people."),
     _("MRSI: the share of the area under the model's curve that lies above people's; 0 = nowhere above."),
     _("Intervals: the same resamples of originals for people and models where both saw the same pictures."),
+    _(
+        "Matches: the areas of model and people differ by less than the margin, and the means over every window of "
+        "0.15 by less than theirs, shown by 90 % intervals. Differs: shown at level 0.05 over all models, corruptions "
+        "and windows together. Undecided: neither."
+    ),
 )
 INDEX_CAVEATS = (
     _(
-        "MRSI is positive by noise alone. That a model exceeds people is said only where the simultaneous band of the "
-        "difference lies above 0."
+        "MRSI is positive, and HMRI below 1, by noise alone. Whether a model matches people or differs from them is "
+        "what the verdict says."
     ),
 )
 LEADERBOARD = (
     *INDICES[:2],
+    INDICES[3],
     _("Means over the corruptions on which a model stands beside people's own curves; each corruption counts once."),
 )
 LEADERBOARD_CAVEATS = (

@@ -1,0 +1,19 @@
+"""Signed differences of performance: models beside people, from raw answers, without a smoother in between."""
+
+from __future__ import annotations
+
+from analysis.differences.answers import AnswersToOne, Clusters
+from analysis.differences.attention import attentive_share
+from analysis.differences.beside import Beside, ModelBesidePeople, beside_people
+from analysis.differences.windows import Contrasts, window_contrasts
+
+__all__ = [
+    "AnswersToOne",
+    "Beside",
+    "Clusters",
+    "Contrasts",
+    "ModelBesidePeople",
+    "attentive_share",
+    "beside_people",
+    "window_contrasts",
+]

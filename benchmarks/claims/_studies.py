@@ -1,0 +1,121 @@
+"""Simulated studies: people and models answer the same stimuli of several corruption functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.differences import AnswersToOne, Clusters, attentive_share
+from analysis.power import LogisticDrop
+from analysis.power.crowd import marginal_logit
+
+FloatArray = NDArray[np.float64]
+Curve = Callable[[FloatArray], FloatArray]
+
+SMOOTH = LogisticDrop(0.93, 1 / 16, 0.55, 0.12)
+SHARP = LogisticDrop(0.93, 1 / 16, 0.90, 0.03)
+CLIFF = LogisticDrop(0.95, 1 / 16, 0.60, 0.01)
+
+#: Clean pictures that everybody sees, and how many of them people name.
+CLEAN_EACH, CLEAN = 10, 0.96
+
+
+@dataclass(frozen=True)
+class Size:
+    """People, and answers of each on a corruption; effects of pictures and people on the logit."""
+
+    people: int
+    each: int
+    image_sd: float = 2.0
+    person_sd: float = 0.5
+    #: part of the pictures' variance that belongs to the original
+    original_share: float = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    people: dict[str, AnswersToOne]
+    models: dict[str, dict[str, AnswersToOne]]
+    #: people's answers to clean pictures
+    clean: AnswersToOne
+
+    @property
+    def attentive(self) -> dict[str, float]:
+        return dict.fromkeys(self.people, attentive_share(self.clean))
+
+
+def simulated(
+    rng: np.random.Generator,
+    size: Size,
+    people: Sequence[Curve],
+    models: Sequence[Sequence[Curve]],
+    *,
+    shares_pictures: bool = True,
+    careless: float = 0.0,
+) -> Study:
+    """One study.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    size : Size
+    people : sequence of callable
+        True marginal curve of people on each corruption.
+    models : sequence of sequence of callable
+        Those of each model.
+    shares_pictures : bool
+        Whether pictures that are hard for people are hard for models (and for all models alike).
+    careless : float
+        Share of people's answers, of everybody's alike, that are guesses between 16 labels.
+
+    Notes
+    -----
+    As `analysis.power.simulate_answers`: a new stimulus for every answer, originals shared between the functions. A
+    model answers every stimulus once.
+    """
+    count = size.people * size.each
+    who = np.repeat(np.arange(size.people), size.each)
+    person = rng.normal(0.0, size.person_sd, size.people)
+    by_original, own_sd = np.sqrt(size.original_share) * size.image_sd, np.sqrt(1 - size.original_share) * size.image_sd
+    original = rng.normal(0.0, by_original, count)
+    names, persons = (
+        np.char.zfill(np.arange(count).astype(str), 6),
+        np.char.zfill(np.arange(size.people).astype(str), 6),
+    )
+    clean = np.repeat(np.arange(size.people), CLEAN_EACH)
+    chance = expit(marginal_logit(np.full(len(clean), CLEAN), size.person_sd) + person[clean])
+    study = Study(
+        {},
+        {f"model {number}": {} for number in range(len(models))},
+        AnswersToOne(
+            np.zeros(len(clean)),
+            answered(rng, chance, careless),
+            Clusters(np.char.zfill(np.arange(len(clean)).astype(str), 6), np.arange(len(clean))),
+            Clusters(persons, clean),
+        ),
+    )
+    for number, truth in enumerate(people):
+        corruption = f"corruption {number}"
+        v, of = rng.random(count), rng.permutation(count)
+        effect = original[of] + rng.normal(0.0, own_sd, count)
+        chance = expit(marginal_logit(truth(v), np.hypot(size.image_sd, size.person_sd)) + effect + person[who])
+        originals = Clusters(names, of)
+        study.people[corruption] = AnswersToOne(v, answered(rng, chance, careless), originals, Clusters(persons, who))
+        for model, curves in zip(study.models, models, strict=True):
+            theirs = effect if shares_pictures else rng.normal(0.0, size.image_sd, count)
+            chance = expit(marginal_logit(curves[number](v), size.image_sd) + theirs)
+            study.models[model][corruption] = AnswersToOne(v, answered(rng, chance), originals)
+    return study
+
+
+def answered(rng: np.random.Generator, chance: FloatArray, careless: float = 0.0) -> FloatArray:
+    """Right or wrong; a careless answer is right in 1 of 16."""
+    chance = np.where(rng.random(len(chance)) < careless, 1 / 16, chance) if careless else chance
+    return np.asarray(rng.random(len(chance)) < chance, dtype=np.float64)
+
+
+def expit(logit: FloatArray) -> FloatArray:
+    return np.asarray(1.0 / (1.0 + np.exp(-logit)))

@@ -1,0 +1,56 @@
+"""Verdicts of models in the findings: entries, words, and what follows from them elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from analysis.claims.models import models_sentence, undecided_words, verdict_words
+
+
+@pytest.mark.parametrize(
+    ("matches", "differs", "direction", "words"),
+    [
+        (True, False, None, "matches people"),
+        (True, True, "below", "matches people, differs by 0.012"),
+        (False, True, "above", "differs from people (above)"),
+        (False, True, "crosses", "differs from people (crosses)"),
+        (False, False, None, "undecided"),
+    ],
+)
+def test_the_words_of_a_verdict(matches: bool, differs: bool, direction: str | None, words: str) -> None:
+    assert verdict_words(matches=matches, differs=differs, direction=direction, difference=-0.012) == words
+
+
+def test_why_nothing_is_decided() -> None:
+    numbers: dict[str, Any] = {"answers_to_match": 3008, "answers_to_differ": 2461, "gap": 0.05}
+    assert "3,008 answers" in undecided_words(gaps=0, careless=False, **numbers)
+    assert "2,461 a difference of 0.05" in undecided_words(gaps=0, careless=False, **numbers)
+    assert "could not have shown it" in undecided_words(gaps=0, careless=True, **numbers)
+    assert "was not measured" in undecided_words(gaps=1, careless=True, **numbers)
+
+
+def test_models_are_counted_with_their_names_while_they_are_few() -> None:
+    said = models_sentence([], ["a", "b", "c", "d"], ["e"], where="on all 3 corruptions")
+    assert said == "Of 5 models none matches people on all 3 corruptions, 4 differ and 1 (e) is undecided"
+    said = models_sentence(["a", "b"], [], [], where="on blur")
+    assert said == "Of 2 models 2 (a, b) match people on blur and none differs"
+
+
+def test_the_findings_hold_a_verdict_on_accuracy_beside_peoples_own_curves(findings: dict[str, Any]) -> None:
+    for entry in findings["comparisons"]:
+        verdict = entry.get("verdict")
+        assert (verdict is not None) == (entry["property"] == "accuracy")
+        if verdict is None:
+            assert entry["exceeds"] is None, "of consistency the indices alone are given"
+            continue
+        assert verdict["word"] == "differs" and verdict["direction"] == "below"
+        assert verdict["interval"][0] < verdict["difference"] < verdict["interval"][1] < 0.0
+        assert entry["exceeds"] == [] and entry["falls_short"]
+        shown = [one["range"] for one in verdict["windows"] if one["significant"]]
+        assert entry["falls_short"][0][0] == shown[0][0]
+        assert verdict["difference"] == pytest.approx(entry["classifier_area"] - entry["human_area"], abs=0.05)
+    (leader,) = [one for one in findings["leaderboard"] if one["property"] == "accuracy"]
+    assert leader["verdict"]["differs_on"] == ["blur", "noise"] and leader["verdict"]["matches_on"] == []
+    assert leader["verdict"]["statement"] == "differs from people (below) on 2 of 2 corruptions"
