@@ -8,7 +8,7 @@ pictures. `label_agreement` says how far people agree on a picture, and `one_coi
 from __future__ import annotations
 
 from analysis.agreement.labels import LabelAgreement, OneCoin, label_agreement, one_coin
-from analysis.agreement.pairs import ErrorConsistency, error_consistency, kappa_from_counts, kappa_interval
+from analysis.agreement.pairs import ErrorConsistency, consistency_from_counts, error_consistency
 from analysis.agreement.pooled import PooledConsistency, pooled_consistency
 from analysis.agreement.shape_bias import ShapeBias, shape_bias
 
@@ -18,9 +18,8 @@ __all__ = [
     "OneCoin",
     "PooledConsistency",
     "ShapeBias",
+    "consistency_from_counts",
     "error_consistency",
-    "kappa_from_counts",
-    "kappa_interval",
     "label_agreement",
     "one_coin",
     "pooled_consistency",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.agreement.posterior import kappa_interval
+from analysis.claims.agreement import ENOUGH_PICTURES, UNDEFINED
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.summaries import one_row, plot_figure, screen
 
@@ -25,7 +27,8 @@ class ErrorConsistency:
     Parameters
     ----------
     kappa : float
-        Error consistency, at most 1; 1 when the observers are right and wrong on the same pictures.
+        Error consistency, at most 1; 1 when the observers are right and wrong on the same pictures, NaN where it is
+        undefined: both are always right, or both always wrong.
     observed, expected : float
         Share of pictures on which both are right or both wrong, and the share that independent observers of these
         accuracies would reach.
@@ -34,7 +37,7 @@ class ErrorConsistency:
     accuracies : tuple of float
         Accuracies on these pictures.
     interval : tuple of float or None
-        Percentile interval of kappa over resampled pictures, when asked for.
+        Interval of kappa over pictures; None where kappa is undefined.
     """
 
     kappa: float
@@ -42,22 +45,28 @@ class ErrorConsistency:
     expected: float
     n: int
     accuracies: tuple[float, float]
-    interval: tuple[float, float] | None = None
+    interval: tuple[float, float] | None
+
+    @property
+    def shown(self) -> bool:
+        """Whether kappa is defined and rests on `ENOUGH_PICTURES`."""
+        return self.interval is not None and self.n >= ENOUGH_PICTURES
 
     def __repr__(self) -> str:
         """Kappa, and the pictures it rests on."""
+        return f"<ErrorConsistency: kappa {self._kappa_text()} on {self.n:,} pictures>"
+
+    def _kappa_text(self) -> str:
         from analysis.reporting.wording import with_interval
 
-        return f"<ErrorConsistency: kappa {with_interval(self.kappa, self.interval)} on {self.n:,} pictures>"
+        return UNDEFINED if self.interval is None else with_interval(self.kappa, self.interval)
 
     def summary(self) -> str:
         """One screen of text: kappa, what it is made of, and on how many pictures."""
-        from analysis.reporting.wording import with_interval
-
         return screen(
             "Error consistency of two observers",
             (
-                ("kappa", with_interval(self.kappa, self.interval)),
+                ("kappa", self._kappa_text()),
                 ("observed", f"{self.observed:.3f}"),
                 ("expected", f"{self.expected:.3f} of independent observers of these accuracies"),
                 ("accuracies", " and ".join(f"{one:.3f}" for one in self.accuracies)),
@@ -78,24 +87,13 @@ class ErrorConsistency:
         return plot_figure(error_consistency_figure(self), ax)
 
 
-def error_consistency(
-    correct_a: ArrayLike,
-    correct_b: ArrayLike,
-    *,
-    n_bootstrap: int = 0,
-    rng: np.random.Generator | int | None = None,
-    level: float = 0.95,
-) -> ErrorConsistency:
+def error_consistency(correct_a: ArrayLike, correct_b: ArrayLike, *, level: float = 0.95) -> ErrorConsistency:
     """Error consistency of two observers on the same pictures.
 
     Parameters
     ----------
     correct_a, correct_b : array-like of bool, shape (n,)
         Was the observer right on picture i? In the same order of pictures.
-    n_bootstrap : int
-        Resamplings of pictures for an interval; 0 for none.
-    rng : numpy Generator, int or None
-        Source of the resampling (None counts as 0).
     level : float
         Level of the interval.
 
@@ -113,20 +111,27 @@ def error_consistency(
     Notes
     -----
     Geirhos, Meding and Wichmann (2020), eqs. 1-3: ``kappa = (c_obs - c_exp) / (1 - c_exp)``,
-    ``c_exp = p_a p_b + (1 - p_a)(1 - p_b)``; 1 where ``c_obs = 1``.
+    ``c_exp = p_a p_b + (1 - p_a)(1 - p_b)``. Their code gives 1 where ``c_exp = 1``; that is no measurement, and NaN
+    here, as in Klein et al. (2025).
     """
     first, second = _right_or_wrong(correct_a), _right_or_wrong(correct_b)
     if first.shape != second.shape:
         raise InvalidInput(f"The observers have {len(first)} and {len(second)} answers: one each per common picture.")
     if not len(first):
         raise TooFewResponses("The observers have no picture in common.")
-    n = len(first)
-    right_a, right_b, both = int(first.sum()), int(second.sum()), int((first & second).sum())
+    return consistency_from_counts(
+        int(first.sum()), int(second.sum()), int((first & second).sum()), len(first), level=level
+    )
+
+
+def consistency_from_counts(right_a: int, right_b: int, both: int, n: int, *, level: float = 0.95) -> ErrorConsistency:
+    """Error consistency of two observers from the counts of `kappa_from_counts`."""
     observed, expected, kappa = kappa_from_counts(right_a, right_b, both, n)
     interval = None
-    if n_bootstrap:
-        generator = np.random.default_rng(0 if rng is None else rng)
-        interval = kappa_interval(right_a, right_b, both, n, n_bootstrap=n_bootstrap, rng=generator, level=level)
+    if not np.isnan(kappa):
+        lower, upper = kappa_interval(both, right_a - both, right_b - both, n - right_a - right_b + both, level)
+        # Where all pictures agree the estimate is the end of its range, beyond any quantile.
+        interval = min(lower, float(kappa)), max(upper, float(kappa))
     return ErrorConsistency(float(kappa), float(observed), float(expected), n, (right_a / n, right_b / n), interval)
 
 
@@ -147,31 +152,15 @@ def kappa_from_counts(
     Returns
     -------
     observed, expected, kappa : ndarray
+        Kappa is NaN where both observers are always right, or both always wrong.
     """
     a, b, common, total = (np.asarray(count, dtype=np.float64) for count in (right_a, right_b, both, n))
     observed = (total - a - b + 2.0 * common) / total
     p, q = a / total, b / total
     expected = p * q + (1.0 - p) * (1.0 - q)
     beyond = 1.0 - expected
-    kappa = np.divide(observed - expected, beyond, out=np.ones_like(beyond), where=(beyond > 0.0) & (observed < 1.0))
+    kappa = np.divide(observed - expected, beyond, out=np.full_like(beyond, np.nan), where=beyond > 0.0)
     return observed, expected, kappa
-
-
-def kappa_interval(
-    right_a: int, right_b: int, both: int, n: int, *, n_bootstrap: int, rng: np.random.Generator, level: float
-) -> tuple[float, float]:
-    """Percentile interval of kappa over resampled pictures, from the counts of `kappa_from_counts`."""
-    cells = np.array([both, right_a - both, right_b - both, n - right_a - right_b + both]) / n
-    drawn = rng.multinomial(n, cells, size=n_bootstrap)
-    kappas = kappa_from_counts(drawn[:, 0] + drawn[:, 1], drawn[:, 0] + drawn[:, 2], drawn[:, 0], n)[2]
-    return percentile_interval(kappas, level)
-
-
-def percentile_interval(replicates: FloatArray, level: float) -> tuple[float, float]:
-    """Bounds that leave equal shares of the replicates outside."""
-    tail = (1.0 - level) / 2.0
-    lower, upper = np.quantile(replicates, [tail, 1.0 - tail])
-    return float(lower), float(upper)
 
 
 def _right_or_wrong(correct: ArrayLike) -> NDArray[np.bool_]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.agreement.pairs import percentile_interval
 from analysis.errors import InvalidInput, TooFewResponses
 
 if TYPE_CHECKING:
@@ -104,7 +103,9 @@ def pooled_consistency(
         generator = np.random.default_rng(0 if rng is None else rng)
         count = sums.shape[0]
         weights = generator.multinomial(count, np.full(count, 1.0 / count), size=n_bootstrap)
-        interval = percentile_interval(_pooled((sums.T @ weights.T).T.reshape(n_bootstrap, 4, width))[2], level)
+        replicates = _pooled((sums.T @ weights.T).T.reshape(n_bootstrap, 4, width))[2]
+        lower, upper = np.quantile(replicates, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+        interval = float(lower), float(upper)
     return PooledConsistency(
         float(kappa[0]),
         float(observed[0]),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from analysis.clusters import clustered, summed
 from analysis.errors import InvalidInput
 from analysis.proportions import exact_bound
 
@@ -22,7 +25,8 @@ class ShapeBias:
     bias : float
         shape / (shape + texture); NaN without either.
     interval : tuple of float
-        Exact binomial (Clopper-Pearson) interval of the bias; (0, 1) without either.
+        Exact binomial (Clopper-Pearson) interval of the bias at the number of independent answers that those of
+        several people, or several answers to a picture, are worth; (0, 1) without either.
     """
 
     shape: int
@@ -32,13 +36,25 @@ class ShapeBias:
     interval: tuple[float, float]
 
 
-def shape_bias(responses: ArrayLike, shapes: ArrayLike, textures: ArrayLike, *, level: float = 0.95) -> ShapeBias:
+def shape_bias(
+    responses: ArrayLike,
+    shapes: ArrayLike,
+    textures: ArrayLike,
+    *,
+    people: ArrayLike | None = None,
+    pictures: ArrayLike | None = None,
+    level: float = 0.95,
+) -> ShapeBias:
     """Decide whether answers follow the shape or the texture.
 
     Parameters
     ----------
     responses, shapes, textures : array-like of str, shape (n,)
         Pictures whose shape and texture are of one category are left out.
+    people, pictures : array-like, shape (n,), optional
+        Who answered, and what was shown: with several people, or several answers to a picture, answers that share
+        either resemble each other, and the interval is for new people and new pictures. Without them every answer
+        stands for itself.
     level : float
         Level of the interval.
 
@@ -53,19 +69,51 @@ def shape_bias(responses: ArrayLike, shapes: ArrayLike, textures: ArrayLike, *, 
 
     Notes
     -----
-    Geirhos et al. (2019), section 2: the share of shape among answers that name shape or texture.
+    Geirhos et al. (2019), section 2: the share of shape among answers that name shape or texture. The interval of
+    several people is Korn and Graubard's (1998): Clopper-Pearson at ``n* = p (1 - p) / V * (z / t)^2`` answers, at most
+    as many as there are, with the variance V over people and pictures and its degrees of freedom from
+    `analysis.clusters`.
     """
     given, form, surface = (np.asarray(column, dtype=np.str_) for column in (responses, shapes, textures))
     if not given.shape == form.shape == surface.shape or given.ndim != 1:
         raise InvalidInput("Responses, shapes and textures have one entry an answer.")
     conflict = form != surface
-    by_shape = int(np.sum(conflict & (given == form)))
-    by_texture = int(np.sum(conflict & (given == surface)))
-    total = by_shape + by_texture
+    named_shape = conflict & (given == form)
+    decided = named_shape | (conflict & (given == surface))
+    by_shape, total = int(named_shape.sum()), int(decided.sum())
+    ways = [_clusters(column, decided) for column in (people, pictures) if column is not None]
+    worth = _worth(named_shape[decided], [codes for codes in ways if 1 < codes.max(initial=0) + 1 < total], level)
+    bias = by_shape / total if total else float("nan")
     return ShapeBias(
         by_shape,
-        by_texture,
+        total - by_shape,
         int(conflict.sum()) - total,
-        by_shape / total if total else float("nan"),
-        exact_bound(by_shape, total, (1.0 - level) / 2.0),
+        bias,
+        exact_bound(bias * worth if total else 0.0, worth, (1.0 - level) / 2.0),
     )
+
+
+def _clusters(column: ArrayLike, decided: NDArray[np.bool_]) -> NDArray[np.int64]:
+    ids = np.asarray(column)
+    if ids.shape != decided.shape:
+        raise InvalidInput("People and pictures have one entry an answer.")
+    return np.asarray(np.unique(ids[decided], return_inverse=True)[1], dtype=np.int64)
+
+
+def _worth(named_shape: NDArray[np.bool_], ways: Sequence[NDArray[np.int64]], level: float) -> float:
+    """How many independent answers these are worth."""
+    n = len(named_shape)
+    if not ways:
+        return float(n)
+    counts = [int(codes.max()) + 1 for codes in ways]
+    share = float(named_shape.mean())
+    if share in (0.0, 1.0):
+        # Nothing tells how much answers of one person resemble each other: as much as they can.
+        return float(min(counts))
+    parts = ((named_shape - share) / n)[:, np.newaxis]
+    sums = [summed(parts, codes, count) for codes, count in zip(ways, counts, strict=True)]
+    # People and pictures together, and each alone: few of one must not borrow degrees of freedom from the other.
+    spreads = [clustered(sums, (parts**2).sum(axis=0)), *(clustered([own], np.zeros(1)) for own in sums)]
+    reach = max(float(one.reach(level)[0]) for one in spreads)
+    normal = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    return min(share * (1.0 - share) * (normal / reach) ** 2, float(n))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.agreement import PooledConsistency, pooled_consistency
+from analysis.claims.agreement import ENOUGH_PICTURES
 from analysis.errors import TooFewResponses
 from analysis.findings.abscissa import ConditionScale, condition_number
 from analysis.findings.fits import FitSettings
@@ -18,8 +19,6 @@ from analysis.findings.observations import CLEAN, Observations, joined
 
 #: Conditions in which people are right no more often than this say nothing about observers (model-vs-human).
 LOST_FOR_PEOPLE = 0.20
-#: With fewer pictures in common in a condition, kappa of one pair is noise (one picture gives 1 or 0).
-LEAST_COMMON = 20
 #: Conditions under which the published experiments show unchanged pictures, beside those at the end of an axis.
 CONTROLS = frozenset({"cr", "true", "inf", "1-10-10", "1-3-10", "1-0-10"})
 #: Strata of visual change within a corruption.
@@ -51,7 +50,7 @@ def agreement_entries(
     list of Agreement
         ``observer``, ``kind``, ``ood_accuracy``, ``accuracy_difference``, ``observed_consistency``,
         ``error_consistency`` (means over conditions, then over pairs; None where no pair of observers has
-        `LEAST_COMMON` pictures in common in a condition), ``pairs``, ``pooled`` (the form for sparse overlap),
+        `ENOUGH_PICTURES` pictures in common in a condition), ``pairs``, ``pooled`` (the form for sparse overlap),
         ``interval`` and ``n`` of that, ``conditions``.
     list of str
         Notes: which conditions are left out.
@@ -152,7 +151,8 @@ def _row(
         ood_accuracy=_mean_accuracy(own, included),
         accuracy_difference=mean(_squared_difference),
         observed_consistency=mean(lambda entry: entry.observed),
-        error_consistency=mean(lambda entry: entry.kappa),
+        # As the papers: 1 where both observers are always right.
+        error_consistency=mean(lambda entry: 1.0 if entry.kappa is None else entry.kappa),
         pairs=len(chosen),
         pooled=None
         if found is None
@@ -197,7 +197,7 @@ def _chosen_pairs(
     for entry in pairs:
         both_people = set(entry.pair) <= names
         mine = both_people if kind == "humans" else (name in entry.pair and bool(names & set(entry.pair)))
-        if mine and entry.condition in included and entry.n >= LEAST_COMMON:
+        if mine and entry.condition in included and entry.n >= ENOUGH_PICTURES:
             chosen.setdefault(entry.pair, []).append(entry)
     return list(chosen.values())
 

@@ -162,9 +162,7 @@ def analyse(
     comparisons = comparison_entries(curves, dict(borrow or {}), verdicts, executor=executor)
     leaderboard = leaderboard_entries(curves, comparisons, verdicts, executor=executor)
     steps.then("agreement of observers")
-    consistency, consistency_notes = error_consistency_entries(
-        people, classifiers, n_bootstrap=n_bootstrap, seed=seed, level=level
-    )
+    consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
     agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, settings)
     told_apart = discrimination_entries(
         trials if discrimination is None else discrimination, margin=discrimination_margin, level=level

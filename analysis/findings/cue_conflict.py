@@ -24,7 +24,8 @@ def shape_bias_entries(people: Observations, classifiers: Observations, *, level
     -------
     list of ShapeBias
         ``observer``, ``kind``, ``shape``, ``texture``, ``other``, ``bias`` (None without an answer that names shape or
-        texture), ``interval``; empty when no picture's name says that it is a cue conflict.
+        texture), ``interval`` (of all people: over people and pictures); empty when no picture's name says that it is
+        a cue conflict.
     """
     entries = []
     groups: tuple[tuple[Literal["human", "classifier"], Observations], ...] = (
@@ -41,7 +42,14 @@ def shape_bias_entries(people: Observations, classifiers: Observations, *, level
         if kind == "human":
             chosen.insert(0, (HUMANS, np.ones(len(rows), dtype=np.bool_)))
         for name, mine in chosen:
-            found = shape_bias(rows.response[mine], shapes[known][mine], textures[known][mine], level=level)
+            found = shape_bias(
+                rows.response[mine],
+                shapes[known][mine],
+                textures[known][mine],
+                people=rows.observer[mine],
+                pictures=rows.original[mine],
+                level=level,
+            )
             entries.append(
                 ShapeBias(
                     observer=name,

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from analysis.agreement import kappa_from_counts, kappa_interval
+from analysis.agreement import consistency_from_counts
 from analysis.findings.model import LEVEL, ErrorConsistency
 from analysis.findings.observations import Observations
 from analysis.findings.observers import ordered_conditions
 
 #: More entries than this are not written: pairs that share few pictures are left out first.
 MOST_PAIRS = 5000
-#: Resamplings of pictures behind an interval, at most.
-MOST_DRAWS = 500
-#: Where both observers are better or worse than this, kappa says nothing: it is written, but not shown.
-CERTAIN, LOST = 0.97, 0.10
 
 
 def error_consistency_entries(
-    people: Observations,
-    classifiers: Observations,
-    *,
-    n_bootstrap: int = 0,
-    seed: int = 0,
-    level: float = LEVEL,
+    people: Observations, classifiers: Observations, *, level: float = LEVEL
 ) -> tuple[list[ErrorConsistency], list[str]]:
     """Error consistency of every pair of observers and condition, on the pictures that both saw.
 
     Parameters
     ----------
     people, classifiers : Observations
-    n_bootstrap, seed, level
-        Resamplings of pictures for the intervals (`MOST_DRAWS` at most), 0 for none; their seed and level.
+    level : float
+        Level of the intervals.
 
     Returns
     -------
     list of ErrorConsistency
-        ``pair``, ``condition``, ``n``, ``kappa``, ``observed``, ``expected``, ``accuracies``, ``interval`` and
-        ``shown`` (False where kappa says nothing); pairs without a common picture are left out.
+        ``pair``, ``condition``, ``n``, ``kappa`` and ``interval`` (None where both are always right, or both always
+        wrong), ``observed``, ``expected``, ``accuracies`` and ``shown`` (kappa is defined, and rests on
+        `ENOUGH_PICTURES`); pairs without a common picture are left out.
     list of str
         Notes.
 
@@ -67,8 +58,7 @@ def error_consistency_entries(
             f"Error consistency: {len(pairs) - len(written)} pairs of observers with fewer than {least} pictures in "
             "common are left out."
         )
-    draws = min(n_bootstrap, MOST_DRAWS)
-    return [_entry(pair, draws, seed, level) for pair in written], notes
+    return [_entry(pair, level) for pair in written], notes
 
 
 class _Shared(NamedTuple):
@@ -80,19 +70,18 @@ class _Shared(NamedTuple):
     right: tuple[int, int, int]
 
 
-def _entry(found: _Shared, draws: int, seed: int, level: float) -> ErrorConsistency:
-    observed, expected, kappa = kappa_from_counts(*found.right, found.n)
-    accuracies = (found.right[0] / found.n, found.right[1] / found.n)
+def _entry(found: _Shared, level: float) -> ErrorConsistency:
+    own = consistency_from_counts(*found.right, found.n, level=level)
     return ErrorConsistency(
         pair=found.pair,
         condition=found.condition,
         n=found.n,
-        kappa=float(kappa),
-        observed=float(observed),
-        expected=float(expected),
-        accuracies=accuracies,
-        shown=not (min(accuracies) > CERTAIN or max(accuracies) < LOST),
-        interval=_bounds(*found.right, found.n, draws, seed, level) if draws else None,
+        kappa=None if own.interval is None else own.kappa,
+        observed=own.observed,
+        expected=own.expected,
+        accuracies=own.accuracies,
+        shown=own.shown,
+        interval=own.interval,
     )
 
 
@@ -121,10 +110,3 @@ def _pairs_in(condition: str, people: Observations, classifiers: Observations) -
         if common[a, b]:
             counts = (int(own_right[a, b]), int(own_right[b, a]), int(both_right[a, b]))
             yield _Shared((names[a], names[b]), condition, int(common[a, b]), counts)
-
-
-@lru_cache(maxsize=4096)
-def _bounds(right_a: int, right_b: int, both: int, n: int, draws: int, seed: int, level: float) -> tuple[float, float]:
-    """Percentile interval of kappa; a pair's own random stream, so that it does not depend on other pairs."""
-    rng = np.random.default_rng([seed, right_a, right_b, both, n])
-    return kappa_interval(right_a, right_b, both, n, n_bootstrap=draws, rng=rng, level=level)

@@ -36,7 +36,7 @@ def results(people: CurveFit) -> dict[str, CurveFit | CurveSimilarity | ErrorCon
     return {
         "curve": people,
         "similarity": compare_curves(people, people),
-        "agreement": error_consistency(rng.random(60) < 0.7, rng.random(60) < 0.7, n_bootstrap=50),
+        "agreement": error_consistency(rng.random(60) < 0.7, rng.random(60) < 0.7),
     }
 
 

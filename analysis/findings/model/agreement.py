@@ -13,12 +13,14 @@ class ErrorConsistency(Entry):
     pair: Pair
     condition: str
     n: int
-    kappa: float
+    #: None where it is undefined: both are always right, or both always wrong
+    kappa: float | None
     observed: float
     expected: float
     accuracies: Interval | None = None
-    #: False where kappa says nothing
+    #: Whether kappa is defined and rests on enough pictures
     shown: bool = True
+    #: Of kappa, over pictures
     interval: Interval | None = None
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
+from analysis.claims.agreement import caveats, definitions, no_pairs_note, pairs_note
 from analysis.figures import Column, Table
 from analysis.figures.table import Cell, estimate
 from analysis.findings.model import Agreement, Findings
-from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import population_label, readable
 
 KEY = "agreement"
-#: Pairs of observers with fewer pictures in common are left to the JSON, and so are those beyond the first so many.
-LEAST_COMMON, MOST_PAIRS = 20, 120
+#: Pairs of observers beyond the first so many are left to the JSON.
+MOST_PAIRS = 120
 
 
 def _means(findings: Findings) -> Table:
@@ -51,14 +51,14 @@ def _means(findings: Findings) -> Table:
         ),
         (
             "The row of people is the human ceiling.",
-            *(() if paired else (f"No two observers share {LEAST_COMMON} pictures in a condition.",)),
+            *(() if paired else (no_pairs_note(),)),
         ),
     )
 
 
 def _pairs(findings: Findings) -> Table:
     """The pairs with the most pictures in common first, at most as many as a page can hold; the JSON has them all."""
-    entries = [entry for entry in findings.error_consistency if entry.n >= LEAST_COMMON]
+    entries = [entry for entry in findings.error_consistency if entry.shown]
     entries.sort(key=lambda entry: -entry.n)
     return Table(
         "error-consistency",
@@ -75,16 +75,16 @@ def _pairs(findings: Findings) -> Table:
                 *entry.pair,
                 readable(entry.condition),
                 entry.n,
-                estimate(entry.kappa if entry.shown else None, entry.interval),
+                estimate(entry.kappa, entry.interval),
             )
             for entry in entries[:MOST_PAIRS]
         ),
-        (f"Pairs with at least {LEAST_COMMON} pictures in common, the first {MOST_PAIRS}.",),
+        (pairs_note(MOST_PAIRS),),
     )
 
 
 def _choices(findings: Findings) -> list[Choice]:
-    has_pairs = any(entry.n >= LEAST_COMMON for entry in findings.error_consistency)
+    has_pairs = any(entry.shown for entry in findings.error_consistency)
     return [Choice(KEY, _("all observers"))] if has_pairs or findings.agreement else []
 
 
@@ -94,8 +94,8 @@ def _build(findings: Findings, key: str) -> Chart:
         title=_("Do observers err on the same pictures?"),
         figure=None,
         tables=tuple(table for table in (_means(findings), _pairs(findings)) if table.rows),
-        definition=words.AGREEMENT,
-        caveats=words.AGREEMENT_CAVEATS,
+        definition=definitions(),
+        caveats=caveats(),
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
+from analysis.claims.agreement import shape_bias_definitions
 from analysis.figures import Column, Table
 from analysis.figures.table import estimate
 from analysis.findings.model import Findings
-from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import population_label
 
@@ -46,7 +46,7 @@ def _build(findings: Findings, key: str) -> Chart:
                 ),
             ),
         ),
-        definition=words.SHAPE_BIAS,
+        definition=shape_bias_definitions(),
     )
 
 

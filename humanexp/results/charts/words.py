@@ -89,15 +89,6 @@ CONFUSION = (
 CONFUSION_CAVEATS = (_("At high visual change everybody has a favourite guess; that is no knowledge of the category."),)
 TIMES = (_("Median time from the response grid to the answer, with the middle half of the answers, by visual change."),)
 TIMES_CAVEATS = (_("Misses have no time and are left out; many misses make the rest look fast."),)
-AGREEMENT = (
-    _("Accuracy: on corrupted pictures, mean over conditions (tenths of visual change, or those of the experiment)."),
-    _("Error consistency κ: 1 = right and wrong on the same pictures; 0 = no more than the accuracies imply."),
-    _("Of pairs: means over all pairs of observers that share 20 pictures in a condition (Geirhos et al. 2021)."),
-    _("Pooled: one κ over every picture that both answered, however few a pair shares, with its interval."),
-)
-AGREEMENT_CAVEATS = (
-    _("κ needs pictures that both observers saw; few in common, or accuracies near 0 or 1, make it unsteady."),
-)
 SENSITIVITY = (_("The same numbers under other choices of sessions and trials; the first line is as reported."),)
 SENSITIVITY_CAVEATS = (_("A choice that is made after looking at this table is no planned analysis: say so."),)
 PARTICIPANTS = (
@@ -109,12 +100,6 @@ PARTICIPANT_CAVEATS = (
 LEVELS = (
     _("Accuracy at levels: mean over the five published levels of strength. R̂: area over the whole visual change."),
     _("Ranks differ where a benchmark of fixed levels orders models otherwise than the whole range does."),
-)
-SHAPE_BIAS = (
-    _(
-        "Of the answers that name either the shape or the texture of a picture whose two disagree, the share that "
-        "names the shape."
-    ),
 )
 VALIDATION = (
     _("Agreement: share of the qualified answers that equal the majority. Qualified: the session counts."),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import beta, binomtest, norm, t
 
 from analysis.agreement import shape_bias
 from analysis.errors import InvalidInput
@@ -27,6 +27,38 @@ def test_without_an_answer_that_names_either_there_is_no_bias() -> None:
     assert shape_bias(["cat"], ["cat"], ["dog"]).interval[1] == 1.0
     with pytest.raises(InvalidInput):
         shape_bias(["cat"], ["cat", "dog"], ["dog"])
+
+
+def answers(shape_of_each: list[int], of: int) -> tuple[list[str], list[int]]:
+    """Answers of people who name the shape so many times of so many."""
+    given = [name for count in shape_of_each for name in ["cat"] * count + ["dog"] * (of - count)]
+    return given, [who for who in range(len(shape_of_each)) for _ in range(of)]
+
+
+def test_answers_of_people_who_differ_count_at_what_they_are_worth() -> None:
+    """Four people, 9, 7, 5 and 3 of 10: V = 4/3 * (9 + 1 + 1 + 9) / 40^2 = 1/60, p (1 - p) = 0.24."""
+    given, who = answers([9, 7, 5, 3], 10)
+    found = shape_bias(given, ["cat"] * 40, ["dog"] * 40, people=who)
+    # Fourth powers of the sums: 81 + 1 + 1 + 81 = 164, squares 20; Satterthwaite: 3 * 400 / 164 - 2 = 5.3, at most 3.
+    worth = 0.24 * 60 * (norm.ppf(0.975) / t.ppf(0.975, 3)) ** 2
+    shape = 0.6 * worth
+    oracle = beta.ppf(0.025, shape, worth - shape + 1), beta.ppf(0.975, shape + 1, worth - shape)
+    assert found.bias == 0.6 and found.interval == pytest.approx(oracle, abs=1e-9)
+
+
+def test_answers_of_people_who_are_alike_count_as_they_are_and_never_for_more() -> None:
+    given, who = answers([6, 6, 6, 6], 10)
+    alone = shape_bias(given, ["cat"] * 40, ["dog"] * 40)
+    assert shape_bias(given, ["cat"] * 40, ["dog"] * 40, people=who).interval == alone.interval
+    assert shape_bias(given, ["cat"] * 40, ["dog"] * 40, pictures=range(40)).interval == alone.interval
+    with pytest.raises(InvalidInput, match="one entry an answer"):
+        shape_bias(given, ["cat"] * 40, ["dog"] * 40, people=[1])
+
+
+def test_where_all_name_the_shape_people_count_once_each() -> None:
+    given, who = answers([10, 10, 10, 10], 10)
+    found = shape_bias(given, ["cat"] * 40, ["dog"] * 40, people=who)
+    assert found.interval == pytest.approx((0.025**0.25, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_a_network_that_copies_one_person_agrees_with_people_as_that_person_does
         for entry in found["error_consistency"]
         if set(entry["pair"]) == {"P-0", "copy"} and entry["condition"] == "0.2"
     ]
-    assert pair[0]["kappa"] == 1.0 and pair[0]["interval"] == [1.0, 1.0]
+    assert pair[0]["kappa"] == 1.0 and pair[0]["interval"][0] < 0.95 and pair[0]["interval"][1] == 1.0
     row = row_of(found, "copy")
     assert row["kind"] == "classifier" and row["pairs"] == 4
     assert row["pooled"]["kappa"] > row_of(found, "humans")["pooled"]["kappa"]
@@ -86,15 +86,21 @@ def test_conditions_are_tenths_of_visual_change_within_a_corruption(tables: tupl
     assert set(names[rows]) == {"blur 0.9"}
 
 
-def test_kappa_is_written_but_not_shown_where_it_says_nothing() -> None:
-    trials = imported({"0.1": 1.0, "0.9": 0.0}, people=2, each=20)
-    found = published(trials)
-    assert [entry["shown"] for entry in found["error_consistency"]] == [False, False]
-    assert all(isinstance(entry["kappa"], float) for entry in found["error_consistency"])
-    mixed = published(imported({"0.1": 0.7, "0.5": 0.5}, people=2, each=50))
-    for entry in mixed["error_consistency"]:
-        assert entry["shown"] and entry["interval"][0] <= entry["kappa"] <= entry["interval"][1]
-        assert entry["observed"] == pytest.approx(entry["expected"] + entry["kappa"] * (1 - entry["expected"]))
+def test_kappa_is_none_where_it_is_undefined_and_counts_as_published_in_means() -> None:
+    found = published(imported({"0.1": 1.0, "0.9": 0.0}, people=2, each=40))
+    for entry in found["error_consistency"]:
+        assert (entry["kappa"], entry["interval"], entry["shown"]) == (None, None, False)
+    assert row_of(found, "humans")["error_consistency"] == 1.0
+
+
+def test_kappa_is_written_of_few_pictures_and_shown_of_thirty() -> None:
+    few = published(imported({"0.1": 0.7, "0.5": 0.5}, people=2, each=29))
+    enough = published(imported({"0.1": 0.7, "0.5": 0.5}, people=2, each=30))
+    assert row_of(few, "humans")["pairs"] == 0 and row_of(enough, "humans")["pairs"] == 1
+    for found, shown in ((few, False), (enough, True)):
+        for entry in found["error_consistency"]:
+            assert entry["shown"] is shown and entry["interval"][0] < entry["kappa"] < entry["interval"][1]
+            assert entry["observed"] == pytest.approx(entry["expected"] + entry["kappa"] * (1 - entry["expected"]))
 
 
 def test_the_human_ceiling_has_a_kappa_where_people_share_pictures() -> None:

@@ -1,0 +1,85 @@
+"""Claims about observers beside each other: do they err on the same pictures?"""
+
+from __future__ import annotations
+
+from analysis.claims.claim import Claim
+
+#: Kappa of a pair is shown, and enters the means over pairs, from so many pictures in common.
+ENOUGH_PICTURES = 30
+
+#: In place of a kappa that is none.
+UNDEFINED = "undefined: both observers are always right, or both always wrong"
+
+KAPPA_OF_A_PAIR = Claim(
+    name="kappa-of-a-pair",
+    statement="Error consistency of two observers in a condition: κ = {kappa} [{lower}, {upper}], on {n} pictures.",
+    estimand=(
+        "Cohen's κ of right and wrong between these two observers, over all pictures of which the common ones of this "
+        "condition are a sample."
+    ),
+    conditions=(
+        f"Shown with {ENOUGH_PICTURES} pictures in common or more, unless both observers are always right or both "
+        "always wrong: κ is undefined there. Other observers may agree more or less. Each picture counts as drawn by "
+        "itself."
+    ),
+    promise="covers in at least",
+    rate=0.93,
+)
+
+SHAPE_BIAS = Claim(
+    name="shape-bias",
+    statement="Of the answers that name the shape or the texture, {bias} [{lower}, {upper}] name the shape.",
+    estimand=(
+        "The share of shape among answers that name either, over all people of this kind and all pictures of this "
+        "kind; of one observer, over all pictures."
+    ),
+    conditions=(
+        "Several people, or several answers to a picture: those that share either resemble each other. Of a single "
+        "observer every picture counts as drawn by itself."
+    ),
+    promise="covers in at least",
+    rate=0.93,
+)
+
+CLAIMS = (KAPPA_OF_A_PAIR, SHAPE_BIAS)
+
+
+def pairs_note(most: int) -> str:
+    """Which pairs of observers a table holds."""
+    return (
+        f"Pairs with at least {ENOUGH_PICTURES} pictures in common, the first {most}; none where both observers are "
+        "always right, or both always wrong: κ is undefined there."
+    )
+
+
+def no_pairs_note() -> str:
+    """Why a table has no means over pairs."""
+    return f"No two observers share {ENOUGH_PICTURES} pictures in a condition."
+
+
+def definitions() -> tuple[str, ...]:
+    """What the numbers of agreement mean."""
+    return (
+        "Accuracy: on corrupted pictures, mean over conditions (tenths of visual change, or those of the experiment).",
+        "Error consistency κ: 1 = right and wrong on the same pictures; 0 = no more than the accuracies imply.",
+        f"Of pairs: means over all pairs of observers that share {ENOUGH_PICTURES} pictures in a condition (Geirhos et "
+        "al. 2021); as published, κ of two observers who are always right counts as 1.",
+        "Intervals of a pair: equal-tailed, from Jeffreys' prior on the four shares of pictures (both right, one, the "
+        "other, neither); for these two observers and new pictures.",
+        "Pooled: one κ over every picture that both answered, however few a pair shares, with its interval.",
+    )
+
+
+def caveats() -> tuple[str, ...]:
+    """What the numbers of agreement do not say."""
+    return ("κ needs pictures that both observers saw; few in common, or accuracies near 0 or 1, make it unsteady.",)
+
+
+def shape_bias_definitions() -> tuple[str, ...]:
+    """What shape bias means."""
+    return (
+        "Of the answers that name either the shape or the texture of a picture whose two disagree, the share that "
+        "names the shape.",
+        "Interval of people together: for new people and new pictures; answers of one person, and to one picture, "
+        "count at what they are worth. Of one observer: for new pictures.",
+    )
