@@ -7,6 +7,27 @@ page, paper and report show the same numbers.
 from __future__ import annotations
 
 from analysis.documents.drawing import draw_figures
-from analysis.documents.value import Block, Document, Facts, FigureBlock, Items, Paragraph, Section, TableBlock
+from analysis.documents.value import (
+    Block,
+    Document,
+    Facts,
+    FigureBlock,
+    Items,
+    Paragraph,
+    Section,
+    SheetBlock,
+    TableBlock,
+)
 
-__all__ = ["Block", "Document", "Facts", "FigureBlock", "Items", "Paragraph", "Section", "TableBlock", "draw_figures"]
+__all__ = [
+    "Block",
+    "Document",
+    "Facts",
+    "FigureBlock",
+    "Items",
+    "Paragraph",
+    "Section",
+    "SheetBlock",
+    "TableBlock",
+    "draw_figures",
+]

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from analysis.documents.value import Document, FigureBlock
+from analysis.documents.value import Document, Drawing
 
 
 def draw_figures(document: Document, *, report: Callable[[int], None] = lambda done: None) -> tuple[str, ...]:
@@ -22,8 +22,8 @@ def draw_figures(document: Document, *, report: Callable[[int], None] = lambda d
     with tempfile.TemporaryDirectory() as folder:
         for section in document.sections:
             for block in section.blocks:
-                if isinstance(block, FigureBlock):
-                    path = block.figure.to_file(Path(folder) / f"{len(drawn)}.svg")
+                if isinstance(block, Drawing):
+                    path = block.to_file(Path(folder) / f"{len(drawn)}.svg")
                     text = path.read_text(encoding="utf-8")
                     drawn.append(text[text.index("<svg") :])
                     report(len(drawn))

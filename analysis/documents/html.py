@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from analysis.documents.drawing import draw_figures
-from analysis.documents.value import Block, Document, Facts, FigureBlock, Items, Paragraph, TableBlock
+from analysis.documents.value import Block, Document, Drawing, Facts, Items, Paragraph, TableBlock
 from analysis.figures import Table
 
 _STYLE = """
@@ -16,7 +16,7 @@ font:400 1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu
 h1{font-size:1.75rem;line-height:1.2;margin:0 0 .25rem}h2{font-size:1.25rem;margin:2.5rem 0 .75rem}
 .sub{color:#4a5865;margin:0 0 1.5rem}.abstract{font-size:1.0625rem}
 .note{border-left:3px solid #b4bec8;padding-left:.75rem;color:#4a5865;font-size:.875rem}
-figure{margin:1.5rem 0;break-inside:avoid}figure svg{width:100%;height:auto}
+figure{margin:1.5rem 0;break-inside:avoid}figure svg{zoom:1.25;max-width:100%;height:auto}
 figcaption,caption{font-size:.875rem;color:#4a5865;text-align:left;padding:.25rem 0 .5rem;caption-side:top}
 .wide{overflow-x:auto;margin:1.25rem 0}
 table{border-collapse:collapse;width:100%;font-size:.8125rem;font-variant-numeric:tabular-nums}
@@ -57,7 +57,7 @@ def to_html(document: Document, drawings: Sequence[str] | None = None) -> str:
     for number, section in enumerate(document.sections, 1):
         parts.append(f'<section id="s{number}">\n<h2>{number}. {escape(section.title)}</h2>\n')
         for block in section.blocks:
-            if isinstance(block, FigureBlock):
+            if isinstance(block, Drawing):
                 drawn += 1
                 parts += _figure(block, next(waiting), drawn)
             else:
@@ -90,10 +90,10 @@ def _table(table: Table) -> Iterator[str]:
     yield "</tbody></table></div>\n"
 
 
-def _figure(block: FigureBlock, drawing: str, number: int) -> Iterator[str]:
+def _figure(block: Drawing, drawing: str, number: int) -> Iterator[str]:
     """The drawing with names of its own: ids of several figures would meet in one file."""
     for reference in ('id="', 'href="#', "url(#"):
         drawing = drawing.replace(reference, f"{reference}f{number}-")
-    drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{escape(block.figure.description)}"', 1)
-    yield f'<figure role="group" aria-label="{escape(block.figure.title)}">{drawing}'
+    drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{escape(block.description)}"', 1)
+    yield f'<figure role="group" aria-label="{escape(block.title)}">{drawing}'
     yield f"<figcaption><b>Figure {number}.</b> {escape(block.caption)}</figcaption></figure>\n"

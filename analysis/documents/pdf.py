@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from analysis.documents.drawing import draw_figures
-from analysis.documents.value import Block, Document, Facts, FigureBlock, Items, Paragraph, TableBlock
+from analysis.documents.value import Block, Document, Drawing, Facts, Items, Paragraph, TableBlock
 from analysis.figures import Table
 
 if TYPE_CHECKING:
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 _MARGIN, _TEXT = 20.0, 170.0
 _FONT = "DejaVu"
 _INK, _SOFT, _LINE = (22, 32, 43), (74, 88, 101), (221, 227, 233)
-#: Drawings are at most this high, mm.
-_TALLEST = 95.0
+#: Drawings are at most this high, mm: a page's text.
+_TALLEST = 225.0
+_MM_PER_PT = 25.4 / 72
+#: Size of a caption's letters, pt.
+_CAPTION = 8.5
 #: Height of a line per point of its letters, mm.
 _LEADING = 0.52
 _WORDS = re.compile(r"<(title|metadata)>.*?</\1>", re.DOTALL)
@@ -61,10 +64,10 @@ def to_pdf(
     drawings = draw_figures(document) if drawings is None else drawings
     drawn = 0
     for number, section in enumerate(document.sections, 1):
-        begins_with_figure = bool(section.blocks) and isinstance(section.blocks[0], FigureBlock)
+        begins_with_figure = bool(section.blocks) and isinstance(section.blocks[0], Drawing)
         _heading(pdf, f"{number}. {section.title}", _size(drawings[drawn])[1] if begins_with_figure else 0.0)
         for block in section.blocks:
-            if isinstance(block, FigureBlock):
+            if isinstance(block, Drawing):
                 drawn += 1
                 _figure(pdf, block, drawings[drawn - 1], drawn)
                 report(drawn)
@@ -144,24 +147,28 @@ def _facts(pdf: FPDF, facts: Facts) -> None:
     pdf.ln(2)
 
 
-def _figure(pdf: FPDF, block: FigureBlock, drawing: str, number: int) -> None:
+def _figure(pdf: FPDF, block: Drawing, drawing: str, number: int) -> None:
     # What is said about a drawing is no part of it, and the reader of drawings does not know it.
     drawing = _WORDS.sub("", drawing)
     width, height = _size(drawing)
-    if pdf.will_page_break(height + 14):
+    caption = f"Figure {number}. {block.caption}"
+    pdf.set_font(_FONT, "", _CAPTION)
+    below = cast("float", pdf.multi_cell(_TEXT, _LEADING * _CAPTION, caption, dry_run=True, output="HEIGHT"))
+    # A drawing and its caption stand on one page.
+    if pdf.will_page_break(height + 1 + below):
         pdf.add_page()
-    pdf.image(io.BytesIO(drawing.encode()), x=_MARGIN, w=width, h=height, alt_text=block.figure.description)
+    pdf.image(io.BytesIO(drawing.encode()), x=_MARGIN, w=width, h=height, alt_text=block.description)
     pdf.set_y(pdf.get_y() + 1)
-    _text(pdf, f"Figure {number}. {block.caption}", 8.5, soft=True)
+    _text(pdf, caption, _CAPTION, soft=True)
     pdf.ln(3)
 
 
 def _size(drawing: str) -> tuple[float, float]:
-    """Width and height on the page, mm: upright drawings are made narrower, so that two stand on a page."""
+    """Width and height on the page, mm: as large as drawn, smaller where that is too much."""
     found = _SIZE.search(drawing)
-    ratio = float(found[2]) / float(found[1]) if found else 1.0
-    width = min(_TEXT, _TALLEST / ratio)
-    return width, width * ratio
+    drawn = (_MM_PER_PT * float(found[1]), _MM_PER_PT * float(found[2])) if found else (_TEXT, _TEXT)
+    scale = min(1.0, _TEXT / drawn[0], _TALLEST / drawn[1])
+    return drawn[0] * scale, drawn[1] * scale
 
 
 def _table(pdf: FPDF, table: Table) -> None:

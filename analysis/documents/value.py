@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from analysis.figures import Figure, Table
 
@@ -36,6 +37,38 @@ class FigureBlock:
     figure: Figure
     caption: str
 
+    @property
+    def title(self) -> str:
+        return self.figure.title
+
+    @property
+    def description(self) -> str:
+        """What is seen, in words."""
+        return self.figure.description
+
+    def to_file(self, path: Path) -> Path:
+        return self.figure.to_file(path)
+
+
+@dataclass(frozen=True)
+class SheetBlock:
+    """Several figures as panels of one drawing, with their caption."""
+
+    title: str
+    #: What stands above a panel, and what is drawn in it.
+    panels: tuple[tuple[str, Figure], ...]
+    caption: str
+
+    @property
+    def description(self) -> str:
+        """What is seen, in words."""
+        return " ".join(f"{name}: {figure.description}" for name, figure in self.panels)
+
+    def to_file(self, path: Path) -> Path:
+        from analysis.figures.paper import sheet_to_file
+
+        return sheet_to_file(self.panels, path, title=self.title, width="text")
+
 
 @dataclass(frozen=True)
 class TableBlock:
@@ -44,7 +77,8 @@ class TableBlock:
     table: Table
 
 
-Block = Paragraph | Items | Facts | FigureBlock | TableBlock
+Drawing = FigureBlock | SheetBlock
+Block = Paragraph | Items | Facts | Drawing | TableBlock
 
 
 @dataclass(frozen=True)
@@ -78,4 +112,4 @@ class Document:
     @property
     def figures(self) -> int:
         """Number of figures: what writing takes is nearly all theirs."""
-        return sum(isinstance(block, FigureBlock) for section in self.sections for block in section.blocks)
+        return sum(isinstance(block, Drawing) for section in self.sections for block in section.blocks)

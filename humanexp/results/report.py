@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.documents import Block, Document, Facts, FigureBlock, Items, Paragraph, Section, TableBlock
+from analysis.documents import Block, Document, Facts, FigureBlock, Items, Paragraph, Section, SheetBlock, TableBlock
 from analysis.figures import Column, Figure, Table
 from analysis.findings.model import Findings
-from humanexp.results.charts import chart_of, choices_of
+from humanexp.results.charts import chart_of, choices_of, sheet_names, sheet_of
 from humanexp.results.headline import headline_of
 from humanexp.results.inclusion import Step
 
@@ -19,12 +19,20 @@ if TYPE_CHECKING:
 
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
 _CHARTS = {
-    "Performance": ("curves",),
-    "Models against people": ("leaderboard", "indices", "agreement", "levels", "shape-bias"),
+    "Models against people": ("leaderboard", "agreement", "levels", "shape-bias"),
     "Similarity of corruptions": ("similarity", "discrimination"),
-    "Answers": ("validation", "coverage", "participants", "times", "confusion"),
+    "Pictures": ("validation",),
     "What the choices change": ("sensitivity",),
 }
+#: The same behind the report: a chart for each corruption, model and measure.
+_APPENDIX = {
+    "Appendix: curves one by one": ("curves",),
+    "Appendix: models one corruption at a time": ("indices",),
+    "Appendix: similarity for models": ("similarity",),
+    "Appendix: answers": ("coverage", "participants", "times", "confusion"),
+}
+#: Of similarity people's stands in the report, and that of models behind it.
+_PEOPLES = {"similarity": re.compile(r"similarity--.*--humans")}
 _LEFT_OUT = frozenset({"bins", "curve", "coverage", "error-consistency", "pictures", "participants"})
 #: Of confusion matrices those of people over the whole range: one a range and model would fill the report.
 _ALONE = {"confusion": re.compile(r"confusion--humans--.*--all")}
@@ -55,10 +63,17 @@ def document_of(findings: Findings, facts: ReportFacts) -> Document:
     headline = headline_of(findings)
     sections = [
         Section("Who counts", tuple(_flow(facts.flow))) if facts.flow else None,
+        _performance(findings),
         *(_charts(findings, title, families) for title, families in _CHARTS.items()),
         Section("Methods", tuple(Paragraph(f"{title}. {text}") for title, text in facts.methods)),
         Section("Analysis plan", tuple(_plan(facts))),
         Section("Versions and digests", tuple(_versions(findings, facts))),
+        *(
+            _charts(findings, title, families, is_appendix=True)
+            for title, families in _APPENDIX.items()
+            # Without a sheet the curves stand in the report already.
+            if families != ("curves",) or sheet_names(findings)
+        ),
     ]
     return Document(
         title=facts.title,
@@ -73,12 +88,31 @@ def document_of(findings: Findings, facts: ReportFacts) -> Document:
     )
 
 
-def _charts(findings: Findings, title: str, families: Sequence[str]) -> Section | None:
+def _performance(findings: Findings) -> Section | None:
+    """The curves of all corruptions, a sheet a measure; a study of one corruption has its figure alone."""
+    sheets = [(measure, tuple(sheet_of(findings, measure))) for measure in sheet_names(findings)]
+    if not sheets:
+        return _charts(findings, "Performance", ("curves",))
+    blocks: list[Block] = []
+    said: set[str] = set()
+    for measure, panels in sheets:
+        title = f"{measure.capitalize()} over visual change"
+        first = panels[0][1]
+        told = " ".join([f"{title}, a panel a corruption.", *_said_of(first), "Grey ranges were not measured."])
+        blocks.append(SheetBlock(title, panels, told))
+    for choice in choices_of(findings, "curves"):
+        said |= {str(text) for text in chart_of(findings, choice.key).caveats}
+    return Section("Performance", (*blocks, *(Paragraph(text, is_note=True) for text in sorted(said))))
+
+
+def _charts(findings: Findings, title: str, families: Sequence[str], *, is_appendix: bool = False) -> Section | None:
     blocks: list[Block] = []
     for family in families:
         said: set[str] = set()
         for choice in choices_of(findings, family):
             if family in _ALONE and not _ALONE[family].fullmatch(choice.key):
+                continue
+            if family in _PEOPLES and bool(_PEOPLES[family].fullmatch(choice.key)) is is_appendix:
                 continue
             chart = chart_of(findings, choice.key)
             if chart.figure is not None:
@@ -90,8 +124,11 @@ def _charts(findings: Findings, title: str, families: Sequence[str]) -> Section 
 
 
 def _caption(figure: Figure) -> str:
-    bands = [f"Bands: {meaning}." for meaning in figure.shown_bands]
-    return " ".join([f"{figure.title}.", *figure.notes, *bands])
+    return " ".join([f"{figure.title}.", *_said_of(figure)])
+
+
+def _said_of(figure: Figure) -> list[str]:
+    return [*figure.notes, *(f"Bands: {meaning}." for meaning in figure.shown_bands)]
 
 
 def _flow(steps: Sequence[Step]) -> Iterator[Block]:

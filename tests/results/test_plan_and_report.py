@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from analysis.documents import SheetBlock
+from analysis.documents.pdf import to_pdf
 from analysis.errors import InvalidInput
+from analysis.findings.model import Findings
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.storage import media_path
 from humanexp.experiments.models import Origin, Population, Response, Study
@@ -21,6 +26,7 @@ from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
 from humanexp.results.report import document_of
 from humanexp.results.services import reporting
+from tests.results.large import large_findings
 
 pytestmark = pytest.mark.django_db
 
@@ -101,6 +107,22 @@ def test_the_report_is_written_by_a_job_and_downloaded(researcher: Client, study
     for said in ("Who counts", "Methods", "Analysis plan", "Versions and digests", analysed.data_digest, "tiny net"):
         assert said in text, said
     assert "Report (PDF)" in researcher.get(methods).content.decode()
+
+
+def test_what_stands_before_the_appendix_fits_eight_pages(study: Study, analysed: AnalysisRun) -> None:
+    """Three corruptions, two models, two measures; every method and version, and a frozen plan."""
+    services.freeze_analysis_plan(study=study)
+    found = Findings.model_validate(large_findings(corruptions=3, models=2))
+    document = document_of(found, reporting.report_facts(analysed))
+    titles = [section.title for section in document.sections]
+    start = next(place for place, title in enumerate(titles) if title.startswith("Appendix"))
+    assert all(title.startswith("Appendix") for title in titles[start:])
+    sheets = [block for block in document.sections[1].blocks if isinstance(block, SheetBlock)]
+    assert [len(sheet.panels) for sheet in sheets] == [3, 3]
+    main = replace(document, sections=document.sections[:start])
+    assert main.figures == 4
+    pages = re.findall(rb"/Type /Page\b", to_pdf(main))
+    assert 2 <= len(pages) <= 8
 
 
 def test_scripted_participants_are_called_that_wherever_results_are_told(
