@@ -14,6 +14,12 @@ RESAMPLED_INTERVALS = "Intervals: 95 %, pictures resampled; too narrow with few 
 NO_VALIDATED = "The oracle accepted no picture: nothing is known of what the model does on counterfactuals."
 NONE_RIGHT = "The model names no clean picture right: OOR may be as large as you like, and has a lower bound alone."
 
+#: Beside what retraining brought.
+THESE_WEIGHTS = (
+    "Intervals of the difference are about these two sets of weights, for other pictures and other people; another "
+    "training gives another result. They are paired: the same originals are drawn for both networks, and for people."
+)
+
 _SEARCH = (
     "one model, one generator, one oracle and one budget, as they are; pictures drawn independently from those that "
     "the set stands for, and no two of one object"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.curves import CurveFit
 from analysis.curves.bootstrap import Bootstrap, pair_spread
 from analysis.curves.resampling import cluster_words, multiplicities
@@ -59,7 +60,7 @@ def before_and_after(
     dict
         Plain values, floats unrounded: ``clean`` (accuracy on clean pictures), and ``rows``, one a corruption and
         property, each with ``before``, ``after``, ``difference`` (after minus before) and its ``interval``, by
-        quantity: ``area`` (R-hat), and with people ``hmri`` and ``mrsi``.
+        quantity: ``area`` (R-hat), and with people ``hmri`` and ``mrsi``; ``intervals_are``, what they are about.
 
     Raises
     ------
@@ -96,6 +97,7 @@ def before_and_after(
         "level": level,
         "seed": seed,
         "n_bootstrap": n_bootstrap,
+        "intervals_are": THESE_WEIGHTS,
         "notes": notes,
     }
 
@@ -140,7 +142,7 @@ def _row(
     }
     if settings.n_bootstrap:
         names = _CURVES if human is None else _AGAINST_PEOPLE
-        lower, upper = _difference_interval(human, fits[0], fits[1], settings.level)
+        lower, upper = difference_interval(human, fits[0], fits[1], settings.level)
         row["interval"] = {name: [float(low), float(high)] for name, low, high in zip(names, lower, upper, strict=True)}
     return row
 
@@ -152,13 +154,34 @@ def _quantities(human: CurveFit | None, fit: CurveFit) -> dict[str, float]:
     return {"area": fit.area, "hmri": found.hmri, "mrsi": found.mrsi}
 
 
-def _difference_interval(
+def difference_interval(
     human: CurveFit | None, before: CurveFit, after: CurveFit, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Percentile interval of after minus before: areas, and against people HMRI and MRSI.
+    """Interval of after minus before, for these two sets of weights: areas, and against people HMRI and MRSI.
 
-    Both classifiers' refits stand side by side as one curve, so that `pair_spread` draws the same originals for both,
-    and for people.
+    Parameters
+    ----------
+    human, before, after : CurveFit
+        With refits; those of the networks on the same originals and of one seed.
+    level : float
+
+    Returns
+    -------
+    tuple of ndarray, shape (3,), or (1,) without people
+        Lower and upper ends.
+
+    Raises
+    ------
+    TooFewResponses
+        Without refits.
+
+    Notes
+    -----
+    Percentiles of joint refits: both networks' refits stand side by side as one curve, so that `pair_spread` draws the
+    same originals for both, and for people. A lead is never negative, so noise makes that of every refit positive, and
+    a network that reaches people's curve would seem to gain a lead. A lead that the simultaneous band of the difference
+    from people does not show may be 0: beside one that is shown, it counts as 0 at the end of the interval that this
+    moves outwards; where neither is shown, the interval reaches to 0.
     """
     first, second = before.bootstrap, after.bootstrap
     if first is None or second is None:
@@ -174,6 +197,7 @@ def _difference_interval(
     size = len(before.coefficients)
 
     def quantities(people: FloatArray | None, coefficients: FloatArray) -> FloatArray:
+        """Area, and against people HMRI - 1 and MRSI: 0 without a lead."""
         curve: FloatArray = coefficients @ design.T
         area: FloatArray = curve.mean(axis=1)
         if people is None:
@@ -182,18 +206,37 @@ def _difference_interval(
         gap = heights - curve
         human_area, human_lead = heights.mean(axis=1), np.maximum(gap, 0.0).mean(axis=1)
         lead = np.maximum(-gap, 0.0).mean(axis=1)
-        hmri = 1.0 - np.divide(human_lead, human_area, out=np.zeros_like(human_lead), where=human_area > 0.0)
+        missed = np.divide(human_lead, human_area, out=np.zeros_like(human_lead), where=human_area > 0.0)
         mrsi = np.divide(lead, area, out=np.zeros_like(lead), where=area > 0.0)
-        return np.stack([area, hmri, mrsi], axis=1)
+        return np.stack([area, -missed, mrsi], axis=1)
+
+    was, became = (_shown(human, network, design, level) for network in (before, after))
+    lost, gained = was & ~became, became & ~was
+    falls = np.array([False, True, False])[: len(was)]
+    # Which leads count, before and after, at either end.
+    counted = ((~(gained & falls), ~(lost & ~falls)), (~(gained & ~falls), ~(lost & falls)))
 
     def change(people: FloatArray, networks: FloatArray) -> FloatArray:
         shown = None if human is None else people
-        moved: FloatArray = quantities(shown, networks[:, size:]) - quantities(shown, networks[:, :size])
-        return moved
+        old, new = quantities(shown, networks[:, :size]), quantities(shown, networks[:, size:])
+        return np.stack([new * counts_new - old * counts_old for counts_old, counts_new in counted], axis=1)
 
     against = human.bootstrap if human is not None and human.bootstrap is not None else both
     fixed = estimate if human is None else human.coefficients
-    return pair_spread(against, both, fixed, estimate, change).percentile_interval(level)
+    ends = pair_spread(against, both, fixed, estimate, change).percentile_interval(level)
+    lower, upper = ends[0][0], ends[1][1]
+    neither = ~(was | became)
+    return np.where(neither, np.minimum(lower, 0.0), lower), np.where(neither, np.maximum(upper, 0.0), upper)
+
+
+def _shown(human: CurveFit | None, network: CurveFit, design: FloatArray, level: float) -> NDArray[np.bool_]:
+    """Whether each quantity is shown not to be 0: its area, that people lead somewhere, that the network does."""
+    if human is None or human.bootstrap is None or network.bootstrap is None:
+        return np.array([True])
+    pair = (human.bootstrap, network.bootstrap, human.coefficients, network.coefficients)
+    gap = pair_spread(*pair, lambda people, others: (others - people) @ design.T)
+    reach = gap.critical_value(level) * np.maximum(gap.standard_error, 1e-3)
+    return np.array([True, bool(np.any(gap.estimate < -reach)), bool(np.any(gap.estimate > reach))])
 
 
 def _clean(first: Observations, second: Observations, settings: FitSettings) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.claims.robustness import THESE_WEIGHTS
 from humanexp.evaluations.models import EvaluationRun, Retraining
 from humanexp.evaluations.specs import shelf_specs
 from humanexp.jobs import selectors as jobs
@@ -66,6 +67,7 @@ def retraining_context(retraining: Retraining) -> dict[str, Any]:
         "retraining": retraining,
         "report": retraining.report,
         "entries": entries,
+        "these_weights": THESE_WEIGHTS,
         # to be evaluated on other stimuli, where the console may read it
         "new_spec": spec if spec in shelf_specs() else "",
         **partial_context(job),

@@ -10,6 +10,7 @@ from analysis.curves import CleanTrials, fit_curve
 from analysis.errors import LabelSpaceMismatch, OriginalsOverlap, TableRefused
 from analysis.metrics import compare
 from analysis.retraining import before_and_after
+from analysis.retraining.comparison import difference_interval
 from analysis.tables import PREDICTIONS
 from tests.analysis.findings.studies import study
 
@@ -78,12 +79,34 @@ def test_estimates_are_those_of_the_curves_themselves() -> None:
 
 
 def test_a_gain_shows_as_an_interval_above_nothing() -> None:
-    found = before_and_after(predictions(0.2), predictions(0.8), study(1)[0], n_bootstrap=200)
+    found = before_and_after(predictions(-0.2), predictions(0.8), study(1)[0], n_bootstrap=200)
     row = row_of(found, "noise")
     assert row["interval"]["hmri"][0] > 0
     assert row["interval"]["area"][0] > 0
     assert row["interval"]["hmri"][0] < row["difference"]["hmri"] < row["interval"]["hmri"][1]
     assert found["clean"]["interval"][0] <= found["clean"]["difference"] <= found["clean"]["interval"][1]
+
+
+def noise_alone(seed: int) -> tuple[Any, Any]:
+    """Interval for a network that lay below people and became their twin: HMRI rose, MRSI stayed at 0."""
+    rng = np.random.default_rng(seed)
+    v, n = rng.random(1200), np.arange(200)
+
+    def curve(place: float, at: np.ndarray, images: np.ndarray) -> Any:
+        right = rng.random(len(at)) < 0.95 - 0.85 / (1.0 + np.exp((place - at) / 0.1))
+        return fit_curve(at, right.astype(float), images=images, anchor=0.95, n_bootstrap=100, rng=seed)
+
+    human = curve(0.6, v, np.arange(1200) % 200)
+    before, after = (curve(place, v[:200], n) for place in (0.4, 0.6))
+    return difference_interval(human, before, after, 0.95)
+
+
+def test_noise_alone_gains_no_lead() -> None:
+    """A lead of a refit is never negative: its percentiles alone exclude a change of 0."""
+    found = [noise_alone(seed) for seed in range(8)]
+    assert sum(lower[2] > 0.0 for lower, _ in found) <= 1
+    assert all(upper[2] > 0.0 for _, upper in found)
+    assert all(lower[1] > 0.0 for lower, _ in found)
 
 
 def test_the_paired_interval_is_that_of_a_plain_bootstrap_over_originals() -> None:

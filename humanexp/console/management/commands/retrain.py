@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
 from humanexp.console import retraining
 from humanexp.console.arguments import whole_number
@@ -64,6 +65,7 @@ class Command(RefusableCommand):
         row.refresh_from_db()
         console = Console(file=cast(IO[str], self.stdout), width=110)
         console.print(_table(row.report))
+        console.print(THESE_WEIGHTS)
         clean, energy = row.report["clean"], row.report["energy"]
         console.print(
             f"Clean pictures: {clean['before']:.3f} right before, {clean['after']:.3f} after "
