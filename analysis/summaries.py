@@ -1,6 +1,6 @@
 """Results at a prompt: a screen of text, a row of a table, axes to draw on.
 
-`CurveFit`, `CurveSimilarity` and `ErrorConsistency` have `summary()`, `to_frame()` and `plot()`; what these
+`CurveFit`, `Indices`, `CurveSimilarity` and `ErrorConsistency` have `summary()`, `to_frame()` and `plot()`; what these
 share stands here. Nothing is computed: each number is an attribute of the result.
 """
 

@@ -249,6 +249,7 @@ class CurveFit:
         from analysis.reporting.wording import counted, with_interval
 
         low, high = self.measured
+        least, most = self.area_bounds
         level = f", {100 * self.config.level:g} % interval" if self.area_interval else ""
         withheld = "; withheld as a headline: too much is extrapolated" if self.is_withheld else ""
         people = counted(self.n_participants, "participant") if self.n_participants else ""
@@ -262,6 +263,8 @@ class CurveFit:
             (
                 ("area", with_interval(self.area, self.area_interval) + level + withheld),
                 ("measured", f"Δv {low:.2f} to {high:.2f}; {100 * self.extrapolated:.0f} % extrapolated"),
+                ("gaps", ", ".join(f"{start:.2f} to {end:.2f}" for start, end in self.gaps)),
+                ("area's bounds", f"{least:.3f} to {most:.3f}, whatever lies in the gaps" if self.gaps else ""),
                 ("mean where measured", f"{self.mean_between(low, high):.3f}"),
                 ("Δv at rate", ", ".join(reached)),
                 ("answers", ", ".join(part for part in (f"{self.n_trials:,}", people, originals) if part)),

@@ -11,6 +11,7 @@ from analysis.figures.value import Axis, Estimates, Figure, Shaded
 if TYPE_CHECKING:
     from analysis.agreement import ErrorConsistency
     from analysis.curves import CurveFit
+    from analysis.findings.model import Indices
     from analysis.similarity import CurveSimilarity
 
 #: Of whom a result is that does not say it.
@@ -57,6 +58,26 @@ def fit_figure(fit: CurveFit, observer: Observer, *, measure: str) -> Figure:
         measure=measure,
         chance=chance,
         bin_width=1 / fit.config.n_bins,
+    )
+
+
+def comparison_figure(found: Indices, observer: Observer) -> Figure:
+    """HMRI and MRSI with their intervals."""
+    return Figure(
+        title=f"{observer.name} beside people",
+        description=f"HMRI {found.hmri:.3f}, MRSI {found.mrsi:.3f}.",
+        x=Axis(f"index of {observer.name}", (-0.02, 1.02), (0.0, 0.25, 0.5, 0.75, 1.0)),
+        y=Axis("", (1.5, -0.5), categories=("HMRI", "MRSI")),
+        traces=(
+            Estimates(
+                (observer, observer),
+                (found.hmri, found.mrsi),
+                (0.0, 1.0),
+                (found.hmri_interval, found.mrsi_interval),
+                "index",
+                bar=False,
+            ),
+        ),
     )
 
 

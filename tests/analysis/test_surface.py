@@ -13,6 +13,8 @@ from analysis.agreement import ErrorConsistency, error_consistency
 from analysis.curves import CurveFit, fit_curve
 from analysis.errors import InvalidInput
 from analysis.figures import Observer
+from analysis.findings.model import Indices
+from analysis.metrics import compare
 from analysis.similarity import CurveSimilarity, compare_curves
 from analysis.summaries import one_row, screen
 from tests.analysis.curves.truths import crowd, gradual, sharp
@@ -31,10 +33,11 @@ def model() -> CurveFit:
 
 
 @pytest.fixture(scope="module")
-def results(people: CurveFit) -> dict[str, CurveFit | CurveSimilarity | ErrorConsistency]:
+def results(people: CurveFit, model: CurveFit) -> dict[str, CurveFit | Indices | CurveSimilarity | ErrorConsistency]:
     rng = np.random.default_rng(3)
     return {
         "curve": people,
+        "indices": compare(people, model),
         "similarity": compare_curves(people, people),
         "agreement": error_consistency(rng.random(60) < 0.7, rng.random(60) < 0.7),
     }
@@ -51,7 +54,7 @@ def closed() -> Iterator[None]:
     pyplot.close("all")
 
 
-@pytest.mark.parametrize("name", ["curve", "similarity", "agreement"])
+@pytest.mark.parametrize("name", ["curve", "indices", "similarity", "agreement"])
 def test_every_result_prints_one_screen_one_line_and_draws_on_axes(name: str, results: dict) -> None:
     from matplotlib.axes import Axes
 
@@ -69,8 +72,9 @@ def test_the_summary_tells_the_numbers_of_the_result(people: CurveFit) -> None:
     low, high = people.area_interval or (0, 0)
     assert f"{people.area:.3f} [{low:.3f}, {high:.3f}], 95 % interval" in text
     assert "400, 20 participants, " in text and people.data_digest[:12] in text
-    alone = replace(people, bands=None, bootstrap=None, area_interval=None, extrapolated=0.3)
+    alone = replace(people, bands=None, bootstrap=None, area_interval=None, measured=(0.0, 0.7), gaps=((0.7, 1.0),))
     assert "withheld as a headline" in alone.summary() and "fitted without n_bootstrap" in alone.summary()
+    assert "0.70 to 1.00" in alone.summary() and "whatever lies in the gaps" in alone.summary()
 
 
 def test_frames_hold_unrounded_numbers(results: dict, people: CurveFit) -> None:
@@ -83,6 +87,9 @@ def test_frames_hold_unrounded_numbers(results: dict, people: CurveFit) -> None:
     assert replace(people, bands=None).to_frame()["lower"].isna().all()
     with pytest.raises(InvalidInput, match="'trials'"):
         people.to_frame("trials")  # type: ignore[arg-type]
+    indices = results["indices"].to_frame().iloc[0]
+    assert (indices["hmri_lower"], indices["hmri_upper"]) == results["indices"].hmri_interval
+    assert indices["exceeds"] is None and "by noise alone" in results["indices"].summary()
     similarity = results["similarity"].to_frame().iloc[0]
     assert (similarity["lower"], similarity["upper"]) == results["similarity"].interval
     assert (similarity["span_lower"], similarity["span_upper"]) == results["similarity"].span

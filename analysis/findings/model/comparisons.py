@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import builtins
+from typing import TYPE_CHECKING, Literal
 
 from analysis.findings.model.entry import LEVEL, ComparisonName, Entry, Interval, Property
+from analysis.summaries import one_row, plot_figure, screen
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import pandas as pd
+
+    from analysis.figures import Observer
 
 Word = Literal["matches", "differs", "undecided"]
 Direction = Literal["above", "below", "crosses"]
@@ -49,6 +57,60 @@ class Indices(Entry):
     area_difference_interval: Interval | None = None
     exceeds: tuple[Interval, ...] | None = None
     falls_short: tuple[Interval, ...] | None = None
+
+    def __repr__(self) -> str:
+        """The two indices."""
+        from analysis.reporting.wording import with_interval
+
+        hmri, mrsi = with_interval(self.hmri, self.hmri_interval), with_interval(self.mrsi, self.mrsi_interval)
+        return f"<Indices: HMRI {hmri}, MRSI {mrsi}>"
+
+    def summary(self) -> str:
+        """One screen of text: indices, areas and leads with their intervals."""
+        from analysis.reporting.wording import with_interval
+
+        difference = self.human_area - self.classifier_area
+        return screen(
+            "A classifier beside people",
+            (
+                ("HMRI", with_interval(self.hmri, self.hmri_interval)),
+                ("MRSI", with_interval(self.mrsi, self.mrsi_interval)),
+                ("area, people", f"{self.human_area:.3f}"),
+                ("area, classifier", f"{self.classifier_area:.3f}"),
+                ("people minus classifier", with_interval(difference, self.area_difference_interval)),
+                ("people above", with_interval(self.human_lead, self.human_lead_interval)),
+                ("classifier above", with_interval(self.classifier_lead, self.classifier_lead_interval)),
+                ("shown above people at Δv", _ranges(self.exceeds)),
+                ("shown below people at Δv", _ranges(self.falls_short)),
+                ("intervals", f"{100 * self.level:g} %" if self.hmri_interval else "none: curves without n_bootstrap"),
+                (
+                    "verdict",
+                    "" if self.exceeds is not None else "none: HMRI is below 1, and MRSI above 0, by noise alone",
+                ),
+            ),
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row: every number, an interval in two columns ``..._lower`` and ``..._upper`` (NaN without refits)."""
+        return one_row({name: getattr(self, name) for name in type(self).model_fields})
+
+    def plot(self, ax: matplotlib.axes.Axes | None = None, *, observer: Observer | None = None) -> matplotlib.axes.Axes:
+        """Draw HMRI and MRSI with their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Made where none are given.
+        observer : analysis.figures.Observer, optional
+            Name and look of the classifier.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from analysis.figures.results import SOME_CLASSIFIER, comparison_figure
+
+        return plot_figure(comparison_figure(self, observer or SOME_CLASSIFIER), ax)
 
 
 class Span(Entry):
@@ -173,12 +235,13 @@ class Comparison(Indices, ComparisonName):
     full_set: FullSet | None = None
     caveats: tuple[str, ...] = ()
 
-    @property
+    # A field has the name of the builtin.
+    @builtins.property
     def shown(self) -> Indices:
         """The whole axis, or the common measured range where too much of the whole axis is extrapolated."""
         return self.common_range if self.withheld and self.common_range else self
 
-    @property
+    @builtins.property
     def shown_range(self) -> Interval | None:
         """The common measured range where it is what is shown; None for the whole axis."""
         return self.common_range.range if self.withheld and self.common_range else None
@@ -203,3 +266,9 @@ class Leader(Entry):
     classifier_area_interval: Interval | None
     corruption_error: float | None
     corruption_error_interval: Interval | None
+
+
+def _ranges(ranges: tuple[Interval, ...] | None) -> str:
+    if ranges is None:
+        return ""
+    return ", ".join(f"{low:.2f} to {high:.2f}" for low, high in ranges) or "nowhere"
