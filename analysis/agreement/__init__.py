@@ -8,7 +8,12 @@ pictures. `label_agreement` says how far people agree on a picture, and `one_coi
 from __future__ import annotations
 
 from analysis.agreement.labels import LabelAgreement, OneCoin, label_agreement, one_coin
-from analysis.agreement.pairs import ErrorConsistency, consistency_from_counts, error_consistency
+from analysis.agreement.pairs import (
+    ErrorConsistency,
+    consistency_from_counts,
+    error_consistency,
+    pictures_for_width,
+)
 from analysis.agreement.pooled import PooledConsistency, pooled_consistency
 from analysis.agreement.shape_bias import ShapeBias, shape_bias
 
@@ -22,6 +27,7 @@ __all__ = [
     "error_consistency",
     "label_agreement",
     "one_coin",
+    "pictures_for_width",
     "pooled_consistency",
     "shape_bias",
 ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.agreement.posterior import kappa_interval
-from analysis.claims.agreement import ENOUGH_PICTURES, UNDEFINED
+from analysis.claims.agreement import ENOUGH_PICTURES, UNDEFINED, copied_text
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.summaries import one_row, plot_figure, screen
 
@@ -52,6 +54,21 @@ class ErrorConsistency:
         """Whether kappa is defined and rests on `ENOUGH_PICTURES`."""
         return self.interval is not None and self.n >= ENOUGH_PICTURES
 
+    @property
+    def copied(self) -> float:
+        """Share of pictures on which the less accurate observer would have to copy the other, to be as consistent.
+
+        Notes
+        -----
+        Klein, Meyen, Brendel, Wichmann and Meding (2025): who copies on a share c of pictures, and is right or wrong
+        independently on the others, has ``c = kappa (1 - c_exp) / (2 p (1 - p))`` with p the accuracy of the more
+        accurate observer. It is kappa where both are equally accurate; below 0 the opposite is copied. NaN where the
+        more accurate observer is always right, or kappa is undefined.
+        """
+        best = max(self.accuracies)
+        spread = 2.0 * best * (1.0 - best)
+        return self.kappa * (1.0 - self.expected) / spread if spread > 0.0 else float("nan")
+
     def __repr__(self) -> str:
         """Kappa, and the pictures it rests on."""
         return f"<ErrorConsistency: kappa {self._kappa_text()} on {self.n:,} pictures>"
@@ -67,6 +84,7 @@ class ErrorConsistency:
             "Error consistency of two observers",
             (
                 ("kappa", self._kappa_text()),
+                *(() if math.isnan(self.copied) else (("read as", copied_text(self.copied)),)),
                 ("observed", f"{self.observed:.3f}"),
                 ("expected", f"{self.expected:.3f} of independent observers of these accuracies"),
                 ("accuracies", " and ".join(f"{one:.3f}" for one in self.accuracies)),
@@ -133,6 +151,51 @@ def consistency_from_counts(right_a: int, right_b: int, both: int, n: int, *, le
         # Where all pictures agree the estimate is the end of its range, beyond any quantile.
         interval = min(lower, float(kappa)), max(upper, float(kappa))
     return ErrorConsistency(float(kappa), float(observed), float(expected), n, (right_a / n, right_b / n), interval)
+
+
+def pictures_for_width(accuracies: tuple[float, float], kappa: float, width: float, *, level: float = 0.95) -> int:
+    """Pictures in common for an interval of kappa of this width.
+
+    Parameters
+    ----------
+    accuracies : tuple of float
+        Expected accuracies of the two observers, in (0, 1).
+    kappa : float
+        Expected error consistency: one that these accuracies allow.
+    width : float
+        Upper minus lower end, in (0, 2].
+    level : float
+        Level of the interval.
+
+    Returns
+    -------
+    int
+        At least `ENOUGH_PICTURES`.
+
+    Raises
+    ------
+    InvalidInput
+        If no two observers of these accuracies have this kappa.
+
+    Notes
+    -----
+    From kappa's variance in large samples (Fleiss, Cohen and Everitt 1969); with few errors intervals come out wider
+    than planned.
+    """
+    p, q = accuracies
+    together = kappa * (p * (1.0 - q) + q * (1.0 - p)) / 2.0
+    cells = np.array([p * q, p * (1.0 - q), (1.0 - p) * q, (1.0 - p) * (1.0 - q)])
+    cells += together * np.array([1.0, -1.0, -1.0, 1.0])
+    if not (0.0 < p < 1.0 and 0.0 < q < 1.0) or cells.min() < -1e-12:
+        raise InvalidInput(f"Observers with accuracies {p:g} and {q:g} cannot have a kappa of {kappa:g}.")
+    # How much a picture of each of the four kinds moves kappa.
+    agreeing = np.array([1.0, 0.0, 0.0, 1.0])
+    expected = p * q + (1.0 - p) * (1.0 - q)
+    chance = np.array([2.0 * (p + q) - 2.0, 2.0 * q - 1.0, 2.0 * p - 1.0, 0.0])
+    influence = (agreeing - (1.0 - kappa) * chance) / (1.0 - expected)
+    variance = float((cells * influence**2).sum() - (cells * influence).sum() ** 2)
+    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    return max(ENOUGH_PICTURES, math.ceil(variance * (2.0 * reach / width) ** 2))
 
 
 def kappa_from_counts(

@@ -44,6 +44,15 @@ SHAPE_BIAS = Claim(
 CLAIMS = (KAPPA_OF_A_PAIR, SHAPE_BIAS)
 
 
+def copied_text(share: float) -> str:
+    """Kappa as a share of copied answers, with what is taken for granted."""
+    answer = "answer" if share >= 0.0 else "opposite of the answer"
+    return (
+        f"as if the less accurate observer copied the other's {answer} on {100.0 * abs(share):.0f} % of the pictures "
+        "(Klein et al. 2025)"
+    )
+
+
 def pairs_note(most: int) -> str:
     """Which pairs of observers a table holds."""
     return (
@@ -66,6 +75,8 @@ def definitions() -> tuple[str, ...]:
         "al. 2021); as published, κ of two observers who are always right counts as 1.",
         "Intervals of a pair: equal-tailed, from Jeffreys' prior on the four shares of pictures (both right, one, the "
         "other, neither); for these two observers and new pictures.",
+        "Copied: what κ of a pair says as a share of pictures on which the less accurate observer copies the other's "
+        "answer, right and wrong independently on the rest (Klein et al. 2025); below 0 the opposite is copied.",
         "Pooled: one κ over every picture that both answered, however few a pair shares, with its interval.",
     )
 

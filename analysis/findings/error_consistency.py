@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,8 @@ def error_consistency_entries(
     list of ErrorConsistency
         ``pair``, ``condition``, ``n``, ``kappa`` and ``interval`` (None where both are always right, or both always
         wrong), ``observed``, ``expected``, ``accuracies`` and ``shown`` (kappa is defined, and rests on
-        `ENOUGH_PICTURES`); pairs without a common picture are left out.
+        `ENOUGH_PICTURES`), ``copied`` (what kappa says as a share of copied answers); pairs without a common picture
+        are left out.
     list of str
         Notes.
 
@@ -82,6 +84,7 @@ def _entry(found: _Shared, level: float) -> ErrorConsistency:
         accuracies=own.accuracies,
         shown=own.shown,
         interval=own.interval,
+        copied=None if isnan(own.copied) else own.copied,
     )
 
 

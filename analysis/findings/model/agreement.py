@@ -22,6 +22,8 @@ class ErrorConsistency(Entry):
     shown: bool = True
     #: Of kappa, over pictures
     interval: Interval | None = None
+    #: Share of pictures on which the less accurate observer would have to copy the other; None where that has no value
+    copied: float | None = None
 
 
 class Pooled(Entry):

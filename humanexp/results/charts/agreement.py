@@ -69,6 +69,7 @@ def _pairs(findings: Findings) -> Table:
             Column("condition", "Condition"),
             Column("n", "Pictures in common", "count"),
             Column("kappa", "κ", "estimate", 2),
+            Column("copied", "Copied", "number", 2),
         ),
         tuple(
             (
@@ -76,6 +77,7 @@ def _pairs(findings: Findings) -> Table:
                 readable(entry.condition),
                 entry.n,
                 estimate(entry.kappa, entry.interval),
+                entry.copied,
             )
             for entry in entries[:MOST_PAIRS]
         ),

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from analysis.agreement import error_consistency
+from analysis.agreement import error_consistency, pictures_for_width
 from analysis.agreement.posterior import kappa_interval
 from analysis.errors import InvalidInput, TooFewResponses
 
@@ -71,6 +71,31 @@ def test_an_interval_covers_whatever_the_kappa_and_is_shown_from_thirty_pictures
             assert found.shown
     assert np.mean(covered) >= 0.92
     assert not error_consistency(a[:29], ~a[:29]).shown
+
+
+def test_who_copies_on_a_share_of_pictures_is_found_to() -> None:
+    """Right on .8 and copied on a quarter of the pictures, else right on .4: exact shares of 10,000 pictures."""
+    shares = {(1, 1): 0.25 * 0.8 + 0.75 * 0.8 * 0.4, (1, 0): 0.75 * 0.8 * 0.6, (0, 1): 0.75 * 0.2 * 0.4}
+    shares[0, 0] = 1.0 - sum(shares.values())
+    a, b = np.repeat(np.array(list(shares)), [round(10_000 * share) for share in shares.values()], axis=0).T
+    assert error_consistency(a, b).copied == pytest.approx(0.25)
+    assert error_consistency(b, a).copied == pytest.approx(0.25)
+    assert "on 25 % of the pictures" in " ".join(error_consistency(a, b).summary().split())
+    assert math.isnan(error_consistency([1] * 50, [1, 0] * 25).copied)
+    alike = error_consistency([1, 1, 0, 0, 1], [1, 0, 1, 0, 1])
+    assert alike.copied == pytest.approx(alike.kappa)
+
+
+def test_pictures_for_a_width_follow_the_variance_of_statsmodels() -> None:
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    table = np.array([[560, 140], [100, 200]])  # accuracies .7 and .66
+    oracle = cohens_kappa(table)
+    wanted = math.ceil(1000 * oracle.var_kappa * (2 * 1.959964 / 0.2) ** 2)
+    assert abs(pictures_for_width((0.7, 0.66), oracle.kappa, 0.2) - wanted) <= 1
+    assert pictures_for_width((0.5, 0.5), 0.0, 0.2) == 385 and pictures_for_width((0.5, 0.5), 0.0, 2.0) == 30
+    with pytest.raises(InvalidInput, match="cannot have"):
+        pictures_for_width((0.5, 0.97), 0.5, 0.2)
 
 
 def test_bad_input_is_refused() -> None:

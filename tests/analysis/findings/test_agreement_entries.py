@@ -57,6 +57,7 @@ def test_a_network_that_copies_one_person_agrees_with_people_as_that_person_does
         for entry in found["error_consistency"]
         if set(entry["pair"]) == {"P-0", "copy"} and entry["condition"] == "0.2"
     ]
+    assert pair[0]["copied"] == pytest.approx(1.0)
     assert pair[0]["kappa"] == 1.0 and pair[0]["interval"][0] < 0.95 and pair[0]["interval"][1] == 1.0
     row = row_of(found, "copy")
     assert row["kind"] == "classifier" and row["pairs"] == 4
@@ -89,7 +90,7 @@ def test_conditions_are_tenths_of_visual_change_within_a_corruption(tables: tupl
 def test_kappa_is_none_where_it_is_undefined_and_counts_as_published_in_means() -> None:
     found = published(imported({"0.1": 1.0, "0.9": 0.0}, people=2, each=40))
     for entry in found["error_consistency"]:
-        assert (entry["kappa"], entry["interval"], entry["shown"]) == (None, None, False)
+        assert (entry["kappa"], entry["interval"], entry["shown"]) == (None, None, False) and entry["copied"] is None
     assert row_of(found, "humans")["error_consistency"] == 1.0
 
 
