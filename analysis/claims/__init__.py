@@ -7,9 +7,9 @@ of `benchmarks/claims/` measured of each.
 
 from __future__ import annotations
 
-from analysis.claims import agreement, models, robustness
+from analysis.claims import agreement, models, robustness, telling_apart
 from analysis.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
 
-CLAIMS: tuple[Claim, ...] = (*models.CLAIMS, *agreement.CLAIMS, *robustness.CLAIMS)
+CLAIMS: tuple[Claim, ...] = (*models.CLAIMS, *agreement.CLAIMS, *robustness.CLAIMS, *telling_apart.CLAIMS)

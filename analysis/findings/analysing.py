@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -47,7 +47,9 @@ from analysis.findings.sensitivity import sensitivity_entries
 from analysis.findings.validation import validation_entries
 from analysis.findings.verdicts import verdicts_of
 from analysis.reporting.flow import inclusion_flow
+from analysis.similarity import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel, d_prime_of
 from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN, VALIDATION_THRESHOLD
+from analysis.spec.design import DiscriminationForm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +77,8 @@ def analyse(
     margin: float = MARGIN,
     band_margin: float = BAND_MARGIN,
     discrimination_margin: float = DISCRIMINATION_MARGIN,
+    d_prime_margin: float | None = D_PRIME_MARGIN,
+    observer_model: ObserverModel = OBSERVER_MODEL,
     validation_threshold: float = VALIDATION_THRESHOLD,
     sensitivity: bool = True,
     executor: Executor | None = None,
@@ -111,8 +115,16 @@ def analyse(
         Compare classifiers on the first also with the human curve of the second, labelled borrowed.
     level : float
         Level of intervals.
-    margin, band_margin, discrimination_margin : float
-        Margins of equivalence, set before looking at results.
+    margin, band_margin : float
+        Margins of equivalence of curves, set before looking at results.
+    d_prime_margin : float, optional
+        Margin of equivalence of same/different and ABX. None, as in plans that were frozen before there was one: the
+        d' at which an observer who judges every picture on its own is right in 1/2 + ``discrimination_margin``; the
+        verdict rests on that observer then, whatever ``observer_model`` says.
+    observer_model : {"differencing", "independent"}
+        Observer of same/different and ABX on whose d' the verdict rests.
+    discrimination_margin : float
+        Read where ``d_prime_margin`` is None.
     validation_threshold : float
         Share of qualified answers that accepts a picture.
     sensitivity : bool
@@ -165,7 +177,15 @@ def analyse(
     consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
     agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, settings)
     told_apart = discrimination_entries(
-        trials if discrimination is None else discrimination, margin=discrimination_margin, level=level
+        trials if discrimination is None else discrimination,
+        d_prime_margin={
+            form: d_prime_of(0.5 + discrimination_margin, form, "independent")
+            if d_prime_margin is None
+            else d_prime_margin
+            for form in get_args(DiscriminationForm)
+        },
+        observer_model="independent" if d_prime_margin is None else observer_model,
+        level=level,
     )
     steps.then("other choices of sessions and trials")
     varied: list[Choice] = []
@@ -186,6 +206,8 @@ def analyse(
             margin=margin,
             band_margin=band_margin,
             discrimination_margin=discrimination_margin,
+            d_prime_margin=d_prime_margin,
+            observer_model=observer_model,
             validation_threshold=validation_threshold,
             borrow=dict(borrow or {}),
             sensitivity=sensitivity,

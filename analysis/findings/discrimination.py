@@ -4,32 +4,67 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analysis.claims.telling_apart import verdict_words
 from analysis.errors import TableRefused
-from analysis.findings.model import Discrimination
-from analysis.similarity import DiscriminationTest, discrimination_test, holm, verdict_of
+from analysis.findings.model import Discrimination, OtherModel, PlainPairs
+from analysis.similarity import (
+    Assay,
+    DiscriminationTest,
+    ObserverModel,
+    Sensitivity,
+    discrimination_test,
+    holm,
+    verdict_of,
+)
+from analysis.similarity import PlainPairs as PlainAnswers
 from analysis.spec.design import DiscriminationForm
 
 if TYPE_CHECKING:
     import pandas as pd
+
+BoolArray = NDArray[np.bool_]
 
 #: Tasks in which corruptions are compared, and how.
 _FORMS: Mapping[str, DiscriminationForm] = {"discrimination": "same-different", "abx": "abx"}
 _COLUMNS = ("participant", "task", "role", "corruption", "second_corruption", "response", "correct", "accepted")
 
 
-def discrimination_entries(frame: pd.DataFrame, *, margin: float, level: float) -> list[Discrimination]:
+#: Roles of trials that compare what is asked about, and of plain pairs.
+_ASKED, _PLAIN = "main", "negative"
+
+
+class _Settings(TypedDict):
+    """Settings of `discrimination_test`, one for all pairs of a form."""
+
+    plain: PlainAnswers | None
+    d_prime_margin: float
+    observer_model: ObserverModel
+    level: float
+
+
+def discrimination_entries(
+    frame: pd.DataFrame,
+    *,
+    d_prime_margin: Mapping[DiscriminationForm, float],
+    observer_model: ObserverModel,
+    level: float,
+) -> list[Discrimination]:
     """Test every pair of corruptions that was compared.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns of `analysis.tables.TRIALS`; other tasks than discrimination and abx, other roles than main and sessions
-        that were not accepted are left out.
-    margin, level : float
+        Columns of `analysis.tables.TRIALS`; other tasks than discrimination and abx are left out. Main trials of
+        accepted sessions are judged; negative ones are plain pairs, and those of other sessions tell what screening
+        cut off.
+    d_prime_margin : mapping of form to float
+    observer_model, level
         As in `discrimination_test`.
 
     Returns
@@ -54,41 +89,83 @@ def discrimination_entries(frame: pd.DataFrame, *, margin: float, level: float) 
     missing = [name for name in needed if name not in frame.columns]
     if missing:
         raise TableRefused(f"discrimination trials: column {missing[0]!r} is missing.")
-    keep = (frame["role"] == "main") & frame["accepted"].astype("boolean")
-    rows = frame.loc[keep.fillna(False).to_numpy(dtype=bool)]
+    kept = frame["accepted"].astype("boolean").fillna(False).to_numpy(dtype=bool)
+    rows = frame.loc[kept & (frame["role"] == _ASKED).to_numpy(dtype=bool)]
+    plain = frame.assign(accepted=kept).loc[(frame["role"] == _PLAIN).to_numpy(dtype=bool)]
     order = [name for name in ("participant", "session", "position") if name in rows.columns]
     rows = rows.sort_values(order, kind="stable")
-    asked = [task for task in _FORMS if (rows["task"] == task).any()]
-    results = [found for task in asked for found in _tested(rows[rows["task"] == task], task, margin, level)]
+    results = [
+        one
+        for task, form in _FORMS.items()
+        if (rows["task"] == task).any()
+        for one in _tested(
+            rows[rows["task"] == task],
+            form,
+            plain=_plain_answers(plain[plain["task"] == task], form),
+            d_prime_margin=d_prime_margin[form],
+            observer_model=observer_model,
+            level=level,
+        )
+    ]
     adjusted = holm([test.p for _, test, _ in results])
     return [_entry(pair, test, p, misses) for (pair, test, misses), p in zip(results, adjusted, strict=True)]
 
 
 def _tested(
-    rows: pd.DataFrame, task: str, margin: float, level: float
+    rows: pd.DataFrame, form: DiscriminationForm, **settings: Unpack[_Settings]
 ) -> list[tuple[tuple[str, str], DiscriminationTest, int]]:
     """Pair, test and missed trials for every comparison of one form."""
     first = rows["corruption"].astype(str).tolist()
     second = rows["second_corruption"].astype(str).tolist()
-    correct = rows["correct"].astype("boolean").fillna(False).to_numpy(dtype=bool)
-    people = np.asarray(rows["participant"].astype(str).tolist())
-    response = np.asarray(rows["response"].astype(str).tolist())
     pairs = _compared(first, second)
-    compared_with = rows["third_corruption"].astype(str).tolist() if task == "abx" else second
-    same = np.asarray(first) == np.asarray(compared_with)
+    correct, same, answered = _read(rows, form)
+    people = rows["participant"].astype(str).to_numpy()
+    pictures = _pictures(rows)
     results: list[tuple[tuple[str, str], DiscriminationTest, int]] = []
     for pair in sorted({pair for pair in pairs if pair is not None}):
         chosen = np.array([other == pair for other in pairs])
         test = discrimination_test(
             correct[chosen],
-            form=_FORMS[task],
             same=same[chosen],
+            form=form,
+            answered=answered[chosen],
             participants=people[chosen],
-            margin=margin,
-            level=level,
+            pictures=None if pictures is None else pictures[chosen],
+            **settings,
         )
-        results.append((pair, test, int(np.sum(response[chosen] == "na"))))
+        results.append((pair, test, int(np.sum(~answered[chosen]))))
     return results
+
+
+def _read(rows: pd.DataFrame, form: DiscriminationForm) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Right; "same" (in ABX "A") the right answer; answered in time."""
+    correct = rows["correct"].astype("boolean").fillna(False).to_numpy(dtype=bool)
+    other = rows["third_corruption" if form == "abx" else "second_corruption"]
+    same = (rows["corruption"].astype(str) == other.astype(str)).to_numpy(dtype=bool)
+    return correct, same, (rows["response"].astype(str) != "na").to_numpy(dtype=bool)
+
+
+def _pictures(rows: pd.DataFrame) -> NDArray[np.object_] | None:
+    """Names of what was shown in a trial, in any order; None where the table does not tell."""
+    shown = [name for name in ("stimulus", "second_stimulus", "third_stimulus") if name in rows.columns]
+    if len(shown) < 2:
+        return None
+    names = rows[shown].astype(str).to_numpy()
+    return np.array(["\n".join(sorted(row)) for row in names], dtype=object)
+
+
+def _plain_answers(rows: pd.DataFrame, form: DiscriminationForm) -> PlainAnswers | None:
+    if not len(rows):
+        return None
+    correct, same, answered = _read(rows, form)
+    return PlainAnswers(
+        correct=correct,
+        same=same,
+        answered=answered,
+        counts=rows["accepted"].to_numpy(dtype=bool),
+        participants=rows["participant"].astype(str).to_numpy(),
+        sessions=rows["session" if "session" in rows.columns else "participant"].astype(str).to_numpy(),
+    )
 
 
 def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | None]:
@@ -113,6 +190,7 @@ def _compared(first: list[str], second: list[str]) -> list[tuple[str, str] | Non
 
 def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, misses: int) -> Discrimination:
     different = p_adjusted < 0.05
+    verdict = verdict_of(equivalent=test.equivalent, different=different)
     return Discrimination(
         pair=pair,
         form=test.form,
@@ -127,10 +205,21 @@ def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, m
         margin_d_prime=test.margin_d_prime,
         equivalent=test.equivalent,
         different=different,
-        verdict=verdict_of(equivalent=test.equivalent, different=different),
+        verdict=verdict,
+        verdict_words=verdict_words(
+            verdict,
+            d_prime_margin=test.margin_d_prime,
+            as_answered=test.d_prime_interval[1] if test.d_prime_interval else None,
+            has_plain_pairs=test.assay is not None,
+            plain_pairs_told_apart=test.assay is not None and test.assay.shown,
+        ),
         design_effect=test.design_effect,
         d_prime=_finite(test.d_prime),
+        d_prime_interval=_ends(test.d_prime_interval) if test.d_prime_interval else None,
         d_prime_upper=_finite(test.d_prime_upper),
+        observer_model=test.observer_model,
+        other_model=_other(test.other_model) if test.other_model else None,
+        assay=_plain_pairs(test.assay) if test.assay else None,
         hit_rate=test.hit_rate,
         false_alarm_rate=test.false_alarm_rate,
         criterion=test.criterion,
@@ -138,6 +227,23 @@ def _entry(pair: tuple[str, str], test: DiscriminationTest, p_adjusted: float, m
     )
 
 
-def _finite(d_prime: float) -> float | None:
+def _other(found: Sensitivity) -> OtherModel:
+    return OtherModel(
+        model=found.model,
+        d_prime=_finite(found.d_prime),
+        interval=_ends(found.interval),
+        upper=_finite(found.upper),
+    )
+
+
+def _plain_pairs(assay: Assay) -> PlainPairs:
+    return PlainPairs(**asdict(assay))
+
+
+def _ends(interval: tuple[float, float]) -> tuple[float | None, float | None]:
+    return _finite(interval[0]), _finite(interval[1])
+
+
+def _finite(d_prime: float | None) -> float | None:
     """None where no answer was wrong: the sensitivity has no upper bound then, and JSON no infinity."""
-    return d_prime if math.isfinite(d_prime) else None
+    return d_prime if d_prime is not None and math.isfinite(d_prime) else None

@@ -24,6 +24,8 @@ _WORDS = {
     "margin": "margin of equivalence of areas",
     "band_margin": "margin of equivalence of curves",
     "discrimination_margin": "margin of equivalence of discrimination",
+    "d_prime_margin": "margin of equivalence of discrimination, as d'",
+    "observer_model": "observer model of discrimination",
     "borrow": "borrowed human curves",
     "seed": "seed of the resampling",
     "selection": "choice of sessions and trials",

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from analysis.claims.models import method_sentence
+from analysis.claims.telling_apart import d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
 from analysis.findings.model import HUMANS, ChoiceCurve, Comparison, Curve, Findings, ModelVerdict
 from analysis.reporting.wording import counted, joined, listed, quoted, with_interval, words
@@ -163,14 +164,18 @@ def discrimination_sentences(findings: Findings) -> Iterable[str]:
     yield (
         f"In {sum(one.trials for one in entries):,} trials people had to tell two corruptions apart "
         f"({listed(dict.fromkeys(one.form for one in entries))}; pictures of a trial matched in visual change; "
-        "guessing gives 0.5). Exact binomial tests against guessing, Holm's correction over all pairs; equivalent: the "
-        f"one-sided 95 % bound lies below {0.5 + entries[0].margin:g}; trials of one person count at what they are "
-        "worth."
+        "guessing gives 0.5). Different: d' above 0, Holm's correction over all pairs. Answers of one person, and to "
+        "the same pictures, are clusters."
     )
+    for form in dict.fromkeys(one.form for one in entries):
+        one = next(entry for entry in entries if entry.form == form)
+        yield f"{form}: " + rule_sentence(
+            margin=one.margin, d_prime_margin=one.margin_d_prime, model=one.observer_model
+        )
     for one in entries:
         yield (
             f"{words(one.pair[0])} and {words(one.pair[1])}: {one.correct} of {one.trials} right, "
-            f"{with_interval(one.accuracy, one.interval)}, {one.verdict}."
+            f"{with_interval(one.accuracy, one.interval)}; {d_prime_words(one.d_prime, one.d_prime_upper)}; {one.said}."
         )
 
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from analysis.similarity.assay import Assay
 from analysis.similarity.curves import CurveSimilarity, compare_curves
-from analysis.similarity.discrimination import DiscriminationTest, d_prime_of, discrimination_test
+from analysis.similarity.discrimination import DiscriminationTest, PlainPairs, Sensitivity, discrimination_test
 from analysis.similarity.family import ReuseSaving, alike_classes, compare_all, reuse_saving
+from analysis.similarity.observers import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel, d_prime_of, share_right
 from analysis.similarity.overlap import bands_overlap
 from analysis.similarity.permutation import CurveTrials, PermutationTest, permutation_test
 from analysis.similarity.sample_size import trials_for_equivalence, trials_to_detect
 from analysis.similarity.verdicts import Verdict, holm, verdict_of
 
 __all__ = [
+    "D_PRIME_MARGIN",
+    "OBSERVER_MODEL",
+    "Assay",
     "CurveSimilarity",
     "CurveTrials",
     "DiscriminationTest",
+    "ObserverModel",
     "PermutationTest",
+    "PlainPairs",
     "ReuseSaving",
+    "Sensitivity",
     "Verdict",
     "alike_classes",
     "bands_overlap",
@@ -26,6 +34,7 @@ __all__ = [
     "holm",
     "permutation_test",
     "reuse_saving",
+    "share_right",
     "trials_for_equivalence",
     "trials_to_detect",
     "verdict_of",

@@ -97,7 +97,7 @@ def _told_apart(findings: Findings) -> Table:
     table = _table("Told apart?", "pair", "right", "of", "interval", "verdict")
     for entry in findings.discrimination:
         interval = interval_text(entry.interval)
-        table.add_row(_pair(entry.pair), str(entry.correct), str(entry.trials), interval, entry.verdict)
+        table.add_row(_pair(entry.pair), str(entry.correct), str(entry.trials), interval, entry.said)
     return table
 
 

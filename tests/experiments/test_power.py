@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from django.forms import IntegerField
 from django.test import Client
 
-from analysis.similarity import trials_for_equivalence, trials_to_detect
+from analysis.similarity import share_right, trials_for_equivalence, trials_to_detect
 from humanexp.core.errors import JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.experiments import handlers, services
@@ -165,7 +165,9 @@ def test_trials_of_a_pair_stand_beside_what_the_plan_holds(stimulus_set: Any, cl
     sixty = next(row for row in found.detect if row.share == 0.6)
     assert sixty.trials == trials_to_detect(0.6, alpha=0.05 / 3, trials_each=4, icc=found.correlation)
     assert sixty.people == math.ceil(sixty.trials / 4) and not sixty.is_planned
-    assert found.equivalent.trials == trials_for_equivalence(0.1, trials_each=4, icc=found.correlation)
+    assert found.equivalent.trials == trials_for_equivalence(
+        share_right(1.0, "same-different", "differencing") - 0.5, trials_each=4, icc=found.correlation
+    )
     client.force_login(anna)
     page = client.get(PAGE).content.decode()
     assert "Telling corruptions apart" in page and f"{sixty.trials:,}</td>" in page and "too few" in page

@@ -169,8 +169,23 @@ def test_pairs_that_are_told_apart_have_a_table_and_stand_in_the_report(large: S
     run = selectors.latest_run(large)
     found = like(selectors.findings(run), discrimination=[told_apart("gaussian_blur", "uniform_noise")])
     table = charts.chart_of(found, "discrimination").tables[0]
-    assert table.texts[0][5:] == ["0.510 [0.410, 0.609]", "0.594", "–", "< 0.001", "equivalent"]
-    assert "lies below 0.6" in table.notes[0]
+    assert table.texts[0][5:] == ["0.510 [0.410, 0.609]", "–", "1.79", "–", "< 0.001", "equivalent"]
+    assert "lies below 0.6" in table.notes[1]
+    judged = told_apart(
+        "gaussian_blur",
+        "uniform_noise",
+        verdict="undecided",
+        verdict_words="undecided: this crowd could not have shown it",
+        d_prime=0.4,
+        d_prime_interval=[0.0, 0.8],
+        observer_model="differencing",
+        margin=0.056,
+        margin_d_prime=1.0,
+        other_model={"model": "independent", "d_prime": 0.3, "interval": [0.0, 0.6], "upper": 0.5},
+    )
+    table = charts.chart_of(like(found, discrimination=[judged]), "discrimination").tables[0]
+    assert table.texts[0][6:] == ["0.40 [0.00, 0.80]", "1.79", "0.30", "< 0.001", judged.verdict_words]
+    assert "below 1 (one-sided 95 % bound" in table.notes[1] and "judges every picture on its own" in table.notes[2]
     titles = [
         block.table.title
         for section in document_of(found, report_facts(run)).sections

@@ -60,7 +60,7 @@ from analysis.findings.model.curves import (
 )
 from analysis.findings.model.entry import HUMANS, LEVEL, N_BOOTSTRAP, Entry, Interval, Property
 from analysis.findings.model.findings import Findings
-from analysis.findings.model.similarity import AlikeClasses, Discrimination, Reuse, Similarity
+from analysis.findings.model.similarity import AlikeClasses, Discrimination, OtherModel, PlainPairs, Reuse, Similarity
 
 __all__ = [
     "HUMANS",
@@ -106,8 +106,10 @@ __all__ = [
     "Misses",
     "ModelVerdict",
     "Observer",
+    "OtherModel",
     "Participant",
     "ParticipantBin",
+    "PlainPairs",
     "Pooled",
     "Property",
     "RankChange",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import ConfigDict
 
 from analysis.findings.model.entry import LEVEL, N_BOOTSTRAP, Entry
+from analysis.similarity.observers import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
 from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
 
 
@@ -17,6 +18,9 @@ class Settings(Entry):
     margin: float = MARGIN
     band_margin: float = BAND_MARGIN
     discrimination_margin: float = DISCRIMINATION_MARGIN
+    #: None: that of an observer who judges every picture on its own, from `discrimination_margin`
+    d_prime_margin: float | None = D_PRIME_MARGIN
+    observer_model: ObserverModel = OBSERVER_MODEL
     validation_threshold: float | None = None
     borrow: dict[str, str] = {}
     sensitivity: bool = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from analysis.findings.model.entry import HUMANS, Entry, Interval, Pair, Property
+from analysis.similarity.observers import ObserverModel
 from analysis.similarity.verdicts import Verdict
 from analysis.spec.design import DiscriminationForm
 
@@ -53,8 +54,47 @@ class AlikeClasses(Entry):
     reuse: Reuse | None = None
 
 
+class PlainPairs(Entry):
+    """What plain pairs of the same sessions show of the crowd; see `analysis.similarity.Assay`."""
+
+    trials: int
+    correct: int
+    p: float
+    careless: float
+    careless_at_most: float
+    shown: bool
+
+
+class OtherModel(Entry):
+    """The same answers under the observer model on which no verdict rests; see `analysis.similarity.Sensitivity`.
+
+    None stands for a d' without limit.
+    """
+
+    model: ObserverModel
+    d_prime: float | None
+    interval: tuple[float | None, float | None]
+    upper: float | None
+
+
 class Discrimination(Entry):
-    """A pair of corruptions that people had to tell apart; see `analysis.similarity.DiscriminationTest`."""
+    """A pair of corruptions that people had to tell apart; see `analysis.similarity.DiscriminationTest`.
+
+    Attributes
+    ----------
+    accuracy, interval
+        Share of right answers, bias included.
+    upper_bound, margin
+        Of d', as the share right of an observer without bias; to findings-3 those of the share right itself.
+    observer_model
+        None to findings-3, whose verdict rests on the share right.
+    d_prime_interval
+        An end that is None has no limit.
+    assay
+        None without plain pairs.
+    verdict_words
+        The verdict, with the reason where the crowd leaves it open.
+    """
 
     pair: Pair
     form: DiscriminationForm = "same-different"
@@ -70,10 +110,20 @@ class Discrimination(Entry):
     equivalent: bool
     different: bool
     verdict: Verdict
+    verdict_words: str = ""
     design_effect: float
     d_prime: float | None
+    d_prime_interval: tuple[float | None, float | None] | None = None
     d_prime_upper: float | None
+    observer_model: ObserverModel | None = None
+    other_model: OtherModel | None = None
+    assay: PlainPairs | None = None
     hit_rate: float | None
     false_alarm_rate: float | None
     criterion: float | None
     misses: int
+
+    @property
+    def said(self) -> str:
+        """The verdict in words."""
+        return self.verdict_words or self.verdict

@@ -58,7 +58,13 @@ class TellingApart:
 
 def telling_apart(study: Study) -> TellingApart | None:
     """None where a study compares no pictures. Differences are sought at the hardest step of Holm's rule."""
-    from analysis.similarity import trials_for_equivalence, trials_to_detect
+    from analysis.similarity import (
+        D_PRIME_MARGIN,
+        OBSERVER_MODEL,
+        share_right,
+        trials_for_equivalence,
+        trials_to_detect,
+    )
 
     configuration, summary = configuration_of(study), plan_head(study)["summary"]
     asked = configuration.design.discrimination
@@ -69,7 +75,7 @@ def telling_apart(study: Study) -> TellingApart | None:
     pairs, trials = len(planned), min(planned)
     people = -(-summary["sessions"] // configuration.max_sessions_per_worker)
     each = max(1, round(trials / people))
-    margin = configuration.analysis.discrimination_margin
+    margin = share_right(D_PRIME_MARGIN, asked.form, OBSERVER_MODEL) - 0.5
 
     def needed(share: float, count: Callable[[], int]) -> NeededTrials:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
+from analysis.claims.telling_apart import OBSERVERS, rule_sentence
 from analysis.figures import Column, Table
 from analysis.findings.model import Findings
 from humanexp.results.charts import words
@@ -35,8 +36,9 @@ def _build(findings: Findings, key: str) -> Chart:
                     Column("trials", "Trials", "count"),
                     Column("correct", "Right", "count"),
                     Column("accuracy", "Share right", "estimate"),
-                    Column("upper_bound", "One-sided bound", "number"),
-                    Column("d_prime", "d′", "number", 2),
+                    Column("d_prime", "d′", "estimate", 2),
+                    Column("d_prime_upper", "d′ at most", "number", 2),
+                    Column("d_prime_other", "d′, other model", "number", 2),
                     Column("p_holm", "p (Holm)", "p"),
                     Column("verdict", "Verdict"),
                 ),
@@ -47,22 +49,32 @@ def _build(findings: Findings, key: str) -> Chart:
                         entry.trials,
                         entry.correct,
                         (entry.accuracy, *entry.interval),
-                        entry.upper_bound,
-                        entry.d_prime,
+                        (entry.d_prime, *(entry.d_prime_interval or (None, None))),
+                        entry.d_prime_upper,
+                        entry.other_model.d_prime if entry.other_model else None,
                         entry.p_adjusted,
-                        entry.verdict,
+                        entry.said,
                     )
                     for entry in entries
                 ),
-                (
-                    f"Guessing gives 0.5; {100 * findings.level:g} % intervals. Equivalent: the one-sided bound lies "
-                    f"below {0.5 + entries[0].margin:g}.",
-                ),
+                _notes(findings),
             ),
         ),
         definition=words.DISCRIMINATION,
         caveats=words.DISCRIMINATION_CAVEATS,
     )
+
+
+def _notes(findings: Findings) -> tuple[str, ...]:
+    entries = findings.discrimination
+    notes = [f"Guessing gives 0.5; {100 * findings.level:g} % intervals."]
+    for form in dict.fromkeys(entry.form for entry in entries):
+        one = next(entry for entry in entries if entry.form == form)
+        rule = rule_sentence(margin=one.margin, d_prime_margin=one.margin_d_prime, model=one.observer_model)
+        notes.append(f"{FORMS[form]}: {rule}")
+    others = {entry.other_model.model for entry in entries if entry.other_model}
+    notes += [f"Other model: {OBSERVERS[name]}." for name in sorted(others)]
+    return tuple(notes)
 
 
 FAMILY = Family("discrimination", _choices, _build)

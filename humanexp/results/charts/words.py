@@ -68,14 +68,18 @@ SIMILARITY_CAVEATS = (
 DISCRIMINATION = (
     _("Same/different: two pictures of equal visual change; half of the pairs are of two corruptions."),
     _("ABX: A and B of two corruptions, then X of one of them; either is right in half of the trials."),
-    _("Different: the exact binomial test against guessing, Holm's correction over all pairs, level 0.05."),
     _(
-        "Equivalent: the one-sided 95 % bound on the share of right answers lies below the margin. Answers of one "
-        "person resemble each other: trials are counted at what they are worth."
+        "d′: sensitivity under the named observer model, freed of bias; criteria differ from person to person. "
+        "Different: d′ above 0, Holm's correction over all pairs, level 0.05."
+    ),
+    _(
+        "Equivalent: the one-sided 95 % bound of d′ lies below the margin, with as many careless answers as plain "
+        "pairs of the same sessions leave possible. Answers of one person are a cluster."
     ),
 )
 DISCRIMINATION_CAVEATS = (
-    _("Undecided is not indistinguishable. A margin of 0.10 still admits a d′ of about 1.2 in same/different."),
+    _("Undecided is not indistinguishable. Without plain pairs no pair is called equivalent."),
+    _("d′ depends on what observers do with the pictures: the same answers stand for another d′ under another model."),
 )
 COVERAGE = (_("People's answers that enter the curves, in 40 bins of visual change; darker = more."),)
 COVERAGE_CAVEATS = (

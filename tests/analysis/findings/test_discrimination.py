@@ -8,6 +8,16 @@ import pytest
 
 from analysis.errors import TableRefused
 from analysis.findings.discrimination import discrimination_entries
+from analysis.findings.model import Discrimination
+
+
+def entries(frame: pd.DataFrame) -> list[Discrimination]:
+    return discrimination_entries(
+        frame,
+        d_prime_margin={"same-different": 1.0, "abx": 1.0},
+        observer_model="differencing",
+        level=0.95,
+    )
 
 
 def pairs(rows: list[tuple[str, str, bool]], **columns: object) -> pd.DataFrame:
@@ -28,7 +38,7 @@ def pairs(rows: list[tuple[str, str, bool]], **columns: object) -> pd.DataFrame:
 
 def test_one_pair_in_either_order_with_its_same_pairs() -> None:
     rows = [("b", "a", True), ("a", "b", False), ("a", "a", True), ("b", "b", True)] * 10
-    found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)
+    found = entries(pairs(rows))
     assert len(found) == 1
     assert found[0].pair == ("a", "b") and found[0].trials == 40 and found[0].correct == 30
     assert found[0].hit_rate == 0.5 and found[0].false_alarm_rate == 0.0
@@ -37,7 +47,7 @@ def test_one_pair_in_either_order_with_its_same_pairs() -> None:
 
 def test_same_pairs_are_shared_out_so_that_each_trial_counts_once() -> None:
     rows = [("a", "b", True)] * 10 + [("a", "c", True)] * 10 + [("a", "a", True)] * 12 + [("c", "c", False)] * 8
-    found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)
+    found = entries(pairs(rows))
     assert {entry.pair: entry.trials for entry in found} == {("a", "b"): 20, ("a", "c"): 20}
     assert sum(entry.trials for entry in found) == 40
 
@@ -53,31 +63,36 @@ def test_sentinels_other_tasks_and_rejected_sessions_stay_out() -> None:
             pairs([("z", "z", True)]),
         ]
     )
-    found = discrimination_entries(frame, margin=0.1, level=0.95)
+    found = entries(frame)
     assert [(entry.trials, entry.correct) for entry in found] == [(40, 20)]
 
 
 def test_several_pairs_are_corrected_together() -> None:
-    # 60 of 100 alone has p = 0.028; of two such tests none is below 0.05.
-    rows = [("a", "b", k < 60) for k in range(100)] + [("c", "d", k < 60) for k in range(100)]
-    found = discrimination_entries(pairs(rows, participant="P"), margin=0.1, level=0.95)
+    # 30 hits and 21 false alarms of 50 alone have p = 0.036; of two such tests none is below 0.05.
+    rows = [
+        row
+        for one, other in (("a", "b"), ("c", "d"))
+        for k in range(50)
+        for row in ((one, other, k < 30), (one, one, k >= 21))
+    ]
+    found = entries(pairs(rows, participant="P"))
     assert [entry.p < 0.05 for entry in found] == [True, True]
     assert [entry.different for entry in found] == [False, False]
 
 
 def test_nothing_asked_gives_nothing_and_a_missing_column_is_named() -> None:
-    assert discrimination_entries(pairs([], task="categorisation"), margin=0.1, level=0.95) == []
+    assert entries(pairs([], task="categorisation")) == []
     with pytest.raises(TableRefused, match="second_corruption"):
-        discrimination_entries(pairs([("a", "b", True)]).drop(columns="second_corruption"), margin=0.1, level=0.95)
+        entries(pairs([("a", "b", True)]).drop(columns="second_corruption"))
 
 
 def test_without_a_wrong_answer_the_sensitivity_has_no_upper_bound_and_json_no_infinity() -> None:
     rows = [("a", "b", True), ("a", "a", True)] * 8
-    found = discrimination_entries(pairs(rows), margin=0.1, level=0.95)[0]
-    assert found.d_prime_upper is None
-    assert found.d_prime > 2
+    found = entries(pairs(rows))[0]
+    assert found.d_prime_upper is None and found.d_prime is None and found.verdict == "different"
+    assert found.d_prime_interval is not None and found.d_prime_interval[0] > 1 and found.d_prime_interval[1] is None
     json.dumps(found.to_json(), allow_nan=False)
-    only_different = discrimination_entries(pairs([("a", "b", True)] * 8), margin=0.1, level=0.95)[0]
+    only_different = entries(pairs([("a", "b", True)] * 8))[0]
     assert only_different.d_prime is None
 
 
@@ -88,7 +103,7 @@ def triplets(rows: list[tuple[str, str, str, bool]], **columns: object) -> pd.Da
 
 def test_abx_trials_name_their_comparison_by_a_and_b() -> None:
     rows = [("a", "b", "a", True), ("a", "b", "b", True), ("b", "a", "b", True), ("b", "a", "a", False)] * 10
-    found = discrimination_entries(triplets(rows), margin=0.1, level=0.95)
+    found = entries(triplets(rows))
     assert [(entry.pair, entry.form, entry.trials, entry.correct) for entry in found] == [(("a", "b"), "abx", 40, 30)]
     # "B" where X goes with B: 10 of 20; where X goes with A: none of 20.
     assert (found[0].hit_rate, found[0].false_alarm_rate) == (0.5, 0.0)
@@ -98,7 +113,38 @@ def test_abx_trials_name_their_comparison_by_a_and_b() -> None:
 def test_both_forms_stand_beside_each_other() -> None:
     same_different = pairs([("a", "b", True), ("a", "a", False)] * 10)
     frame = pd.concat([same_different, triplets([("a", "b", "a", True)] * 10)])
-    found = discrimination_entries(frame, margin=0.1, level=0.95)
+    found = entries(frame)
     assert [(entry.form, entry.trials) for entry in found] == [("same-different", 20), ("abx", 10)]
     with pytest.raises(TableRefused, match="third_corruption"):
-        discrimination_entries(frame.drop(columns="third_corruption"), margin=0.1, level=0.95)
+        entries(frame.drop(columns="third_corruption"))
+
+
+def guessed(people: int, trials: int) -> list[tuple[str, str, bool]]:
+    """Each says "different" to a quarter of either kind of pair."""
+    return [
+        row
+        for _ in range(people)
+        for k in range(trials // 2)
+        for row in (("a", "b", k % 4 == 0), ("a", "a", k % 4 != 0))
+    ]
+
+
+def test_equivalent_takes_plain_pairs_of_the_same_sessions() -> None:
+    people = [f"P-{k}" for k in range(80) for _ in range(40)]
+    main = pairs(guessed(80, 40), participant=people)
+    alone = entries(main)[0]
+    assert alone.d_prime_upper is not None and alone.d_prime_upper < 1.0
+    assert alone.verdict == "undecided" and alone.assay is None
+    assert alone.verdict_words == "undecided: without plain pairs nothing says what this crowd could have shown"
+    who = [f"P-{k}" for k in range(80) for _ in range(16)]
+    of_plain = [("p", "q", True), ("p", "p", True)] * 640
+    plain = pairs(of_plain, participant=who, role="negative")
+    found = entries(pd.concat([main, plain]))[0]
+    assert found.verdict == found.verdict_words == "equivalent" and found.trials == alone.trials
+    assert found.assay is not None and found.assay.correct == 1280 and found.assay.careless == 0.0
+    assert found.other_model is not None and found.other_model.model == "independent"
+    # Plain differences found and missed in turn.
+    guesses = pairs([("p", "q", k % 2 == 0) for k in range(640)] + [("p", "p", k % 2 == 0) for k in range(640)])
+    blind = entries(pd.concat([main, guesses.assign(participant=who, role="negative")]))[0]
+    assert blind.verdict_words == "undecided: this crowd could not have shown it"
+    json.dumps(found.to_json(), allow_nan=False)

@@ -1,0 +1,101 @@
+"""Same/different and ABX: what is said of a pair of corruptions that people had to tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analysis.claims.claim import Claim
+
+#: What an observer does, by name of the model.
+OBSERVERS: Mapping[str, str] = {
+    "differencing": "an observer who goes by how much the pictures differ from each other",
+    "independent": "an observer who judges every picture on its own",
+}
+_CONDITIONS = (
+    "The study's exposure and task (same/different or ABX, either answer right in half of the trials, pictures matched "
+    "in visual change), its crowd after its screening. People differ in their criteria, which are normal over people "
+    "on the scale of z(false alarms); {sensitivity}. New people, and new pictures where several people saw the same."
+)
+_ONE = "d' is one for all, and what people differ in it counts as clusters"
+CLAIMS = (
+    Claim(
+        name="told-apart-equivalent",
+        statement="People cannot tell {first} and {second} apart by more than d' = {margin} ({model}): equivalent.",
+        estimand="d′ of answers given with care, under the named observer model",
+        conditions=_CONDITIONS.format(sensitivity=_ONE)
+        + " Careless answers fall on either side with equal chance, and as often on plain pairs as on others.",
+        promise="false claims at most",
+        rate=0.05,
+    ),
+    Claim(
+        name="told-apart-different",
+        statement="People tell {first} and {second} apart: different.",
+        estimand="whether d' is above 0",
+        conditions=_CONDITIONS.format(sensitivity=_ONE) + " The rate is that of one pair; Holm's rule over all pairs.",
+        promise="false claims at most",
+        rate=0.05,
+    ),
+    Claim(
+        name="told-apart-d-prime",
+        statement="d' is {d_prime}, 95 % interval {lower} to {upper} ({model}).",
+        estimand="d' of the answers as they are, under the named observer model",
+        conditions=_CONDITIONS.format(sensitivity=_ONE),
+        promise="covers in at least",
+        rate=0.95,
+    ),
+    Claim(
+        name="told-apart-share-right",
+        statement="{accuracy} of the answers are right, 95 % interval {lower} to {upper}.",
+        estimand="share of right answers of people like these, their bias included: a translation, no verdict",
+        conditions=_CONDITIONS.format(sensitivity="their shares differ"),
+        promise="covers in at least",
+        rate=0.95,
+    ),
+)
+
+
+def verdict_words(
+    verdict: str,
+    *,
+    d_prime_margin: float,
+    as_answered: float | None,
+    has_plain_pairs: bool | None,
+    plain_pairs_told_apart: bool,
+) -> str:
+    """Say the verdict, and why it is open where the crowd is the reason.
+
+    Parameters
+    ----------
+    verdict : {"equivalent", "different", "undecided"}
+    d_prime_margin : float
+    as_answered : float or None
+        Upper end of the interval of d' for the answers as they are; None where there is none.
+    has_plain_pairs : bool or None
+        None where an earlier version did not look for them.
+    plain_pairs_told_apart : bool
+    """
+    if verdict != "undecided" or has_plain_pairs is None:
+        return verdict
+    if not has_plain_pairs:
+        return "undecided: without plain pairs nothing says what this crowd could have shown"
+    if not plain_pairs_told_apart or (as_answered is not None and as_answered < d_prime_margin):
+        return "undecided: this crowd could not have shown it"
+    return verdict
+
+
+def rule_sentence(*, margin: float, d_prime_margin: float, model: str | None) -> str:
+    """Say what counts as equivalent; `model` is None where an earlier version judged the share right."""
+    if model is None:
+        return f"Equivalent: the one-sided bound on the share right lies below {0.5 + margin:g}."
+    return (
+        f"Equivalent: d′ of answers given with care lies below {d_prime_margin:.3g} (one-sided 95 % bound; "
+        f"{OBSERVERS[model]}, who would be right in {100 * (0.5 + margin):.1f} % without bias; criteria differ from "
+        "person to person), and plain pairs of the same sessions are told apart by more than that."
+    )
+
+
+def d_prime_words(d_prime: float | None, upper: float | None) -> str:
+    """Say d' and its one-sided bound; None is what these answers set no limit."""
+    if d_prime is None:
+        return "d′ not determined by these answers"
+    return f"d′ {d_prime:.2f}, " + ("no upper bound" if upper is None else f"at most {upper:.2f}")

@@ -1,0 +1,256 @@
+"""Same/different and ABX: how often crowds at the margin are called equivalent, and crowds that guess different.
+
+python -m benchmarks.claims.telling_apart [--runs 20] [--cell NAME] [--kept FILE] [--write]
+
+A person says "different" to a same pair with probability Phi(-a), with a criterion a that is normal over people (mean:
+bias, sd), and to a different one as the observer model has it for d' = 1 (the margin) or 0. Of the answers a share is
+careless and falls on either side. Each person answers 16 plain pairs as well, with d' = 6 (with care hardly any is
+missed, so that nothing but careless answers tells of them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.proportions import exact_bound
+from analysis.similarity.assay import Assay, assay_of, design_effect
+from analysis.similarity.criteria import Crowd
+from analysis.similarity.discrimination import p_below_margin
+from analysis.similarity.observers import D_PRIME_MARGIN, ObserverModel, hits
+from analysis.spec.design import DiscriminationForm
+from benchmarks.claims._cells import Cell, Limit, Outcome, run
+
+ALPHA = 0.05
+PLAIN_D_PRIME = 6.0
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """Crowds of one kind."""
+
+    people: int
+    trials: int
+    bias: float
+    sd: float
+    d_prime: float = D_PRIME_MARGIN
+    #: of d' over people
+    d_prime_sd: float = 0.0
+    form: DiscriminationForm = "same-different"
+    model: ObserverModel = "differencing"
+    careless: float = 0.0
+    #: whether careless answers are all those of some people
+    careless_people: bool = False
+    plain: int = 16
+    #: wrong plain answers with which a session counts
+    passes: int | None = None
+    #: pictures of each kind that all people see, and the share of the noise that is theirs
+    pictures: int = 0
+    picture_noise: float = 0.3
+
+    def _said(
+        self,
+        rng: np.random.Generator,
+        above: NDArray[np.float64],
+        d_prime: NDArray[np.float64],
+        signal: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        from scipy.special import ndtr
+
+        rate = ndtr(-above)
+        for one in np.unique(d_prime):
+            rows = signal & (d_prime == one)
+            rate[rows] = hits(above[rows], float(one) ** 2, self.form, self.model)[0]
+        return rng.random(len(above)) < rate
+
+    def _lapsed(self, rng: np.random.Generator, person: NDArray[np.int64]) -> NDArray[np.bool_]:
+        if self.careless_people:
+            return np.asarray((rng.permutation(self.people) < round(self.careless * self.people))[person])
+        return rng.random(len(person)) < self.careless
+
+    def draw(self, rng: np.random.Generator) -> tuple[Crowd, Assay | None]:
+        """Answers of one crowd, and what its plain pairs show."""
+        above = self.bias + self.sd * rng.standard_normal(self.people)
+        own = np.maximum(self.d_prime + self.d_prime_sd * rng.standard_normal(self.people), 0.0)
+        state = np.random.default_rng(int(rng.integers(1 << 32)))
+        person = np.repeat(np.arange(self.people), self.trials + self.plain)
+        place = np.tile(np.arange(self.trials + self.plain), self.people)
+        is_plain, signal = place >= self.trials, place % 2 == 1
+        d_prime = np.where(is_plain, PLAIN_D_PRIME, own[person])
+        picture = None
+        if self.pictures:
+            picture = 2 * state.integers(self.pictures, size=len(person)) + signal
+            said = self._of_pictures(rng, above[person], d_prime, signal, picture)
+        else:
+            said = self._said(rng, above[person], d_prime, signal)
+        # The careless ones of people draw once, for plain pairs and others alike.
+        said = np.where(self._lapsed(state, person), rng.random(len(person)) < 0.5, said)
+        right = said == signal
+        wrong = np.bincount(person[is_plain], weights=~right[is_plain], minlength=self.people)
+        counts = np.ones(self.people, dtype=bool) if self.passes is None else wrong <= self.passes
+        main = ~is_plain & counts[person]
+        crowd = Crowd(
+            said=said[main],
+            signal=signal[main],
+            person=np.unique(person[main], return_inverse=True)[1],
+            picture=None if picture is None else np.unique(picture[main], return_inverse=True)[1],
+            form=self.form,
+            model=self.model,
+        )
+        if not self.plain:
+            return crowd, None
+        # Told apart by more than the margin is taken for granted: it can only make more crowds equivalent.
+        assay = assay_of(
+            right[is_plain],
+            telling=signal[is_plain] | (self.form == "abx"),
+            session=person[is_plain],
+            person=person[is_plain],
+            counts=counts[person[is_plain]],
+            p_above_margin=lambda: 0.0,
+            alpha=ALPHA,
+        )
+        return crowd, assay
+
+    def _of_pictures(
+        self,
+        rng: np.random.Generator,
+        above: NDArray[np.float64],
+        d_prime: NDArray[np.float64],
+        signal: NDArray[np.bool_],
+        picture: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Differencing, part of the noise being one for all who see the same pictures."""
+        from scipy.special import ndtr, ndtri
+
+        shared = rng.standard_normal(2 * self.pictures)[picture] * np.sqrt(2.0 * self.picture_noise)
+        own = rng.standard_normal(len(above)) * np.sqrt(2.0 * (1.0 - self.picture_noise))
+        return np.asarray(
+            np.abs(shared + own + np.where(signal, d_prime, 0.0)) > -np.sqrt(2.0) * ndtri(ndtr(-above) / 2.0)
+        )
+
+
+def at_the_margin(crowds: Crowds) -> Callable[[np.random.Generator], Outcome]:
+    def study(rng: np.random.Generator) -> Outcome:
+        crowd, assay = crowds.draw(rng)
+        return {"equivalent": _is_below(crowd, assay)}
+
+    return study
+
+
+def _is_below(crowd: Crowd, assay: Assay | None) -> bool:
+    # An estimate beyond the margin has a p-value of at least 1/2, with careless answers all the more.
+    return crowd.d_prime < D_PRIME_MARGIN and p_below_margin(crowd, assay, D_PRIME_MARGIN) < ALPHA
+
+
+def guessing(crowds: Crowds) -> Callable[[np.random.Generator], Outcome]:
+    def study(rng: np.random.Generator) -> Outcome:
+        crowd, _ = crowds.draw(rng)
+        # No d' above 0: the p-value is 1/2.
+        return {"different": crowd.d_prime > 0.0 and crowd.p_above(0.0) < ALPHA}
+
+    return study
+
+
+def equivalent_in(crowds: Crowds) -> Callable[[np.random.Generator], Outcome]:
+    """Power: people who cannot tell the pair apart."""
+
+    def study(rng: np.random.Generator) -> Outcome:
+        crowd, assay = crowds.draw(rng)
+        return {"equivalent, people guessing": _is_below(crowd, assay)}
+
+    return study
+
+
+def covered(crowds: Crowds) -> Callable[[np.random.Generator], Outcome]:
+    def study(rng: np.random.Generator) -> Outcome:
+        crowd, _ = crowds.draw(rng)
+        tails = crowd.p_above(crowds.d_prime), crowd.p_below(crowds.d_prime)
+        return {"covers": min(tails) >= ALPHA / 2.0, "d' is below its bound": crowd.p_below(crowd.d_prime) >= ALPHA}
+
+    return study
+
+
+def share_covered(people: int, trials: int) -> Callable[[np.random.Generator], Outcome]:
+    """The interval of the share right, of people whose own shares differ."""
+
+    def study(rng: np.random.Generator) -> Outcome:
+        skill = rng.beta(6.0, 4.0, people)
+        person = np.repeat(np.arange(people), trials)
+        right = rng.random(people * trials) < skill[person]
+        effect, ratio = design_effect(right, person, ALPHA / 2.0)
+        effective = len(right) / (effect * ratio)
+        low, high = exact_bound(float(right.mean()) * effective, effective, ALPHA / 2.0)
+        return {"covers": low <= 0.6 <= high}
+
+    return study
+
+
+RARELY = Limit(at_most=0.05)
+COVERS = Limit(at_least=0.93)
+MARGINAL = {
+    "100 people x 40 trials, bias 0, sd 0": Crowds(100, 40, 0.0, 0.0),
+    "100 x 40, bias 1.5, sd .8": Crowds(100, 40, 1.5, 0.8),
+    "20 x 20, bias .75, sd .5": Crowds(20, 20, 0.75, 0.5),
+    "5 x 40, bias .75, sd .5": Crowds(5, 40, 0.75, 0.5),
+    "100 x 4, bias 0, sd .8": Crowds(100, 4, 0.0, 0.8),
+    "100 x 40, bias 0, sd .5, 20 % careless answers": Crowds(100, 40, 0.0, 0.5, careless=0.2),
+    "100 x 40, bias .75, sd .5, 30 % careless answers": Crowds(100, 40, 0.75, 0.5, careless=0.3),
+    "100 x 40, bias 1.5, sd .8, 20 % careless answers": Crowds(100, 40, 1.5, 0.8, careless=0.2),
+    "100 x 40, bias .75, sd .5, 20 % careless people": Crowds(100, 40, 0.75, 0.5, careless=0.2, careless_people=True),
+    "100 x 40, bias 0, sd .5, 30 % careless, passing 3 of 4 plain pairs": Crowds(
+        100, 40, 0.0, 0.5, careless=0.3, plain=4, passes=1
+    ),
+    "60 x 20, bias .75, sd .5, d' differs by person (sd .4)": Crowds(60, 20, 0.75, 0.5, d_prime_sd=0.4),
+    "60 x 20, bias .75, sd .5, 30 shared pictures with .3 of the noise": Crowds(60, 20, 0.75, 0.5, pictures=30),
+}
+GUESSERS = {
+    "8 x 20, bias 1.5, sd .8": Crowds(8, 20, 1.5, 0.8, d_prime=0.0, plain=0),
+    "100 x 4, bias 0, sd .8": Crowds(100, 4, 0.0, 0.8, d_prime=0.0, plain=0),
+    "100 x 40, bias 1.5, sd .8": Crowds(100, 40, 1.5, 0.8, d_prime=0.0, plain=0),
+}
+POWER = {
+    "60 people x 10 trials, bias .75, sd .5": Crowds(60, 10, 0.75, 0.5, d_prime=0.0),
+    "60 x 20, bias .75, sd .5": Crowds(60, 20, 0.75, 0.5, d_prime=0.0),
+    "100 x 40, bias .75, sd .5": Crowds(100, 40, 0.75, 0.5, d_prime=0.0),
+    "100 x 40, bias 1.5, sd .8": Crowds(100, 40, 1.5, 0.8, d_prime=0.0),
+    "100 x 40, bias .75, sd .5, 20 % careless answers": Crowds(100, 40, 0.75, 0.5, d_prime=0.0, careless=0.2),
+}
+INTERVALS = {
+    "5 people x 40, d' 1.5": Crowds(5, 40, 0.75, 0.5, d_prime=1.5, plain=0),
+    "20 x 20, d' 1.5, bias 1.5, sd .8": Crowds(20, 20, 1.5, 0.8, d_prime=1.5, plain=0),
+}
+CELLS = (
+    *(
+        Cell("told-apart-equivalent", f"at the margin: {name}", at_the_margin(one), {"equivalent": RARELY})
+        for name, one in MARGINAL.items()
+    ),
+    *(
+        Cell("told-apart-different", f"guessing: {name}", guessing(one), {"different": RARELY})
+        for name, one in GUESSERS.items()
+    ),
+    *(
+        Cell(
+            "told-apart-d-prime",
+            f"interval: {name}",
+            covered(one),
+            {"covers": COVERS, "d' is below its bound": Limit(at_least=1.0)},
+        )
+        for name, one in INTERVALS.items()
+    ),
+    *(Cell("told-apart-equivalent", f"power: {name}", equivalent_in(one), runs=400) for name, one in POWER.items()),
+    *(
+        Cell(
+            "told-apart-share-right",
+            f"share right: {people} people x 40",
+            share_covered(people, 40),
+            {"covers": COVERS},
+        )
+        for people in (5, 8, 30)
+    ),
+)
+
+if __name__ == "__main__":
+    run("telling_apart")
