@@ -101,7 +101,7 @@ def _leader(
     found = [compare(replace(human, bootstrap=None), other) for human, other in zip(people, network, strict=True)]
     human_area = float(np.mean([one.human_area for one in found]))
     classifier_area = float(np.mean([one.classifier_area for one in found]))
-    hmri, mrsi, human, classifier, error = _intervals(people, network, shown) or (None,) * 5
+    hmri, mrsi, human, classifier, error = mean_intervals(people, network, shown) or (None,) * 5
     return Leader(
         classifier=name,
         property=subject,
@@ -120,13 +120,29 @@ def _leader(
     )
 
 
-def _intervals(
+def mean_intervals(
     people: Sequence[CurveFit], network: Sequence[CurveFit], shown: Sequence[Shown]
 ) -> list[Interval] | None:
-    """Percentile intervals of HMRI, MRSI, both areas and the error: the curves of an analysis share their draws.
+    """Percentile intervals of a model's means over corruptions: HMRI, MRSI, both areas and the error.
 
+    Parameters
+    ----------
+    people, network : sequence of CurveFit
+        Corruption by corruption; the curves of an analysis share their draws.
+    shown : sequence of Shown
+        Which leads were shown on each corruption.
+
+    Returns
+    -------
+    list of (float, float) or None
+        None without refits.
+
+    Notes
+    -----
     A lead is never negative, so noise makes that of every refit positive. Towards the edge (HMRI 1, MRSI 0) only the
-    corruptions count on which the lead was shown: the mean is at least what they alone give.
+    corruptions count on which the lead was shown: the mean is at least what they alone give. There, too, noise adds to
+    the lead where the curves touch, and twice in refits; the end towards the edge is the farther one of the percentile
+    and its reflection about the estimate, which takes that off.
     """
     first, second = _joined(people), _joined(network)
     if first is None or second is None:
@@ -153,7 +169,8 @@ def _intervals(
     estimates = [np.concatenate([curve.coefficients for curve in curves]) for curves in (people, network)]
     spread = pair_spread(first, second, estimates[0], estimates[1], means)
     lower, upper = spread.percentile_interval(people[0].config.level)
-    upper[0], lower[1] = upper[5], lower[6]
+    reflected = 2.0 * spread.estimate - lower, 2.0 * spread.estimate - upper
+    upper[0], lower[1] = max(upper[5], reflected[0][5]), min(lower[6], reflected[1][6])
     highest = (1.0, 1.0, 1.0, 1.0, np.inf)
     ends = zip(lower[:5], upper[:5], highest, strict=True)
     return [(max(float(low), 0.0), min(float(high), most)) for low, high, most in ends]
