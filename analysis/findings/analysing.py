@@ -26,6 +26,7 @@ from analysis.findings.model import (
     N_BOOTSTRAP,
     AlikeClasses,
     Choice,
+    Estimand,
     Findings,
     Observer,
     SessionCounts,
@@ -81,6 +82,7 @@ def analyse(
     observer_model: ObserverModel = OBSERVER_MODEL,
     validation_threshold: float = VALIDATION_THRESHOLD,
     sensitivity: bool = True,
+    estimand: Estimand = "people",
     executor: Executor | None = None,
     report: Report | None = None,
 ) -> Findings:
@@ -129,6 +131,9 @@ def analyse(
         Share of qualified answers that accepts a picture.
     sensitivity : bool
         Whether headline numbers are also computed under other choices of sessions and trials.
+    estimand : {"people", "answers"}
+        Whether people's curves are means over people, each of whom counts once, or over answers. They are the same
+        where all gave equally many answers.
     executor : Executor, optional
         Where curves are fitted and compared (`analysis.compute.executor`); here, without one. The result is the same.
     report : callable, optional
@@ -154,7 +159,7 @@ def analyse(
     classifiers, label_spaces = read_predictions(predictions)
     # Golds and practice pictures enter no curve, human or classifier.
     classifiers = classifiers.select(~np.isin(classifiers.original, sentinel_originals(trials)))
-    settings = FitSettings(seed=seed, n_bootstrap=n_bootstrap, level=level)
+    settings = FitSettings(seed=seed, n_bootstrap=n_bootstrap, level=level, estimand=estimand)
     steps = _Steps(report)
     curves = fit_study(
         people, classifiers, label_spaces, settings, everyone=everyone, executor=executor, report=steps.fitted
@@ -211,6 +216,7 @@ def analyse(
             validation_threshold=validation_threshold,
             borrow=dict(borrow or {}),
             sensitivity=sensitivity,
+            estimand=estimand,
         ),
         observers=(
             *(Observer(name=name, kind="human") for name in sorted(set(people.observer.tolist()))),

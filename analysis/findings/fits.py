@@ -12,9 +12,9 @@ from analysis.curves import CurveFit, fit_curve
 from analysis.differences import AnswersToOne
 from analysis.errors import TooFewResponses
 from analysis.findings.abscissa import ConditionScale, condition_scale
-from analysis.findings.model import HUMANS, LEVEL, Property
+from analysis.findings.model import HUMANS, LEVEL, Estimand, Property
 from analysis.findings.observations import CLEAN, Observations
-from analysis.findings.outcomes import PROPERTIES, Outcomes, classifier_outcomes, human_outcomes
+from analysis.findings.outcomes import PROPERTIES, Outcomes, classifier_outcomes, human_outcomes, people_weights
 from analysis.findings.pipeline import run_in_order
 
 #: Called with (done, of how many, what); what it raises is let through.
@@ -60,11 +60,12 @@ class FittedCurve:
 
 @dataclass(frozen=True, eq=False)
 class FitSettings:
-    """What all fits of one analysis share."""
+    """What all fits of one analysis share; whose curve people's is, too."""
 
     seed: int
     n_bootstrap: int
     level: float = LEVEL
+    estimand: Estimand = "people"
 
 
 @dataclass(eq=False)
@@ -265,13 +266,18 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted) -> None:
 
 def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int = 16) -> CurveFit:
     """Fit one curve; all curves of an analysis share the seed, so they are resampled jointly."""
+    weights = people_weights(outcomes) if settings.estimand == "people" else None
+    clean = outcomes.clean
+    if weights is not None and clean is not None:
+        clean = replace(clean, weights=weights[1])
     return fit_curve(
         outcomes.place,
         outcomes.outcome,
+        weights=None if weights is None else weights[0],
         participants=outcomes.answers.observer if outcomes.of_people else None,
         images=outcomes.answers.original,
         anchor="soft" if outcomes.clean is not None else outcomes.fixed,
-        clean=outcomes.clean,
+        clean=clean,
         n_bootstrap=settings.n_bootstrap,
         rng=settings.seed,
         label_space=label_space,

@@ -120,6 +120,31 @@ def classifier_outcomes(
     return Outcomes(place, answers.correct, answers, held, of_people=False)
 
 
+def people_weights(outcomes: Outcomes) -> tuple[FloatArray, FloatArray] | None:
+    """Weights by which every person counts once in a curve, and once at its left end.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+
+    Returns
+    -------
+    tuple of ndarray, shapes (n,) and (clean answers,), or None
+        Each with mean 1; None where one observer answered, or all gave equally many answers.
+    """
+    if not outcomes.of_people:
+        return None
+    main = _once_each(outcomes.answers.observer)
+    held = np.empty(0) if outcomes.clean is None else _once_each(np.asarray(outcomes.clean.participants, dtype=np.str_))
+    return None if np.ptp(main) == 0.0 and (not len(held) or np.ptp(held) == 0.0) else (main, held)
+
+
+def _once_each(observer: NDArray[np.str_]) -> FloatArray:
+    """One over each observer's number of answers, with mean 1."""
+    _, code, number = np.unique(observer, return_inverse=True, return_counts=True)
+    return np.asarray(len(observer) / (len(number) * number[code].astype(np.float64)))
+
+
 def _placed(answers: Observations, scale: ConditionScale | None) -> tuple[Observations, FloatArray]:
     """Answers that have a place on the axis, and the place."""
     place = answers.visual_change

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import ConfigDict
 
 from analysis.findings.model.entry import LEVEL, N_BOOTSTRAP, Entry
 from analysis.similarity.observers import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
 from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
+
+#: Whose mean people's curves are: of people, each of whom counts once, or of answers.
+Estimand = Literal["people", "answers"]
 
 
 class Settings(Entry):
@@ -24,6 +29,8 @@ class Settings(Entry):
     validation_threshold: float | None = None
     borrow: dict[str, str] = {}
     sensitivity: bool = True
+    #: findings of earlier versions, which do not say, are means over answers
+    estimand: Estimand = "answers"
 
 
 class TrialCounts(Entry):

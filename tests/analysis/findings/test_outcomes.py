@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.curves import CleanTrials
+from analysis.findings.fits import FitSettings, fit_outcomes
+from analysis.findings.observations import Observations
+from analysis.findings.outcomes import Outcomes, people_weights
+
+
+def outcomes(sizes: tuple[int, ...], rates: tuple[float, ...]) -> Outcomes:
+    """People who answered so often, each right at a rate of their own wherever the picture stands."""
+    person = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.concatenate([(np.arange(size) + 0.5) / size for size in sizes])
+    right = np.concatenate(
+        [np.diff(np.floor(np.arange(size + 1) * rate)) for size, rate in zip(sizes, rates, strict=True)]
+    )
+    n = len(person)
+    text, numbers = np.full(n, "x", dtype=np.str_), np.zeros(n)
+    answers = Observations(
+        np.char.add("P-", person.astype(np.str_)), *(text,) * 2, text, text, text, text, text, place, right, numbers,
+        numbers, np.zeros(n, dtype=np.bool_),
+    )  # fmt: skip
+    return Outcomes(place, right, answers)
+
+
+def test_each_person_counts_once_unless_answers_are_asked_for() -> None:
+    unequal = outcomes((800, 200), (0.8, 0.4))
+    settings = FitSettings(seed=1, n_bootstrap=0)
+    assert fit_outcomes(unequal, settings).area == pytest.approx(0.6, abs=0.01)
+    by_answers = fit_outcomes(unequal, replace(settings, estimand="answers"))
+    assert by_answers.area == pytest.approx(0.8 * 0.8 + 0.2 * 0.4, abs=0.01)
+    weights = people_weights(unequal)
+    assert weights is not None and weights[0].mean() == pytest.approx(1.0)
+    assert np.unique(weights[0]) == pytest.approx([0.625, 2.5])
+
+
+def test_equal_numbers_need_no_weights_and_stay_as_they_are() -> None:
+    equal = outcomes((300, 300), (0.8, 0.4))
+    assert people_weights(equal) is None
+    assert people_weights(replace(outcomes((800, 200), (0.8, 0.4)), of_people=False)) is None
+    clean = CleanTrials(np.ones(3), ["a", "a", "b"], ["1", "2", "3"])
+    both = people_weights(replace(equal, clean=clean))
+    assert both is not None and both[1] == pytest.approx([0.75, 0.75, 1.5])
