@@ -7,9 +7,15 @@ of `benchmarks/claims/` measured of each.
 
 from __future__ import annotations
 
-from analysis.claims import agreement, models, robustness, telling_apart
+from analysis.claims import agreement, curves, models, robustness, telling_apart
 from analysis.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
 
-CLAIMS: tuple[Claim, ...] = (*models.CLAIMS, *agreement.CLAIMS, *robustness.CLAIMS, *telling_apart.CLAIMS)
+CLAIMS: tuple[Claim, ...] = (
+    *curves.CLAIMS,
+    *models.CLAIMS,
+    *agreement.CLAIMS,
+    *robustness.CLAIMS,
+    *telling_apart.CLAIMS,
+)
