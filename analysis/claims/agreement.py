@@ -20,7 +20,7 @@ KAPPA_OF_A_PAIR = Claim(
     conditions=(
         f"Shown with {ENOUGH_PICTURES} pictures in common or more, unless both observers are always right or both "
         "always wrong: κ is undefined there. Other observers may agree more or less. Each picture counts as drawn by "
-        "itself."
+        "itself: where two models saw 25 pictures of each original, the interval is too narrow (it covered in .83)."
     ),
     promise="covers in at least",
     rate=0.93,
