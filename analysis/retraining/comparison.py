@@ -230,12 +230,15 @@ def difference_interval(
 
 
 def _shown(human: CurveFit | None, network: CurveFit, design: FloatArray, level: float) -> NDArray[np.bool_]:
-    """Whether each quantity is shown not to be 0: its area, that people lead somewhere, that the network does."""
+    """Whether each quantity is shown not to be 0: its area, that people lead somewhere, that the network does.
+
+    The band leaves half of what the interval may miss: whatever it shows by mistake, the interval then excludes.
+    """
     if human is None or human.bootstrap is None or network.bootstrap is None:
         return np.array([True])
     pair = (human.bootstrap, network.bootstrap, human.coefficients, network.coefficients)
     gap = pair_spread(*pair, lambda people, others: (others - people) @ design.T)
-    reach = gap.critical_value(level) * np.maximum(gap.standard_error, 1e-3)
+    reach = gap.critical_value((1.0 + level) / 2.0) * np.maximum(gap.standard_error, 1e-3)
     return np.array([True, bool(np.any(gap.estimate < -reach)), bool(np.any(gap.estimate > reach))])
 
 
