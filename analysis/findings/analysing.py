@@ -26,7 +26,6 @@ from analysis.findings.model import (
     N_BOOTSTRAP,
     AlikeClasses,
     Choice,
-    Estimand,
     Findings,
     Observer,
     SessionCounts,
@@ -48,8 +47,17 @@ from analysis.findings.sensitivity import sensitivity_entries
 from analysis.findings.validation import validation_entries
 from analysis.findings.verdicts import verdicts_of
 from analysis.reporting.flow import inclusion_flow
-from analysis.similarity import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel, d_prime_of
-from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN, VALIDATION_THRESHOLD
+from analysis.similarity import d_prime_of
+from analysis.spec.analysis_plan import (
+    BAND_MARGIN,
+    D_PRIME_MARGIN,
+    DISCRIMINATION_MARGIN,
+    MARGIN,
+    OBSERVER_MODEL,
+    VALIDATION_THRESHOLD,
+    Estimand,
+    ObserverModel,
+)
 from analysis.spec.design import DiscriminationForm
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from analysis.curves import CurveFit, fit_curve
 from analysis.differences import AnswersToOne
 from analysis.errors import TooFewResponses
 from analysis.findings.abscissa import ConditionScale, condition_scale
-from analysis.findings.model import HUMANS, LEVEL, Estimand, Property
+from analysis.findings.model import HUMANS, LEVEL, Property
 from analysis.findings.observations import CLEAN, Observations
 from analysis.findings.outcomes import PROPERTIES, Outcomes, classifier_outcomes, human_outcomes, people_weights
 from analysis.findings.pipeline import run_in_order
+from analysis.spec.analysis_plan import Estimand
 
 #: Called with (done, of how many, what); what it raises is let through.
 Report = Callable[[int, int, str], None]

@@ -6,20 +6,17 @@ from analysis.similarity.assay import Assay
 from analysis.similarity.curves import CurveSimilarity, compare_curves
 from analysis.similarity.discrimination import DiscriminationTest, PlainPairs, Sensitivity, discrimination_test
 from analysis.similarity.family import ReuseSaving, alike_classes, compare_all, reuse_saving
-from analysis.similarity.observers import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel, d_prime_of, share_right
+from analysis.similarity.observers import d_prime_of, share_right
 from analysis.similarity.overlap import bands_overlap
 from analysis.similarity.permutation import CurveTrials, PermutationTest, permutation_test
 from analysis.similarity.sample_size import trials_for_equivalence, trials_to_detect
 from analysis.similarity.verdicts import Verdict, holm, verdict_of
 
 __all__ = [
-    "D_PRIME_MARGIN",
-    "OBSERVER_MODEL",
     "Assay",
     "CurveSimilarity",
     "CurveTrials",
     "DiscriminationTest",
-    "ObserverModel",
     "PermutationTest",
     "PlainPairs",
     "ReuseSaving",

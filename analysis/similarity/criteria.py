@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.clusters import Clustered, clustered, summed
-from analysis.similarity.observers import LARGEST_D_PRIME, ObserverModel, hits
+from analysis.similarity.observers import LARGEST_D_PRIME, hits
+from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
 
 FloatArray = NDArray[np.float64]

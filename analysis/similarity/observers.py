@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
 
-#: What an observer does with the pictures of a trial.
-ObserverModel = Literal["differencing", "independent"]
-OBSERVER_MODEL: ObserverModel = "differencing"
-#: d' that still counts as indistinguishable: one just noticeable difference, in every task.
-D_PRIME_MARGIN = 1.0
 #: Beyond it no answers tell one sensitivity from another.
 LARGEST_D_PRIME = 8.0
 

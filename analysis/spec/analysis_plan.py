@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from analysis.spec.base import Must, Number, Sparse
+from analysis.spec.base import Earlier, Must, Number, Sparse
 
 #: Level of intervals.
 LEVEL = 0.95
@@ -16,6 +16,13 @@ MARGIN = 0.03
 BAND_MARGIN = 0.10
 #: Largest accuracy above guessing that still counts as indistinguishable.
 DISCRIMINATION_MARGIN = 0.10
+#: d' that still counts as indistinguishable: one just noticeable difference, in every task.
+D_PRIME_MARGIN = 1.0
+#: What an observer does with the pictures of a trial.
+ObserverModel = Literal["differencing", "independent"]
+OBSERVER_MODEL: ObserverModel = "differencing"
+#: What a curve of people is the mean over.
+Estimand = Literal["people", "answers"]
 #: Share of qualified answers that say yes to both questions, above which a picture is accepted.
 VALIDATION_THRESHOLD = 0.5
 
@@ -30,15 +37,35 @@ class AnalysisPlan(Sparse):
     band_margin: Annotated[
         float, Field(gt=0, lt=1, description="how far apart the curves of equivalent corruptions may be"), Number
     ] = BAND_MARGIN
+    d_prime_margin: Annotated[
+        float | None,
+        Field(gt=0, lt=4, description="largest d' at which people count as unable to tell corruptions apart"),
+        Number,
+        Earlier(2, None),
+    ] = D_PRIME_MARGIN
+    observer_model: Annotated[
+        ObserverModel,
+        Field(
+            description="how d' follows from answers: observers compare how different the pictures are, or judge each "
+            "picture on its own (`independent`)"
+        ),
+        Earlier(2, "independent"),
+    ] = OBSERVER_MODEL
     discrimination_margin: Annotated[
         float,
         Field(
             gt=0,
             lt=0.5,
-            description="how far from chance the comparisons of equivalent corruptions may be answered",
+            description="how far from chance the comparisons of equivalent corruptions may be answered, in plans of "
+            "version 1; later ones have `d_prime_margin`",
         ),
         Number,
     ] = DISCRIMINATION_MARGIN
+    estimand: Annotated[
+        Estimand,
+        Field(description="what people's curves are the mean over: people, each counting once, or answers"),
+        Earlier(2, "answers"),
+    ] = "people"
     validation_threshold: Annotated[
         float, Field(gt=0, lt=1, description="share of yes that accepts a picture"), Number
     ] = VALIDATION_THRESHOLD

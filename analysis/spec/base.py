@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self, TypeVar, Union, get_
 from pydantic import (
     BaseModel,
     ConfigDict,
+    ModelWrapValidatorHandler,
     SerializerFunctionWrapHandler,
     Strict,
     ValidationError,
@@ -135,13 +136,18 @@ class Spec(BaseModel, metaclass=_Checked):
         """What a refusal calls the whole."""
         return "This"
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _of_its_version(cls, values: object, info: ValidationInfo[Context]) -> object:
+    def _of_its_version(
+        cls, values: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo[Context]
+    ) -> Self:
         version = (info.context or {}).get("version")
         if not isinstance(version, int) or not isinstance(values, Mapping):
-            return values
-        return {**earlier(cls, version), **values}
+            return handler(values)
+        meant = {name: value for name, value in earlier(cls, version).items() if name not in values}
+        made = handler({**meant, **values})
+        made.model_fields_set.difference_update(meant)  # nobody stated them: they are not stored
+        return made
 
     def to_dict(self) -> dict[str, object]:
         """Plain values, as JSON has them; `from_dict` is the inverse."""

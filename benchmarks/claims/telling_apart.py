@@ -20,7 +20,8 @@ from analysis.proportions import exact_bound
 from analysis.similarity.assay import Assay, assay_of, design_effect
 from analysis.similarity.criteria import Crowd
 from analysis.similarity.discrimination import p_below_margin
-from analysis.similarity.observers import D_PRIME_MARGIN, ObserverModel, hits
+from analysis.similarity.observers import hits
+from analysis.spec.analysis_plan import D_PRIME_MARGIN, ObserverModel
 from analysis.spec.design import DiscriminationForm
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from analysis.spec import AnalysisPlan
+from analysis.spec.analysis_plan import Estimand, ObserverModel
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors as evaluations
@@ -44,6 +45,9 @@ class PlannedSettings(TypedDict):
     margin: float
     band_margin: float
     discrimination_margin: float
+    d_prime_margin: float | None
+    observer_model: ObserverModel
+    estimand: Estimand
     validation_threshold: float
     borrow: dict[str, str]
 

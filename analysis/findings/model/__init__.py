@@ -45,7 +45,7 @@ from analysis.findings.model.comparisons import (
     WindowMean,
     Word,
 )
-from analysis.findings.model.counts import Estimand, Exclusion, Flow, SessionCounts, Settings, TrialCounts
+from analysis.findings.model.counts import Exclusion, Flow, SessionCounts, Settings, TrialCounts
 from analysis.findings.model.curves import (
     Anchor,
     Band,
@@ -86,7 +86,6 @@ __all__ = [
     "Discrimination",
     "Entry",
     "ErrorConsistency",
-    "Estimand",
     "Exclusion",
     "Favourite",
     "Findings",

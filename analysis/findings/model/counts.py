@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import ConfigDict
 
 from analysis.findings.model.entry import LEVEL, N_BOOTSTRAP, Entry
-from analysis.similarity.observers import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
-from analysis.spec.analysis_plan import BAND_MARGIN, DISCRIMINATION_MARGIN, MARGIN
-
-#: Whose mean people's curves are: of people, each of whom counts once, or of answers.
-Estimand = Literal["people", "answers"]
+from analysis.spec.analysis_plan import (
+    BAND_MARGIN,
+    D_PRIME_MARGIN,
+    DISCRIMINATION_MARGIN,
+    MARGIN,
+    OBSERVER_MODEL,
+    Estimand,
+    ObserverModel,
+)
 
 
 class Settings(Entry):

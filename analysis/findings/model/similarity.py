@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from analysis.findings.model.entry import HUMANS, Entry, Interval, Pair, Property
-from analysis.similarity.observers import ObserverModel
 from analysis.similarity.verdicts import Verdict
+from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
 
 

@@ -59,12 +59,11 @@ class TellingApart:
 def telling_apart(study: Study) -> TellingApart | None:
     """None where a study compares no pictures. Differences are sought at the hardest step of Holm's rule."""
     from analysis.similarity import (
-        D_PRIME_MARGIN,
-        OBSERVER_MODEL,
         share_right,
         trials_for_equivalence,
         trials_to_detect,
     )
+    from analysis.spec.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL
 
     configuration, summary = configuration_of(study), plan_head(study)["summary"]
     asked = configuration.design.discrimination
