@@ -206,11 +206,15 @@ MARGINAL = {
     ),
     "60 x 20, bias .75, sd .5, d' differs by person (sd .4)": Crowds(60, 20, 0.75, 0.5, d_prime_sd=0.4),
     "60 x 20, bias .75, sd .5, 30 shared pictures with .3 of the noise": Crowds(60, 20, 0.75, 0.5, pictures=30),
+    "independent observation, 100 x 40, bias 1.5, sd .8": Crowds(100, 40, 1.5, 0.8, model="independent"),
+    "ABX, 60 x 20, bias .5, sd .5": Crowds(60, 20, 0.5, 0.5, form="abx"),
 }
 GUESSERS = {
+    "5 people x 8, bias 0, sd .5": Crowds(5, 8, 0.0, 0.5, d_prime=0.0, plain=0),
     "8 x 20, bias 1.5, sd .8": Crowds(8, 20, 1.5, 0.8, d_prime=0.0, plain=0),
     "100 x 4, bias 0, sd .8": Crowds(100, 4, 0.0, 0.8, d_prime=0.0, plain=0),
     "100 x 40, bias 1.5, sd .8": Crowds(100, 40, 1.5, 0.8, d_prime=0.0, plain=0),
+    "ABX, 20 x 20, bias .5, sd .5": Crowds(20, 20, 0.5, 0.5, d_prime=0.0, plain=0, form="abx"),
 }
 POWER = {
     "60 people x 10 trials, bias .75, sd .5": Crowds(60, 10, 0.75, 0.5, d_prime=0.0),
@@ -222,6 +226,7 @@ POWER = {
 INTERVALS = {
     "5 people x 40, d' 1.5": Crowds(5, 40, 0.75, 0.5, d_prime=1.5, plain=0),
     "20 x 20, d' 1.5, bias 1.5, sd .8": Crowds(20, 20, 1.5, 0.8, d_prime=1.5, plain=0),
+    "100 x 10, d' 2, bias 1.5, sd .8": Crowds(100, 10, 1.5, 0.8, d_prime=2.0, plain=0),
 }
 CELLS = (
     *(
