@@ -76,9 +76,7 @@ def at_the_margin(size: Size, truth: Curve, other: Curve) -> Callable[..., Outco
 
     def study(rng: np.random.Generator) -> Outcome:
         made = simulated(rng, size, [truth], [[other]])
-        (found,) = beside_people(
-            made.people, made.models, attentive=made.attentive, seed=int(rng.integers(1 << 31))
-        ).values()
+        (found,) = beside_people(made.people, made.models, attentive=made.attentive, draws=1).values()
         return {"matches": found.matches}
 
     return study
@@ -146,7 +144,7 @@ def cells() -> Iterator[Cell]:
             pictures = "shared pictures" if shared else "own pictures"
             study = twins(size, 3, 2, every, shared=shared)
             yield Cell(
-                DIFFERS.name, f"{name}, 3 corruptions, 2 twins, {pictures}", study, kept, 2000 if size is SMALL else 400
+                DIFFERS.name, f"{name}, 3 corruptions, 2 twins, {pictures}", study, kept, 1000 if size is SMALL else 400
             )
         yield Cell(DIFFERS.name, f"{name}, 3 corruptions, 1 twin", twins(size, 3, 1, every, shared=True), kept, 400)
     yield Cell(DIFFERS.name, "60 x 16, 14 corruptions, 10 twins", twins(SMALL, 14, 10, every, shared=True), kept, 200)
