@@ -150,7 +150,7 @@ def _pictures(rows: pd.DataFrame) -> NDArray[np.object_] | None:
     shown = [name for name in ("stimulus", "second_stimulus", "third_stimulus") if name in rows.columns]
     if len(shown) < 2:
         return None
-    names = rows[shown].astype(str).to_numpy()
+    names = rows[shown].astype("string").fillna("").to_numpy(dtype=object)
     return np.array(["\n".join(sorted(row)) for row in names], dtype=object)
 
 

@@ -148,3 +148,11 @@ def test_equivalent_takes_plain_pairs_of_the_same_sessions() -> None:
     blind = entries(pd.concat([main, guesses.assign(participant=who, role="negative")]))[0]
     assert blind.verdict_words == "undecided: this crowd could not have shown it"
     json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_a_table_may_leave_out_the_third_picture_of_a_pair() -> None:
+    """Tables of both tasks have a column for it, which is empty where two pictures were compared."""
+    shown = {"stimulus": "one", "second_stimulus": "two", "third_stimulus": None}
+    rows = [("b", "a", True), ("a", "b", False), ("a", "a", True), ("b", "b", True)] * 10
+    (found,) = entries(pairs(rows, **shown))
+    assert found.trials == 40
