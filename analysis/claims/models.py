@@ -95,25 +95,27 @@ def method_sentence(*, pairs: int, margin: float, window_margin: float, window: 
 def models_sentence(matching: Sequence[str], differing: Sequence[str], undecided: Sequence[str], *, where: str) -> str:
     """How many models match people, differ, or are undecided; ``where`` names the corruptions.
 
-    A model that matches and differs, by less than the margins, counts among the matching ones.
+    A model that matches and differs, by less than the margins, counts among the matching ones. Nothing is said of
+    words that no model has: "none matches" would be read as shown.
     """
     total = len(matching) + len(differing) + len(undecided)
+    if not matching and not differing:
+        subject = f"the model {undecided[0]}" if total == 1 else f"any of {total} models"
+        return f"Whether {subject} matches people {where} is undecided"
     if total == 1:
-        (name,) = (*matching, *differing, *undecided)
-        if undecided:
-            return f"Whether the model {name} matches people {where} is undecided"
-        return f"The model {name} {'matches' if matching else 'differs from'} people {where}"
+        return f"The model {(*matching, *differing)[0]} {'matches' if matching else 'differs from'} people {where}"
+    groups = ((matching, "matches", "match", "people"), (differing, "differs", "differ", "from people"))
     parts = [
-        f"{_some(matching, 'none')} {'matches' if len(matching) < 2 else 'match'} people {where}",
-        f"{_some(differing, 'none')} {'differs' if len(differing) < 2 else 'differ'}",
+        f"{_counted(names)} {one if len(names) == 1 else several} {rest}"
+        for names, one, several, rest in groups
+        if names
     ]
     if undecided:
-        parts.append(f"{_some(undecided, 'none')} {'is' if len(undecided) < 2 else 'are'} undecided")
-    return f"Of {total} models " + ", ".join(parts[:-1]) + f" and {parts[-1]}"
+        parts.append(f"{_counted(undecided)} {'is' if len(undecided) == 1 else 'are'} undecided")
+    listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return f"Of {total} models, {where}, {listed}"
 
 
-def _some(names: Sequence[str], nothing: str) -> str:
+def _counted(names: Sequence[str]) -> str:
     """How many, with their names as long as they are few."""
-    if not names:
-        return nothing
     return f"{len(names)} ({', '.join(names)})" if len(names) < 4 else str(len(names))

@@ -108,7 +108,7 @@ _WITHHELD = (
 def _where(own: Sequence[Comparison]) -> str:
     if len(own) == 1:
         return f"on {readable(own[0].corruption)}"
-    return f"on all {len(own)} corruptions"
+    return f"over {len(own)} corruptions"
 
 
 def _numbers(own: Sequence[Comparison], score: float) -> str:

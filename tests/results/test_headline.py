@@ -40,7 +40,7 @@ def test_several_models_are_counted_by_their_word_and_the_closest_is_named() -> 
         {"comparisons": [judged("a", "matches", hmri=0.98), judged("b", "differs"), judged("c d", "undecided")]}
     )
     assert said.text.startswith(
-        "Of 3 models 1 (a) matches people on gaussian blur, 1 (b) differs and 1 (“c d”) is undecided. "
+        "Of 3 models, on gaussian blur, 1 (a) matches people, 1 (b) differs from people and 1 (“c d”) is undecided. "
         "The closest by HMRI, a, replicates 98.0 %"
     )
     assert said.caveat == ""
@@ -49,13 +49,13 @@ def test_several_models_are_counted_by_their_word_and_the_closest_is_named() -> 
 def test_a_high_hmri_is_no_match_and_a_low_one_no_difference() -> None:
     """Noise alone pushes HMRI below 1: the verdict says what was shown."""
     said = headline_of({"comparisons": [judged("a", "undecided", hmri=1.0), judged("b", "matches", hmri=0.9)]})
-    assert said.text.startswith("Of 2 models 1 (b) matches people on gaussian blur, none differs and 1 (a) is undecid")
+    assert said.text.startswith("Of 2 models, on gaussian blur, 1 (b) matches people and 1 (a) is undecid")
 
 
 def test_a_model_matches_over_its_corruptions_only_where_it_matches_on_each() -> None:
     entries = [judged("net", "matches", hmri=0.6), judged("net", "undecided", "uniform_noise", hmri=0.8)]
     text = headline_of({"comparisons": entries}).text
-    assert text.startswith("Whether the model net matches people on all 2 corruptions is undecided.")
+    assert text.startswith("Whether the model net matches people over 2 corruptions is undecided.")
     assert "HMRI 0.700; from 0.600 on gaussian blur to 0.800 on uniform noise" in text
     entries[1] = judged("net", "differs", "uniform_noise", direction="crosses")
     assert "and is partly above and partly below people on 1 of 2 corruptions" in (

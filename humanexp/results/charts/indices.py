@@ -76,6 +76,8 @@ def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Sta
 
 
 def leaderboard_table(findings: Findings, measure: str) -> Table:
+    standings = standings_of(findings, measure)
+    alike = len({one.corruptions for one in standings}) == 1
     return Table(
         f"leaderboard-{measure}",
         f"Models against people over all corruptions, {measure}",
@@ -91,7 +93,7 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
             Column("lowest_on", "on"),
             Column("highest_hmri", "Highest HMRI", "number"),
             Column("highest_on", "on"),
-            Column("corruptions", "Corruptions", "count"),
+            *([] if alike else [Column("corruptions", "Corruptions", "count")]),
         ),
         tuple(
             (
@@ -104,11 +106,11 @@ def leaderboard_table(findings: Findings, measure: str) -> Table:
                 one.corruption_error,
                 *one.lowest,
                 *one.highest,
-                one.corruptions,
+                *([] if alike else [one.corruptions]),
             )
-            for one in standings_of(findings, measure)
+            for one in standings
         ),
-        ("Means over corruptions, each counting once.",),
+        (f"Means over {f'{standings[0].corruptions} ' if alike else ''}corruptions, each counting once.",),
     )
 
 

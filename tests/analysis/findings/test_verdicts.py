@@ -32,10 +32,14 @@ def test_why_nothing_is_decided() -> None:
 
 
 def test_models_are_counted_with_their_names_while_they_are_few() -> None:
-    said = models_sentence([], ["a", "b", "c", "d"], ["e"], where="on all 3 corruptions")
-    assert said == "Of 5 models none matches people on all 3 corruptions, 4 differ and 1 (e) is undecided"
+    said = models_sentence([], ["a", "b", "c", "d"], ["e"], where="over 3 corruptions")
+    assert said == "Of 5 models, over 3 corruptions, 4 differ from people and 1 (e) is undecided"
+    said = models_sentence(["a"], ["b", "c"], ["d"], where="on blur")
+    assert said == "Of 4 models, on blur, 1 (a) matches people, 2 (b, c) differ from people and 1 (d) is undecided"
+    said = models_sentence([], [], ["d", "e"], where="on blur")
+    assert said == "Whether any of 2 models matches people on blur is undecided"
     said = models_sentence(["a", "b"], [], [], where="on blur")
-    assert said == "Of 2 models 2 (a, b) match people on blur and none differs"
+    assert said == "Of 2 models, on blur, 2 (a, b) match people"
 
 
 def test_the_findings_hold_a_verdict_on_accuracy_beside_peoples_own_curves(findings: dict[str, Any]) -> None:
