@@ -73,7 +73,7 @@ def test_an_answered_session_is_exported_with_all_three_pictures_and_analysed(si
         assert row["third_stimulus"] == trial.third_stimulus.key
         assert row["third_corruption"] == trial.third_stimulus.corruption
         assert row["third_original"] == trial.third_stimulus.source_image.key
-    entries = discrimination_entries(frame, margin=0.1, level=0.95)
+    entries = discrimination_entries(frame, d_prime_margin={"abx": 1.0}, observer_model="differencing", level=0.95)
     assert {entry.form for entry in entries} == {"abx"}
     assert sum(entry.trials for entry in entries) == 6
     assert sum(entry.misses for entry in entries) == sum(
