@@ -111,7 +111,7 @@ def test_another_corruption_keeps_what_was_switched_off(page: Any, results: str)
 def test_the_leaderboard_is_sorted_and_charts_are_swapped(page: Any, results: str) -> None:
     page.goto(results + "models/")
     page.wait_for_selector("[data-plot][data-drawn]")
-    names = page.locator("#card-leaderboard tbody th")
+    names = page.locator("#card-leaderboard table").first.locator("tbody th")
     best = names.first.inner_text()
     head = page.locator("#card-leaderboard th", has_text="HMRI").first
     head.locator("button").click()

@@ -64,8 +64,9 @@ def test_a_missing_or_altered_file_is_told_by_name(study: Study, settings: Any, 
 
 
 @pytest.fixture
-def own_root(settings: Any, tmp_path: Path) -> Iterator[Path]:
+def own_root(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     settings.MEDIA_ROOT = tmp_path
+    monkeypatch.setitem(keys.connection.settings_dict, "NAME", str(tmp_path / "humanexp.sqlite3"))
     tmp_path.chmod(0o700)
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "secret_key").write_text("k")
@@ -83,11 +84,9 @@ def test_a_key_that_others_can_read_is_a_fault(own_root: Path) -> None:
     assert told.state == "fault" and told.remedy == f"chmod go= {key}"
 
 
-def test_a_database_that_others_can_read_is_a_fault(own_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = own_root / "humanexp.sqlite3"
-    for path in (file, own_root / "humanexp.sqlite3-wal"):
-        path.touch(mode=0o600)
-    monkeypatch.setitem(keys.connection.settings_dict, "NAME", str(file))
+def test_a_database_that_others_can_read_is_a_fault(own_root: Path) -> None:
+    for name in ("humanexp.sqlite3", "humanexp.sqlite3-wal"):
+        (own_root / name).touch(mode=0o600)
     assert keys.file_modes().state == "ok"
     (own_root / "humanexp.sqlite3-wal").chmod(0o640)
     told = keys.file_modes()
