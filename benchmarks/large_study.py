@@ -1,6 +1,6 @@
 """Do the pages of a study with two million answers stay quick, and what do the counts behind them cost?
 
-    python -m benchmarks.large_study [--answers 2000000] [--repeats 3] [--kept FOLDER] [--people-only]
+    python -m benchmarks.large_study [--answers 2000000] [--repeats 3] [--kept FOLDER] [--people-only] [--pages-only]
 
 Some sessions are written as in benchmarks.console, with the record of their frames, some of them under way, withdrawn,
 rejected, paid a bonus or judged by hand, and copied by SQL until there are so many answers (SQLite; some minutes, some
@@ -10,7 +10,7 @@ what the count takes, which the page did itself before, in units of what the pag
 time over the 150 ms of one core that no page may exceed.
 
 `--people-only` copies everything but trials and answers, in seconds: what pages take without the counts, as they read
-no answers of the many.
+no answers of the many. `--pages-only` leaves the counts out, which a kept database holds from an earlier run.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ def main(
     repeats: int = 3,
     kept: Annotated[Path | None, "folder in which the database stays"] = None,
     people_only: Annotated[bool, "no answers of the copies, and no counts"] = False,
+    pages_only: Annotated[bool, "no counts"] = False,
 ) -> bool:
     with site("large", kept=kept):
-        return measure(answers, repeats, people_only=people_only)
+        return measure(answers, repeats, people_only=people_only, counts=not (people_only or pages_only))
 
 
-def measure(answers: int, repeats: int, *, people_only: bool) -> bool:
+def measure(answers: int, repeats: int, *, people_only: bool, counts: bool) -> bool:
     from django.core.cache import cache
 
     from humanexp.core.models import User
@@ -64,7 +65,7 @@ def measure(answers: int, repeats: int, *, people_only: bool) -> bool:
         write(f"{Session.objects.count():,} sessions, written in {time.perf_counter() - began:.0f} s")
     study = Study.objects.get(slug="large")
     counting_ms = {}
-    for name, path in {} if people_only else COUNTED.items():
+    for name, path in COUNTED.items() if counts else ():
         worked = time.process_time()
         tally = make_tally(study=study, name=name, report=lambda done, total: None)
         counting_ms[path] = 1000 * (time.process_time() - worked)

@@ -15,7 +15,7 @@ from humanexp.core import navigation
 from humanexp.core.models import User
 from humanexp.evaluations import selectors as evaluations
 from humanexp.experiments import selectors as experiments
-from humanexp.experiments.answer_counts import Bar, bars, kept_counts
+from humanexp.experiments.answer_counts import Bar, bars, kept_bins
 from humanexp.experiments.models import Origin, Study, StudyState
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job, JobState
@@ -78,7 +78,7 @@ def _waiting(
     if flagged:
         text = ngettext("%(n)d session is flagged: look at it.", "%(n)d sessions are flagged: look at them.", flagged)
         yield Step(text % {"n": flagged}, _("Review"), _tab("review", study), "warn")
-    is_collecting = study.state == StudyState.COLLECTING and recruitment.is_recruiting(study)
+    is_collecting = study.state == StudyState.COLLECTING and recruitment.is_recruiting(study, tally)
     if sessions["planned"] and sessions["completed"] >= sessions["planned"] and is_collecting:
         yield Step(_("Every planned session is finished."), _("Stop collecting"), _tab("recruit", study), "good")
     elif is_collecting and not sessions["opened"]:
@@ -142,6 +142,8 @@ class Overview:
     jobs: list[Job]
     wage: Wage | None = None
     steps: list[Step] = field(default_factory=list)
+    #: while people may come, the page asks again by itself
+    is_recruiting: bool = False
 
     @property
     def excluded_total(self) -> int:
@@ -182,7 +184,6 @@ def overview_of(study: Study) -> Overview:
             jobs=open_jobs,
             steps=[analysis_step(study, run)],
         )
-    _tally, counted = kept_counts(study)
     sessions, tally = experiments.session_counts(study), recruitment.tally_of(study)
     verdicts = screening.verdict_counts(study, finished=sessions["completed"])
     return Overview(
@@ -193,12 +194,13 @@ def overview_of(study: Study) -> Overview:
         flagged=verdicts.flagged,
         figures=recruitment.figures_of(study, tally),
         wage=recruitment.wage_of(study, tally),
-        bars=bars(counted.bins) if counted is not None else [],
+        bars=bars(kept_bins(study)),
         run=run,
         headline=headline,
         trial_import=None,
         jobs=open_jobs,
         steps=list(steps(study, sessions=sessions, flagged=verdicts.flagged, run=run, tally=tally)),
+        is_recruiting=study.state == StudyState.COLLECTING and recruitment.is_recruiting(study, tally),
     )
 
 

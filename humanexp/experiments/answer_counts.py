@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Response, Study
 from humanexp.experiments.plans import plan_head
-from humanexp.experiments.tallies import Counted, Kind, Report, Tally, tally_of
+from humanexp.experiments.tallies import Counted, Kind, Report, Tally, content_of, tally_of
 from humanexp.stimuli.models import Stimulus
 
 #: Bins of visual change in which progress is shown.
@@ -95,6 +95,12 @@ def kept_counts(study: Study) -> tuple[Tally, AnswerCounts | None]:
     """As they were last counted."""
     tally = tally_of(study, ANSWERS.name)
     return tally, AnswerCounts.from_dict(tally.content) if tally.content is not None else None
+
+
+def kept_bins(study: Study) -> tuple[BinCount, ...]:
+    """The same without the age of the count; none where nothing was counted."""
+    content = content_of(study, ANSWERS.name)
+    return AnswerCounts.from_dict(content).bins if content is not None else ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Min, Q
+from django.db.models import Count, Exists, Min, OuterRef, Q
 
-from humanexp.experiments.models import DamagedPicture, Study
+from humanexp.experiments.models import DamagedPicture, Session, Study
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,10 @@ def damaged_files(study: Study | None = None) -> list[DamagedFile]:
     """The earliest first; of one study, or of all."""
     rows = DamagedPicture.objects.filter(mended_at=None)
     if study is not None:
-        rows = rows.filter(session__study=study)
+        # looked up picture by picture: they are few, and sessions are many
+        rows = rows.filter(Exists(Session.objects.filter(pk=OuterRef("session"), study=study)))
+        if not rows.exists():
+            return []
     grouped = rows.order_by().values("stimulus__stimulus_set__name", "stimulus__key", "stimulus__file")
     found = [
         DamagedFile(

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 
 from analysis.spec.study import StudyConfiguration
 from analysis.tables import TIMING_COLUMNS
@@ -91,7 +91,14 @@ def kept_slots(study: Study) -> int:
     kept = holding_slots(study).filter(is_verified=True)
     # Who is under way first: whoever ends in between is counted twice, and never left out.
     under_way = kept.filter(is_at_work(), state=SessionState.OPEN, completed_at=None).count()
-    return under_way + kept.filter(state__in=(SessionState.COMPLETED, SessionState.SUBMITTED)).count()
+    # The same of those who have ended, in words for which the beginning of an index stands.
+    ended = Session.objects.filter(
+        study=study,
+        state__in=(SessionState.COMPLETED, SessionState.SUBMITTED),
+        is_verified__in=[True],
+        holds_slot__in=[True],
+    )
+    return under_way + sum(ended.filter(part).count() for part in (Q(qualified=None), Q(qualified__in=[True])))
 
 
 def under_way(sessions: Collection[int]) -> QuerySet[Session]:
@@ -297,7 +304,7 @@ def session_counts(study: Study) -> dict[str, int]:
     Completed and submitted are those that may count; what is finished and listed by no recruiter stands apart.
     """
     groups = Session.objects.filter(study=study).order_by().values_list("state", "is_verified")
-    by_state = {(state, verified): count for state, verified, count in groups.annotate(count=Count("pk"))}
+    by_state = {(state, verified): count for state, verified, count in groups.annotate(count=Count("*"))}
     in_all = {state: by_state.get((state, True), 0) + by_state.get((state, False), 0) for state in SessionState.values}
     finished = (SessionState.COMPLETED, SessionState.SUBMITTED)
     return {
@@ -364,7 +371,9 @@ class RefusedCalls:
 
 def refused_calls(study: Study | None) -> list[RefusedCalls]:
     """What the participant API refused to the study's sessions; without a study, calls that belong to no session."""
-    kept = RefusedCall.objects.filter(session__study=study) if study else RefusedCall.objects.filter(session=None)
+    # looked up call by call: they are few, and sessions are many
+    of_study = Exists(Session.objects.filter(pk=OuterRef("session"), study=study))
+    kept = RefusedCall.objects.filter(of_study if study else Q(session=None))
     counted = kept.order_by().values_list("reason").annotate(Count("pk"), Count("session", distinct=True), Max("at"))
     return sorted(
         (

@@ -15,14 +15,14 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Sum
+from django.db.models import Count, QuerySet, Sum
 
 from humanexp.core import clock
 from humanexp.core.errors import NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Origin, Session, Study, StudyTally
+from humanexp.experiments.models import Origin, Session, SessionState, Study, StudyTally
 from humanexp.experiments.withdrawals import taken_back
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -48,8 +48,8 @@ class Kind:
 
     name: str
     count: Callable[[Study, Report], Counted]
-    #: what else it depends on than the answers
-    beside: Callable[[Study], str] = field(default=lambda study: "")
+    #: what else it depends on than the answers; is told how many sessions that count have ended
+    beside: Callable[[Study, int], str] = field(default=lambda study, ended: "")
     #: where it is shown: a URL with one argument, the study's slug
     url_name: str
 
@@ -96,7 +96,7 @@ def tally_of(study: Study, name: str) -> Tally:
     if answers <= AT_ONCE:
         return Tally(kind=name, content=kind.count(study, _untold).content, answers=answers, answers_now=answers)
     job = _job(study, name)
-    stored = StudyTally.objects.filter(study=study, kind=name).first()
+    stored = study.tallies.filter(kind=name).first()
     if stored is None or _is_taken_back(stored):
         return Tally(kind=name, content=None, answers_now=answers, is_taken_back=stored is not None, job=job)
     return Tally(
@@ -109,6 +109,20 @@ def tally_of(study: Study, name: str) -> Tally:
         file=stored.file,
         job=job,
     )
+
+
+def content_of(study: Study, name: str) -> dict[str, Any] | None:
+    """What `tally_of` says was counted, for a page that does not say how old it is: answers are not added up."""
+    if not _is_large(study):
+        return tally_of(study, name).content
+    stored = study.tallies.filter(kind=name).first()
+    return None if stored is None or _is_taken_back(stored) else stored.content
+
+
+def _is_large(study: Study) -> bool:
+    """Whether some of the sessions have too many answers already to be counted at once."""
+    some = _counting_ended(study).order_by().values_list("cursor", flat=True)[: AT_ONCE // 4]
+    return sum(some) > AT_ONCE
 
 
 def whole_tally(study: Study, name: str) -> bytes:
@@ -200,14 +214,19 @@ def _marker(study: Study, name: str) -> tuple[str, int]:
 
     Reads no answers; and of sessions those alone that have not ended: an index tells of the others.
     """
-    held = Session.objects.filter(counting(), study=study)
-    sessions = answers = 0
-    for has_ended in (True, False):
-        part = held.filter(completed_at__isnull=not has_ended)
-        found = part.aggregate(sessions=Count("pk"), answers=Sum("cursor"))
-        sessions, answers = sessions + found["sessions"], answers + (found["answers"] or 0)
-    beside = _KINDS[name].beside(study) if name in _KINDS else ""
-    return f"{sessions}:{answers}:{beside}", answers
+    under_way = Session.objects.filter(counting(), study=study, completed_at=None)
+    ended, others = (
+        part.aggregate(sessions=Count("*"), answers=Sum("cursor")) for part in (_counting_ended(study), under_way)
+    )
+    answers = (ended["answers"] or 0) + (others["answers"] or 0)
+    beside = _KINDS[name].beside(study, ended["sessions"]) if name in _KINDS else ""
+    return f"{ended['sessions'] + others['sessions']}:{answers}:{beside}", answers
+
+
+def _counting_ended(study: Study) -> QuerySet[Session]:
+    """As `counting` says, in words for which the beginning of an index stands."""
+    standing = [state for state in SessionState if state != SessionState.WITHDRAWN]
+    return Session.objects.filter(study=study, is_verified__in=[True], state__in=standing, completed_at__isnull=False)
 
 
 def _untold(done: int, total: int) -> None:

@@ -20,5 +20,7 @@ def undoable(study: Study) -> QuerySet[Session]:
 
 def taken_back(study: Study, *, since: datetime, opened_before: datetime) -> QuerySet[Session]:
     """Sessions that counted with answers, and were withdrawn since: what was computed meanwhile may hold them."""
-    withdrawn = Session.objects.filter(study=study, state=SessionState.WITHDRAWN, is_verified=True, cursor__gt=0)
-    return withdrawn.filter(withdrawn_at__gte=since, opened_at__lt=opened_before)
+    # few among many: by their keys, which an index tells
+    withdrawn = Session.objects.filter(pk__in=Session.objects.filter(study=study, state=SessionState.WITHDRAWN))
+    counted = withdrawn.filter(is_verified=True, cursor__gt=0)
+    return counted.filter(withdrawn_at__gte=since, opened_at__lt=opened_before)

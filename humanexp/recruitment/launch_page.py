@@ -97,16 +97,15 @@ def _wage(study: Study, reward_cents: int, stated: str) -> Wage | None:
     return wage if reward_cents and not wage.is_unpaid else None
 
 
-def campaign_rows(study: Study, tally: Tally) -> list[dict[str, Any]]:
+def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
     """Every campaign with its places, its HITs counted by state, and where people enter."""
-    hits = selectors.hits_by_state(study)
     return [
         {
             "campaign": campaign,
             "entry_url": entry_url(campaign),
             "places": selectors.places_of(campaign, tally),
-            "hits": [(state, HitState(state).label, n) for state, n in hits.get(campaign.pk, {}).items()],
+            "hits": [(state, HitState(state).label, n) for state, n in tally.hits_by_state(campaign.pk).items()],
             "asks_for": campaign.asks_for,
         }
-        for campaign in selectors.campaigns_of(study)
+        for campaign in tally.campaigns.values()
     ]

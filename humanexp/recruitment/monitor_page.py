@@ -17,7 +17,7 @@ from humanexp.experiments.models import Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Hit, SenderLease
+from humanexp.recruitment.models import Evidence, SenderLease
 from humanexp.recruitment.selectors import Funnel
 from humanexp.recruitment.selectors.timeline import OpenedBin
 from humanexp.recruitment.states import AssignmentState, HitState
@@ -48,6 +48,18 @@ class Way:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Unmatched:
+    """A submission that fits no finished session of ours."""
+
+    pk: int
+    #: the person's code; empty where nobody is known
+    participant: str
+    evidence: str | Promise
+    submitted_at: datetime | None
+    auto_approves_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Published:
     """HITs on their way to the recruiter."""
 
@@ -62,7 +74,7 @@ class Published:
 def figures(study: Study) -> dict[str, Any]:
     tally = selectors.tally_of(study)
     found = selectors.figures_of(study, tally)
-    payable, payable_cents = selectors.payable_sum(study)
+    payable, payable_cents = selectors.payable_sum(study, tally)
     attention = selectors.attention(study, tally)
     kinds, rejected = {one.kind for one in attention}, tally.people([AssignmentState.REJECTED])
     return {
@@ -70,12 +82,12 @@ def figures(study: Study) -> dict[str, Any]:
         "figures": found,
         "money": found.money,
         "ways": [way_of(funnel) for funnel in found.funnels],
-        "published": published(study),
+        "published": published(tally),
         "jobs": list(_jobs(study)),
         "attention": attention,
         "wage": selectors.wage_of(study, tally),
         # asked for where there are any, as was counted above
-        "unmatched": selectors.unmatched(study)[:SHOWN] if kinds & UNMATCHED else [],
+        "unmatched": unmatched(study) if kinds & UNMATCHED else [],
         "not_submitted": selectors.finished_not_submitted(study)[:SHOWN] if "not-submitted" in kinds else [],
         "waiting": selectors.waiting_payments(study)[:SHOWN] if found.money.waiting else [],
         "proposed": selectors.proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
@@ -101,9 +113,26 @@ def way_of(funnel: Funnel) -> Way:
     return Way(funnel=funnel, steps=tuple(steps))
 
 
-def published(study: Study) -> Published:
-    hits = Hit.objects.filter(campaign__study=study).exclude(state=HitState.CANCELLED)
-    return Published(done=hits.exclude(state=HitState.PLANNED).count(), of=hits.count())
+def unmatched(study: Study) -> list[Unmatched]:
+    columns = ("pk", "person__participant__code", "evidence", "submitted_at", "auto_approves_at")
+    return [
+        Unmatched(
+            pk=pk,
+            participant=participant or "",
+            evidence=Evidence(evidence).label,
+            submitted_at=submitted_at,
+            auto_approves_at=auto_approves_at,
+        )
+        for pk, participant, evidence, submitted_at, auto_approves_at in selectors.unmatched(study)
+        .order_by("pk")
+        .values_list(*columns)[:SHOWN]
+    ]
+
+
+def published(tally: selectors.Tally) -> Published:
+    wanted = [row for row in tally.hits if row.state != HitState.CANCELLED]
+    done = sum(row.count for row in wanted if row.state != HitState.PLANNED)
+    return Published(done=done, of=sum(row.count for row in wanted))
 
 
 def accounts_of(study: Study) -> QuerySet[SenderLease]:

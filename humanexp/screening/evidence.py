@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Any
 
@@ -60,21 +61,46 @@ class RuleRow:
     positions: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Evidence:
-    marks: list[Mark]
-    width: int
-    dots: list[Dot]
-    rules: list[RuleRow]
+    """Of one session. Each part is drawn when a page shows it: lists hold many strips, and nothing else of this."""
+
+    record: SessionRecord
+    outcomes: Sequence[Mapping[str, Any]]
+
+    @property
+    def width(self) -> int:
+        return max(1, len(self.record.trials))
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        shapes = zip(self.record.trials, self._shapes, strict=True)
+        return [
+            Mark(x=number, y=HEIGHT - height, height=height, fill=fill, title=_title(trial))
+            for number, (trial, (fill, height)) in enumerate(shapes)
+        ]
 
     @property
     def outlines(self) -> dict[str, str]:
-        """The strip as one SVG path a colour, without titles: lists hold many strips, and stay light."""
+        """The strip as one SVG path a colour, without titles."""
         paths: dict[str, list[str]] = {}
-        for mark in self.marks:
-            outline = f"M{mark.x} {mark.y:g}h.8v{mark.height:g}h-.8z"
-            paths.setdefault(mark.fill, []).append(outline)
+        for number, (fill, height) in enumerate(self._shapes):
+            paths.setdefault(fill, []).append(f"M{number} {HEIGHT - height:g}h.8v{height:g}h-.8z")
         return {fill: "".join(parts) for fill, parts in paths.items()}
+
+    @cached_property
+    def dots(self) -> list[Dot]:
+        return _dots(self.record)
+
+    @cached_property
+    def rules(self) -> list[RuleRow]:
+        return [_rule(outcome) for outcome in self.outcomes]
+
+    @property
+    def _shapes(self) -> list[tuple[str, float]]:
+        failed = (outcome["positions"] for outcome in self.outcomes if outcome["passed"] is False)
+        against, changed = {position for positions in failed for position in positions}, _changed(self.record)
+        return [_shape(trial, against, changed) for trial in self.record.trials]
 
 
 def evidence_of(
@@ -84,15 +110,7 @@ def evidence_of(
 
     Golds of withdrawn originals are shown as trials like others.
     """
-    record = SessionRecord.from_rows(rows, withdrawn=withdrawn)
-    against = {position for outcome in outcomes if outcome["passed"] is False for position in outcome["positions"]}
-    changed = _changed(record)
-    return Evidence(
-        marks=[_mark(number, trial, against, changed) for number, trial in enumerate(record.trials)],
-        width=max(1, len(record.trials)),
-        dots=_dots(record),
-        rules=[_rule(outcome) for outcome in outcomes],
-    )
+    return Evidence(SessionRecord.from_rows(rows, withdrawn=withdrawn), outcomes)
 
 
 def _changed(record: SessionRecord) -> set[int]:
@@ -119,24 +137,44 @@ _ROLE_NAMES: Mapping[str, str | Promise] = {
 }
 
 
-def _mark(number: int, trial: AnsweredTrial, against: set[int], changed: set[int]) -> Mark:
-    said = f": {trial.response}" if trial.response is not None else ""
-    title = f"{trial.position + 1}, {_ROLE_NAMES.get(trial.role, trial.role)}{said}"
+_SENTINELS = ("qualification", "gold", "negative")
+
+
+def _is_known(trial: AnsweredTrial) -> bool:
+    """A sentinel whose right answer is known."""
+    return trial.role in _SENTINELS and trial.correct is not None
+
+
+def _is_mistimed(trial: AnsweredTrial) -> bool:
+    """Shown otherwise than planned, where nothing else is told of the trial."""
+    told = trial.role in ("practice", "consistency_second") or _is_known(trial)
+    return trial.timing_ok is False and not told
+
+
+def _shape(trial: AnsweredTrial, against: set[int], changed: set[int]) -> tuple[str, float]:
+    """Fill and height."""
     fill, height = PLAIN, 5.0
     if trial.role == "practice":
         fill, height = FAINT, 5.0
-    elif trial.role in ("gold", "qualification", "negative") and trial.correct is not None:
+    elif _is_known(trial):
         fill, height = (GOOD, 7.0) if trial.correct else (BAD, 10.0)
-        if not trial.correct:
-            title += f" ({trial.category})"
     elif trial.role == "consistency_second":
         fill, height = (BAD, 10.0) if trial.position in changed else (GOOD, 7.0)
-    elif trial.timing_ok is False:
+    elif _is_mistimed(trial):
         fill, height = WARN, 8.0
-        title += f", {_('timing')}"
     if trial.position in against and fill not in (BAD, WARN):
         fill, height = WARN, 8.0
-    return Mark(x=number, y=HEIGHT - height, height=height, fill=fill, title=title)
+    return fill, height
+
+
+def _title(trial: AnsweredTrial) -> str:
+    said = f": {trial.response}" if trial.response is not None else ""
+    title = f"{trial.position + 1}, {_ROLE_NAMES.get(trial.role, trial.role)}{said}"
+    if _is_known(trial) and not trial.correct:
+        title += f" ({trial.category})"
+    if _is_mistimed(trial):
+        title += f", {_('timing')}"
+    return title
 
 
 def _dots(record: SessionRecord) -> list[Dot]:
@@ -190,9 +228,6 @@ def _right(value: float, trials: int, sessions: int) -> str:
     if sessions > 1:
         return str(_("%(right)s of %(trials)s right in %(sessions)s sessions of this person") % counts)
     return str(_("%(right)s of %(trials)s right") % counts)
-
-
-_SENTINELS = ("qualification", "gold", "negative")
 
 
 @dataclass(frozen=True, kw_only=True)

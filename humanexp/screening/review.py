@@ -48,7 +48,7 @@ class Review:
 
 def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
     chosen, counts = sessions_shown(study, shown), selectors.verdict_counts(study)
-    paginator = KeyedPaginator(chosen.select_related("participant"), PAGE_SIZE, count=_told(shown, counts))
+    paginator = KeyedPaginator(_listed(chosen), PAGE_SIZE, count=_told(shown, counts))
     on_page = paginator.get_page(max(1, page))
     return Review(
         rows=_rows(study, list(on_page)),
@@ -57,6 +57,11 @@ def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
         narrowings=list(panels.narrowings().values()),
         page=on_page,
     )
+
+
+def _listed(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """With what the list says of each, and no more."""
+    return sessions.select_related("participant").only("code", "completed_at", "participant__code")
 
 
 def _told(shown: str, counts: VerdictCounts) -> int | None:
@@ -165,7 +170,7 @@ def _counted(study: Study, report: Report) -> Counted:
     return Counted(content={"golds": [asdict(gold) for gold in performance]})
 
 
-def _newest_verdict(study: Study) -> str:
+def _newest_verdict(study: Study, _ended: int) -> str:
     newest = Verdict.objects.filter(study=study).aggregate(newest=Max("pk"))["newest"]
     return str(newest or 0)
 

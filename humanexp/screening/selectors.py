@@ -64,9 +64,9 @@ def verdict_counts(study: Study, *, finished: int | None = None) -> VerdictCount
 
     `finished`: how many sessions are, where a page has counted them already.
     """
-    current = Verdict.objects.filter(study=study, is_current=True)
-    counts = _alike(current)
-    # Afterwards: who takes their answers back in between is in neither.
+    current = Verdict.objects.filter(is_current=True)
+    counts = _alike(current.filter(study=study))
+    # Afterwards: who takes their answers back in between is in neither. Their verdicts are looked up by the session.
     sessions = Session.objects.filter(study=study)
     counts.subtract(_alike(current.filter(session__in=sessions.filter(state__in=_NOT_JUDGED))))
     # `in` and no plain condition: SQLite looks up in an index what it is compared with
@@ -97,7 +97,7 @@ class _Alike(NamedTuple):
 def _alike(verdicts: QuerySet[Verdict]) -> Counter[_Alike]:
     counts: Counter[_Alike] = Counter()
     columns = verdicts.order_by().values_list("accepted", "reasons", "flags", "decided_by")
-    for accepted, reasons, flags, by, n in columns.annotate(n=Count("pk")):
+    for accepted, reasons, flags, by, n in columns.annotate(n=Count("*")):
         counts[_Alike(accepted, reasons[0] if reasons else BY_HAND, bool(flags), by is not None)] += n
     return counts
 
@@ -120,7 +120,7 @@ def finished_sessions(study: Study, *, shown: str = "") -> QuerySet[Session]:
 
 def verdicts_on(sessions: Collection[Session]) -> dict[int, Verdict]:
     """The latest verdicts on some sessions with their evidence, by the session's primary key."""
-    verdicts = Verdict.objects.filter(session__in=list(sessions), is_current=True).select_related("decided_by")
+    verdicts = Verdict.objects.filter(session__in=list(sessions), is_current=True)
     return {verdict.session_id: verdict for verdict in verdicts}
 
 
@@ -146,7 +146,8 @@ def unjudged(study: Study) -> list[Session]:
 
 
 def finished_count(study: Study) -> int:
-    return Session.objects.filter(counting(), study=study, state__in=JUDGED_STATES).count()
+    # `in`, as above: the beginning of an index says all of it
+    return Session.objects.filter(study=study, state__in=JUDGED_STATES, is_verified__in=[True]).count()
 
 
 def other_sessions(session: Session) -> list[Session]:

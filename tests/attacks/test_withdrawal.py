@@ -88,7 +88,7 @@ def seen_by_analyses(study, session):
         "working time": active_minutes([session.pk]),
         "trials of analyses": tables.trials_of(study).to_csv(),
         "live": [
-            (row.session, row.active, row.timing_share)
+            (row.session, row.active_s, row.timing_share)
             for row in page_of(study, shown=None, number="1", count=study.sessions.count()).object_list
         ],
     }

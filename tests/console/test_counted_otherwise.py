@@ -18,7 +18,7 @@ from humanexp.experiments.counting import counting
 from humanexp.experiments.live.rows import page_of
 from humanexp.experiments.live.steps import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
 from humanexp.experiments.models import Response, Session, SessionState, Study
-from humanexp.experiments.tallies import _marker
+from humanexp.experiments.tallies import _marker, content_of, make_tally, tally_of
 from humanexp.experiments.working_time import active_minutes, measured
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment
@@ -127,7 +127,8 @@ def test_money_and_places(study: Study) -> None:
         key = row.campaign, row.environment, row.kind, row.state
         counted.update({(*key, "rows"): row.count, (*key, "amount"): row.amount_cents, (*key, "fee"): row.fee_cents})
     assert counted == plain and len(tally.payments) >= 4
-    assert min(row.oldest for row in tally.payments) == min(Payment.objects.values_list("created_at", flat=True))
+    waiting = Payment.objects.exclude(state="confirmed").values_list("created_at", flat=True)
+    assert tally.waiting_since == min(waiting)
     for campaign in Campaign.objects.all():
         left = max(0, campaign.assignments - taken_places(campaign).count())
         assert places_left(campaign, tally) == places_left(campaign) == left
@@ -166,7 +167,7 @@ def test_who_worked_below_the_floor(study: Study, floor: int, kept: str) -> None
         if worked_s is None:
             unknown += 1
         elif (missing := -(-round(worked_s) * floor // 3600) - earned) > 0:
-            rows.append((row, worked_s / 60, missing))
+            rows.append((row.pk, worked_s / 60, missing))
             fee += fees_of(row.environment).bonus_fee_cents(missing)
     assert [(one.assignment, one.active_minutes, one.bonus_cents) for one in plan.rows] == rows
     assert (plan.fee_cents, plan.unknown) == (fee, unknown)
@@ -187,3 +188,25 @@ def test_the_wage_is_that_of_the_newest_sessions(study: Study) -> None:
     before = selectors.wage_of(study)
     services.keep_working_times()
     assert selectors.wage_of(study, selectors.tally_of(study)) == before and before.is_measured
+
+
+def test_what_a_page_has_counted_leaves_nothing_out(study: Study) -> None:
+    Assignment.objects.filter(state=AssignmentState.SUBMITTED).update(evidence="unknown")
+    tally = selectors.tally_of(study)
+    waits = selectors.attention(study)
+    assert selectors.attention(study, tally) == waits and len({one.kind for one in waits}) > 1
+    assert selectors.suggested_terms(study, tally) == selectors.suggested_terms(study)
+    assert selectors.is_recruiting(study, tally) is selectors.is_recruiting(study) is True
+    Campaign.objects.update(state="stopped")
+    for states in (("opened",), ()):
+        Assignment.objects.filter(state="opened").exclude(state__in=states).update(state="returned")
+        found = selectors.is_recruiting(study)
+        assert selectors.is_recruiting(study, selectors.tally_of(study)) is found is bool(states)
+
+
+def test_a_kept_count_is_shown_without_adding_up_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert content_of(study, "answers") == tally_of(study, "answers").content is not None
+    monkeypatch.setattr("humanexp.experiments.tallies.AT_ONCE", 100)
+    assert content_of(study, "answers") is None
+    make_tally(study=study, name="answers", report=lambda done, total: None)
+    assert content_of(study, "answers") == tally_of(study, "answers").content is not None

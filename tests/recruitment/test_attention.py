@@ -312,10 +312,11 @@ class TestRejections:
         services.reject(assignment=row, reason=REASON, by=ada, evidence="The same mouse path in both sessions.")
         send()
         [rejected] = selectors.rejections(row.campaign.study)
-        assert rejected.signs == ("submitted before the last trial",)
-        assert (rejected.reason, rejected.evidence) == (REASON, "The same mouse path in both sessions.")
+        assert (rejected.assignment, rejected.reason) == (row.pk, REASON)
         # The recruiter's clock says when it was submitted; the tests' marketplace may be days ahead.
         row.refresh_from_db()
+        assert row.rejection.signs == ["submitted before the last trial"]
+        assert row.rejection.evidence == "The same mouse path in both sessions."
         assert rejected.override_until == row.submitted_at + timedelta(days=30)
         assert rejected.days_left >= 30
 

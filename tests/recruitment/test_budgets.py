@@ -320,7 +320,7 @@ class TestWages:
         submission(campaign, 3)  # nobody knows how long
         plan = selectors.top_up_plan(campaign.study)
         assert (plan.people, plan.cents, plan.fee_cents, plan.unknown) == (1, 20, 4, 1)  # 6 minutes of 12 dollars
-        assert (plan.rows[0].assignment, plan.rows[0].hourly_cents) == (slow, 1_000)
+        assert (plan.rows[0].assignment, plan.rows[0].hourly_cents) == (slow.pk, 1_000)
         with pytest.raises(CostNotConfirmed):
             services.top_up(study=campaign.study, confirm_total_cents=23, by=ada)
         services.top_up(study=campaign.study, confirm_total_cents=24, by=ada)

@@ -14,6 +14,9 @@ from humanexp.core.errors import ApplicationError
 from humanexp.core.storage import media_path
 from humanexp.experiments.pictures import mask_png
 from humanexp.experiments.plans import plan_head, planned_stimuli
+from humanexp.experiments.power.page import power_page
+from humanexp.experiments.power.question import planned_answers
+from humanexp.experiments.power.reading import estimates_of
 from humanexp.recruitment import selectors
 from humanexp.stimuli.models import Stimulus
 
@@ -52,6 +55,27 @@ def plan(launch: Launch) -> Line:
         return warn(" ".join(notes), _("Decide whether you can live with it."), url=change, action=_("Change it"))
     counts = {"n": free, "pictures": len(planned)}
     return good(_("%(n)d sessions are free; the plan shows %(pictures)d pictures, and the originals suffice.") % counts)
+
+
+@check(gettext_lazy("What it could show"))
+def power(launch: Launch) -> Line:
+    """How often this size would say that a model matches people: told before anybody is invited."""
+    study = launch.study
+    if planned_answers(study) is None:
+        return good(_("No two curves are compared; what the size of the study could show is not simulated."))
+    page = power_page(estimates_of(study).first())
+    url = reverse("experiments:power", args=[study.slug])
+    if page is None:
+        return warn(
+            _("Nobody has simulated what a study of this size could show: a model like people may stay undecided."),
+            _("Simulate its power before money is spent."),
+            url=url,
+            action=_("Simulate its power"),
+        )
+    told = " ".join((*page.on_models, page.on_equal_corruptions))
+    if page.is_outdated or not page.on_models:
+        return warn(told, _("This was another design: simulate it again."), url=url, action=_("Simulate its power"))
+    return good(told)
 
 
 @check(gettext_lazy("Stimuli"))

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from django.core.paginator import Page
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 
 from humanexp.core.paging import KeyedPaginator
 from humanexp.experiments.live.steps import Standing, seen_at, standing_case
 from humanexp.experiments.models import Session, Study
+from humanexp.experiments.moments import Epoch
 from humanexp.experiments.selectors import answers_of
 
 #: Sessions on a page.
 ROWS = 50
+#: When an answer came, in seconds, and whether its picture was shown as planned; None where nobody judged that.
+Answer = tuple[float, bool | None]
 #: A pause between two answers is activity up to this long: people look away, or rest between rounds.
-LONGEST_PAUSE = timedelta(minutes=1)
+LONGEST_PAUSE_S = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +39,8 @@ class Row:
     total: int
     opened_at: datetime
     seen_at: datetime
-    #: time between answers, long pauses cut; None before the second answer
-    active: timedelta | None
+    #: seconds between answers, long pauses cut; None before the second answer
+    active_s: float | None
     #: share of judged trials whose timing was in order; None where none was judged
     timing_share: float | None
 
@@ -56,7 +60,8 @@ def page_of(study: Study, *, shown: Standing | None, number: str, count: int) ->
     # Ended sessions lie in this order in an index; the others are few. The database merges both, up to the page.
     ended, under_way = (sessions.filter(completed_at__isnull=has_none).order_by() for has_none in (False, True))
     keys = ended.values_list("pk", "seen_at").union(under_way.values_list("pk", "seen_at"), all=True)
-    ordered = sessions.select_related("participant").order_by("-seen_at", "-pk")
+    shown_of = ("code", "blocks", "cursor", "total", "opened_at", "participant__code")
+    ordered = sessions.select_related("participant").only(*shown_of).order_by("-seen_at", "-pk")
     page = KeyedPaginator(ordered, ROWS, count=count, keys=keys.order_by("-seen_at", "-pk")).get_page(number)
     page.object_list = _rows(list(page.object_list))
     return page
@@ -67,12 +72,11 @@ def _sessions(study: Study) -> QuerySet[Any]:
 
 
 def _rows(sessions: Collection[Any]) -> list[Row]:
-    pks = [session.pk for session in sessions]
-    active, timing = _active(pks), _timing(pks)
-    return [_row(session, active.get(session.pk), timing.get(session.pk)) for session in sessions]
+    answered = _answered([session.pk for session in sessions])
+    return [_row(session, answered[session.pk]) for session in sessions]
 
 
-def _row(session: Any, active: timedelta | None, timing_share: float | None) -> Row:
+def _row(session: Any, answers: Sequence[Answer]) -> Row:
     block = next((block for block in session.blocks if session.cursor <= block["last"]), None)
     kinds = [other["index"] for other in session.blocks if block and other["kind"] == block["kind"]]
     return Row(
@@ -86,30 +90,24 @@ def _row(session: Any, active: timedelta | None, timing_share: float | None) -> 
         total=session.total,
         opened_at=session.opened_at,
         seen_at=session.seen_at,
-        active=active,
-        timing_share=timing_share,
+        active_s=_active_s([at_s for at_s, _timing_ok in answers]),
+        timing_share=_timing_share([timing_ok for _at_s, timing_ok in answers if timing_ok is not None]),
     )
 
 
-def _active(pks: Iterable[int]) -> dict[int, timedelta]:
-    times: defaultdict[int, list[datetime]] = defaultdict(list)
+def _answered(pks: Collection[int]) -> Mapping[int, Sequence[Answer]]:
+    """Of each of these sessions, in the order of its answers."""
+    answers: defaultdict[int, list[Answer]] = defaultdict(list)
     stored = answers_of(pks).order_by("session_id", "position")
-    for session, at in stored.values_list("session_id", "received_at"):
-        times[session].append(at)
-    return {
-        session: sum(
-            (
-                min(max(later - earlier, timedelta()), LONGEST_PAUSE)
-                for earlier, later in zip(known, known[1:], strict=False)
-            ),
-            timedelta(),
-        )
-        for session, known in times.items()
-        if len(known) > 1
-    }
+    for session, at_s, timing_ok in stored.values_list("session_id", Epoch("received_at"), "timing_ok"):
+        answers[session].append((at_s, timing_ok))
+    return answers
 
 
-def _timing(pks: Iterable[int]) -> dict[int, float]:
-    judged = answers_of(pks).filter(timing_ok__isnull=False).order_by()
-    counted = judged.values_list("session_id").annotate(ok=Count("pk", filter=Q(timing_ok=True)), judged=Count("pk"))
-    return {session: ok / count for session, ok, count in counted}
+def _active_s(times_s: Sequence[float]) -> float | None:
+    steps = [min(max(later - earlier, 0.0), LONGEST_PAUSE_S) for earlier, later in pairwise(times_s)]
+    return sum(steps) if steps else None
+
+
+def _timing_share(judged: Sequence[bool]) -> float | None:
+    return sum(judged) / len(judged) if judged else None

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import models
-from django.db.models import BooleanField, Case, CharField, Count, Min, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, CharField, Count, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.functional import Promise
 from django.utils.text import format_lazy
@@ -147,21 +147,25 @@ def groups_of(study: Study) -> Groups:
 
     Whoever has finished stands at the end, whatever their blocks are: those are read of one session of each kind.
     """
-    others = Q(state__in=(SessionState.OPEN, SessionState.WITHDRAWN)) | Q(qualified=False) | Q(blocks_digest="")
-    finished = Session.objects.filter(study=study).exclude(others).order_by()
-    kinds = finished.values_list("state", "is_verified", "qualified", "holds_slot", "blocks_digest")
-    alike = list(kinds.annotate(count=Count("pk"), one=Min("pk")))
-    shown = {pk: place for pk, *place in finished.filter(pk__in=[one for *_, one in alike]).values_list(*_SHOWN)}
-    groups = [
-        (*shown[one], state, qualified, True, Standing.FINISHED.value, count)
-        for state, _is_verified, qualified, _holds_slot, _digest, count, one in alike
-    ]
+    sessions = Session.objects.filter(study=study).order_by()
+    finished = sessions.filter(state__in=(SessionState.COMPLETED, SessionState.SUBMITTED)).values(*_KIND)
+    groups, others = [], Q(state__in=(SessionState.OPEN, SessionState.WITHDRAWN))
+    for kind in finished.annotate(count=Count("*")):
+        count = kind.pop("count")
+        # `in` and no plain condition: SQLite looks up in an index what it is compared with
+        alike = Q(*((f"{name}__in", [value]) if value is not None else (name, None) for name, value in kind.items()))
+        if kind["qualified"] is False or not kind["blocks_digest"]:
+            others |= alike
+            continue
+        # whose every trial is answered stands behind the last one
+        for shown in sessions.filter(alike).values_list("blocks", "total")[:1]:
+            groups.append((*shown, kind["state"], kind["qualified"], True, Standing.FINISHED.value, count))
     # by their keys, which an index tells: no row of the many is read
-    return groups + _one_by_one(Session.objects.filter(pk__in=Session.objects.filter(others, study=study)))
+    return groups + _one_by_one(Session.objects.filter(pk__in=sessions.filter(others)))
 
 
-#: Whose every trial is answered stands behind the last one.
-_SHOWN = ("pk", "blocks", "total")
+#: What finished sessions stand alike in, in the order of an index.
+_KIND = ("state", "is_verified", "qualified", "holds_slot", "blocks_digest")
 
 
 def _one_by_one(sessions: QuerySet[Session]) -> Groups:

@@ -129,6 +129,11 @@ class Session(models.Model):
                 name="session_ended",
             ),
             models.Index(
+                fields=["study", "is_verified", "state", "cursor", "completed_at"],
+                condition=Q(completed_at__isnull=False),
+                name="session_answers",
+            ),
+            models.Index(
                 "study",
                 Coalesce("last_seen_at", "opened_at").desc(),
                 F("id").desc(),

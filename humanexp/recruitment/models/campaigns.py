@@ -169,6 +169,11 @@ OVERRIDE_DAYS = 30
 UNMATCHED = (Evidence.UNFINISHED, Evidence.OTHER_WORKER, Evidence.UNKNOWN, Evidence.EXTRA)
 
 
+def override_until(submitted_at: datetime | None) -> datetime | None:
+    """Until when a rejection of work that was submitted then can be taken back."""
+    return submitted_at + timedelta(days=OVERRIDE_DAYS) if submitted_at else None
+
+
 class Assignment(models.Model):
     """One person's go at one place. What the frame says opens it; only what the recruiter lists is ever paid."""
 
@@ -205,7 +210,15 @@ class Assignment(models.Model):
         ]
         # with all that is counted of everybody: what a page says of a large study reads no row
         indexes = [
-            models.Index(fields=["campaign", "state", "hit", "person", "session"]),
+            models.Index(
+                fields=["campaign", "state", "hit", "environment", "assignment_id"], name="assignment_standing"
+            ),
+            # the few of nobody who is known, or without a session
+            models.Index(
+                fields=["campaign", "state", "session", "person"],
+                condition=Q(person=None) | Q(session=None),
+                name="assignment_lacking",
+            ),
             # submissions that a person has to look at
             models.Index(
                 fields=["campaign", "state", "evidence", "cleared_at", "environment"], name="assignment_evidence"
@@ -222,7 +235,7 @@ class Assignment(models.Model):
     @property
     def override_until(self) -> datetime | None:
         """Until when a rejection can be taken back."""
-        return self.submitted_at + timedelta(days=OVERRIDE_DAYS) if self.submitted_at else None
+        return override_until(self.submitted_at)
 
     @property
     def is_unmatched(self) -> bool:

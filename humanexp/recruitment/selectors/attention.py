@@ -64,17 +64,28 @@ class Attention:
 
 
 def attention(study: Study, tally: Tally | None = None) -> list[Attention]:
-    """The gravest first; empty when all is well. `tally`: of the page, where it has made one."""
+    """The gravest first; empty when all is well. `tally`: of the page, where it has made one.
+
+    With it, nothing is looked for in a state that nothing is in.
+    """
     campaigns = list(tally.campaigns.values() if tally is not None else Campaign.objects.filter(study=study))
-    recruiters = {campaign.environment for campaign in campaigns}
-    found = [*_pauses(recruiters), *_not_asked(campaigns), *_pictures(study)]
-    found += [*_differences(study), *_money(study, recruiters, tally), *_hits(study), *_payments(study)]
-    looks = (_removals, _proposals, _submissions, _not_submitted, _taken_over, _messages)
-    return found + [one for look in looks for one in look(study)]
+    if not campaigns:
+        return list(_pictures(study))
+    accounts = list(SenderLease.objects.filter(environment__in={campaign.environment for campaign in campaigns}))
+    found = [*_pauses(accounts), *_not_asked(campaigns), *_pictures(study), *_differences(study)]
+    found += [*_money(study, accounts, tally), *_hits(study), *_payments(study, tally), *_removals(study, campaigns)]
+    if tally is None or tally.people([AssignmentState.SUBMITTED]):
+        found += [*_proposals(study), *_submissions(study)]
+    if tally is None or tally.people(BEGUN):
+        found += [*_not_submitted(study, campaigns, tally), *_taken_over(campaigns)]
+    return [*found, *_messages(study)]
 
 
-def finished_not_submitted(study: Study) -> QuerySet[Assignment]:
-    """People who answered everything, or were kept from it by a damaged picture, and ran out of time to submit it."""
+def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None = None) -> QuerySet[Assignment]:
+    """People who answered everything, or were kept from it by a damaged picture, and ran out of time to submit it.
+
+    `campaigns`: the study's, where they were read already.
+    """
     now = clock.now()
     begun = Assignment.objects.filter(campaign__study=study, state__in=BEGUN, person__isnull=False, compensation=None)
     completed = Session.objects.filter(study=study, state=SessionState.COMPLETED)
@@ -82,9 +93,10 @@ def finished_not_submitted(study: Study) -> QuerySet[Assignment]:
     worked = Q(session__in=completed) | Q(session__in=kept_from.values("session"))
     finished = begun.filter(worked).exclude(environment=Environment.LINK)
     over = Q(state=AssignmentState.RETURNED)
-    for campaign in Campaign.objects.filter(study=study, compensates=None):
-        ended = now - campaign.assignment_duration
-        over |= Q(campaign=campaign, state=AssignmentState.OPENED, opened_at__lt=ended)
+    for campaign in Campaign.objects.filter(study=study) if campaigns is None else campaigns:
+        if not campaign.is_compensation:
+            ended = now - campaign.assignment_duration
+            over |= Q(campaign=campaign, state=AssignmentState.OPENED, opened_at__lt=ended)
     # a bonus on other work of the same person names the assignment that it is for
     cause = Concat(Value("assignment-"), Cast(OuterRef("pk"), CharField()), output_field=CharField())
     paid = Payment.objects.filter(kind=PaymentKind.COMPENSATION, assignment__person=OuterRef("person"), cause=cause)
@@ -92,8 +104,10 @@ def finished_not_submitted(study: Study) -> QuerySet[Assignment]:
     return waiting.select_related("person__participant", "session", "campaign").order_by("pk")
 
 
-def _pauses(recruiters: Collection[str]) -> Iterator[Attention]:
-    for row in SenderLease.objects.filter(environment__in=recruiters).exclude(pause=Pause.NO):
+def _pauses(accounts: Collection[SenderLease]) -> Iterator[Attention]:
+    for row in accounts:
+        if row.pause == Pause.NO:
+            continue
         yield Attention(
             text=f"{row.get_environment_display()}: {row.pause_detail}",
             tone="bad",
@@ -128,7 +142,7 @@ def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
 
 
 def _differences(study: Study) -> Iterator[Attention]:
-    found = list(open_differences(study))
+    found = list(open_differences(study).values_list("pk", flat=True))
     if found:
         yield Attention(
             text=ngettext(
@@ -142,7 +156,7 @@ def _differences(study: Study) -> Iterator[Attention]:
             resolution=_(
                 "Bonuses that it concerns wait; all else is paid. Look at what each side says, and say what it is."
             ),
-            subject_pk=found[0].pk,
+            subject_pk=found[0],
             count=len(found),
         )
 
@@ -168,11 +182,11 @@ def _pictures(study: Study) -> Iterator[Attention]:
         )
 
 
-def _money(study: Study, recruiters: Collection[str], tally: Tally | None) -> Iterator[Attention]:
-    accounts = list(SenderLease.objects.filter(environment__in=recruiters, balance_cents__isnull=False))
-    sums = money_of(study, tally) if accounts else None
+def _money(study: Study, accounts: Collection[SenderLease], tally: Tally | None) -> Iterator[Attention]:
+    asked = [account for account in accounts if account.balance_cents is not None]
+    sums = money_of(study, tally) if asked else None
     due = sums.submitted_cents + sums.promised_extra_cents if sums else 0
-    for account in accounts:
+    for account in asked:
         if account.balance_cents is not None and account.balance_cents < due:
             yield Attention(
                 text=_("%(where)s: %(owed)s dollars are due, and %(left)s are in the account.")
@@ -191,10 +205,10 @@ def _money(study: Study, recruiters: Collection[str], tally: Tally | None) -> It
 
 
 def _proposals(study: Study) -> Iterator[Attention]:
-    waiting = list(proposed_rejections(study))
+    waiting = list(proposed_rejections(study).values_list("assignment_id", "assignment__auto_approves_at"))
     if waiting:
-        first = waiting[0].assignment
-        until = date_format(first.auto_approves_at, "j F, H:i") if first.auto_approves_at else "–"
+        first, approved_at = waiting[0]
+        until = date_format(approved_at, "j F, H:i") if approved_at else "–"
         yield Attention(
             text=ngettext(
                 "%(count)d rejection waits for a second person.",
@@ -208,13 +222,13 @@ def _proposals(study: Study) -> Iterator[Attention]:
                 "%(until)s UTC."
             )
             % {"until": until},
-            subject_pk=first.pk,
+            subject_pk=first,
             count=len(waiting),
         )
 
 
-def _removals(study: Study) -> Iterator[Attention]:
-    for found in disposals(study):
+def _removals(study: Study, campaigns: Collection[Campaign]) -> Iterator[Attention]:
+    for found in disposals(study, campaigns):
         numbers = {
             "where": capfirst(str(Environment(found.environment).label)),
             "n": found.hits,
@@ -263,6 +277,8 @@ def _left_open(found: Disposal) -> Iterator[str]:
 
 def _hits(study: Study) -> Iterator[Attention]:
     writes = HitWrite.objects.filter(hit__campaign__study=study).select_related("hit")
+    if not writes.filter(state__in=(WriteState.REFUSED, WriteState.SENDING)).exists():
+        return  # hardly ever is there any: one question in the place of two
     # A HIT that was stopped before it was sent is refused on purpose.
     refused = writes.filter(state=WriteState.REFUSED, hit__campaign__state="live").exclude(kind=HitWriteKind.EXPIRE)
     for write in refused[:MOST]:
@@ -283,9 +299,10 @@ def _hits(study: Study) -> Iterator[Attention]:
         )
 
 
-def _payments(study: Study) -> Iterator[Attention]:
-    waiting = waiting_payments(study)
-    for payment in waiting.filter(state=WriteState.REFUSED)[:MOST]:
+def _payments(study: Study, tally: Tally | None) -> Iterator[Attention]:
+    waiting = waiting_payments(study).select_related(None)
+    refused, sending = (tally is None or tally.rows(state=state) for state in (WriteState.REFUSED, WriteState.SENDING))
+    for payment in waiting.filter(state=WriteState.REFUSED)[:MOST] if refused else ():
         yield Attention(
             text=f"A {payment.get_kind_display()} was refused: {payment.last_error}",
             tone="bad",
@@ -293,7 +310,7 @@ def _payments(study: Study) -> Iterator[Attention]:
             resolution=_("Remove the cause and have it sent again."),
             subject_pk=payment.pk,
         )
-    stuck = waiting.filter(state=WriteState.SENDING).exclude(last_error="").first()
+    stuck = waiting.filter(state=WriteState.SENDING).exclude(last_error="").first() if sending else None
     if stuck is not None:
         yield Attention(
             text=f"A payment is on its way since {stuck.created_at:%d %B %H:%M}: {stuck.last_error}",
@@ -346,8 +363,11 @@ def _submissions(study: Study) -> Iterator[Attention]:
         )
 
 
-def _not_submitted(study: Study) -> Iterator[Attention]:
-    found = list(finished_not_submitted(study).values_list("pk", flat=True))
+def _not_submitted(study: Study, campaigns: Collection[Campaign], tally: Tally | None) -> Iterator[Attention]:
+    some_finished = tally is None or any(row.finished for row in tally.known if row.state in BEGUN)
+    if not (some_finished or DamagedPicture.objects.exists()):
+        return
+    found = list(finished_not_submitted(study, campaigns).values_list("pk", flat=True))
     count = len(found)
     if count:
         yield Attention(
@@ -364,20 +384,18 @@ def _not_submitted(study: Study) -> Iterator[Attention]:
         )
 
 
-def _taken_over(study: Study) -> Iterator[Attention]:
+def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     """One assignment id under two people: returned by the first, accepted by the second."""
-    # the recruiter lists one of them: the other is one that we saw begin
-    # few among many: an index tells their keys
-    few = Assignment.objects.filter(campaign__in=Campaign.objects.filter(study=study), state__in=BEGUN)
-    begun = Assignment.objects.filter(pk__in=few).exclude(environment=Environment.LINK)
+    # the recruiter lists one of them: the other is one that we saw begin; few among many, whose names an index tells
+    begun = Assignment.objects.filter(campaign__in=campaigns, state__in=BEGUN).exclude(environment=Environment.LINK)
     namesakes = Assignment.objects.filter(
         environment=OuterRef("environment"), assignment_id=OuterRef("assignment_id")
     ).exclude(pk=OuterRef("pk"))
-    twice = begun.filter(Exists(namesakes)).order_by("pk").values_list("assignment_id", flat=True)
-    ids = list(dict.fromkeys(twice))
+    twice = begun.filter(Exists(namesakes)).order_by().values_list("pk", "assignment_id")
+    ids = list(dict.fromkeys(assignment_id for _pk, assignment_id in sorted(twice)))
     count = len(ids)
     if count:
-        last = Assignment.objects.filter(campaign__study=study, assignment_id=ids[0]).order_by("-pk").first()
+        last = Assignment.objects.filter(campaign__in=campaigns, assignment_id=ids[0]).order_by("-pk").first()
         yield Attention(
             text=ngettext(
                 "%(count)d assignment was returned and taken by somebody else under the same id.",
@@ -397,7 +415,7 @@ def _taken_over(study: Study) -> Iterator[Attention]:
 
 def _messages(study: Study) -> Iterator[Attention]:
     refused = Message.objects.filter(environment__in=Environment.values, state=WriteState.REFUSED)
-    lost = list(refused.filter(assignment__campaign__study=study))
+    lost = list(refused.filter(assignment__campaign__study=study).values_list("assignment_id", "last_error"))
     count = len(lost)
     if count:
         yield Attention(
@@ -406,10 +424,10 @@ def _messages(study: Study) -> Iterator[Attention]:
                 "%(count)d messages did not reach their people, or nobody knows: %(why)s",
                 count,
             )
-            % {"count": count, "why": lost[0].last_error},
+            % {"count": count, "why": lost[0][1]},
             tone="note",
             kind="notice",
             resolution=_("Write again where it matters."),
-            subject_pk=lost[0].assignment_id,
+            subject_pk=lost[0][0],
             count=count,
         )

@@ -9,7 +9,7 @@ from datetime import timedelta
 from statistics import median
 
 from django.conf import settings
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from humanexp.core import clock
@@ -21,7 +21,7 @@ from humanexp.experiments.moments import Epoch
 from humanexp.experiments.working_time import FINISHED
 from humanexp.recruitment.facts import advertisement
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
-from humanexp.recruitment.selectors.tally import free_sessions
+from humanexp.recruitment.selectors.tally import Tally, free_sessions
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
 
 #: What a suggested reward pays for an hour.
@@ -46,11 +46,12 @@ class SuggestedTerms:
     contact: str
 
 
-def suggested_terms(study: Study) -> SuggestedTerms:
-    """From the study's own `[recruitment]` table where it has one, else from its length."""
+def suggested_terms(study: Study, tally: Tally | None = None) -> SuggestedTerms:
+    """From the study's own `[recruitment]` table where it has one, else from its length. `tally`: as for
+    `free_sessions`."""
     stated = study.configuration.get("recruitment") or {}
     minutes = int(stated.get("estimated_minutes") or estimated_minutes(study))
-    free = free_sessions(study)
+    free = free_sessions(study, tally)
     reward_cents = stated.get("reward_cents")
     if reward_cents is None:
         reward_cents = round(SUGGESTED_HOURLY_CENTS * minutes / 60 / 5) * 5
@@ -68,15 +69,6 @@ def suggested_terms(study: Study) -> SuggestedTerms:
 
 def campaigns_of(study: Study) -> QuerySet[Campaign]:
     return Campaign.objects.filter(study=study)
-
-
-def hits_by_state(study: Study) -> dict[int, dict[str, int]]:
-    """How many HITs of each campaign are in which state."""
-    groups = Hit.objects.filter(campaign__study=study).order_by("state").values_list("campaign", "state")
-    found: dict[int, dict[str, int]] = {}
-    for campaign, state, count in groups.annotate(n=Count("pk")):
-        found.setdefault(campaign, {})[state] = count
-    return found
 
 
 def campaign_by_entry(entry: str) -> Campaign:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -41,10 +42,11 @@ class Disposal:
         return self.at <= clock.now()
 
 
-def disposals(study: Study) -> list[Disposal]:
-    """One of each recruiter, where there is anything to lose; nothing is said before the notice."""
+def disposals(study: Study, campaigns: Collection[Campaign]) -> list[Disposal]:
+    """One of each recruiter, where there is anything to lose; nothing is said before the notice. `campaigns`: all of
+    the study."""
     before = clock.now() - KEPT + NOTICE
-    if not Campaign.objects.filter(study=study, launched_at__lte=before).exists():
+    if not any(campaign.launched_at <= before for campaign in campaigns):
         return []
     found: dict[str, list[tuple[datetime, Any]]] = defaultdict(list)
     for hit in _with_open_ends(study, before):

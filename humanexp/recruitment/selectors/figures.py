@@ -168,7 +168,6 @@ def money_of(study: Study, tally: Tally | None = None) -> Money:
     quoted_running = sum(campaign.quoted_cents for campaign in running.values())
     confirmed = [row for row in tally.payments if row.state == CONFIRMED]
     waiting = [row for row in tally.payments if row.state != CONFIRMED]
-    oldest = min((row.oldest for row in waiting), default=None)
 
     def approved(*, pays_out: bool) -> int:
         rows = (row for row in confirmed if capabilities_of(row.environment).pays_out is pays_out)
@@ -189,15 +188,16 @@ def money_of(study: Study, tally: Tally | None = None) -> Money:
         submitted_cents=places_cents(tally.campaigns, tally.places, (AssignmentState.SUBMITTED,)),
         confirmed=_count(confirmed),
         waiting=_count(waiting),
-        oldest_waiting=clock.now() - oldest if oldest else None,
+        oldest_waiting=clock.now() - tally.waiting_since if tally.waiting_since else None,
     )
 
 
-def payable_sum(study: Study) -> tuple[int, int]:
-    """How many people can be paid now, and what that costs with fees: as `settle` would plan it."""
+def payable_sum(study: Study, tally: Tally | None = None) -> tuple[int, int]:
+    """How many people can be paid now, and what that costs with fees: as `settle` would plan it. `tally`: of a page
+    that has made it already."""
     groups = payable(study).select_related(None).order_by()
     counted = list(groups.values_list("campaign", "hit__max_assignments").annotate(n=Count("pk")))
-    campaigns = Campaign.objects.in_bulk([pk for pk, _size, _n in counted])
+    campaigns = tally.campaigns if tally is not None else Campaign.objects.in_bulk([pk for pk, _size, _n in counted])
     # a submission whose HIT is not known costs what one place alone does, see `reward_fee_cents`
     cents = sum(n * place_cents(campaigns[pk], size or 1) for pk, size, n in counted)
     return sum(n for _pk, _size, n in counted), cents
@@ -219,11 +219,16 @@ def payment_summary(study: Study) -> dict[str, int]:
     }
 
 
-def is_recruiting(study: Study) -> bool:
+def is_recruiting(study: Study, tally: Tally | None = None) -> bool:
     """Whether anybody can begin or is under way; where nobody was ever recruited, the study's own state says it."""
-    campaigns = Campaign.objects.filter(study=study)
-    if not campaigns.exists() or campaigns.exclude(state=CampaignState.STOPPED).exists():
+    if tally is not None:
+        states = {campaign.state for campaign in tally.campaigns.values()}
+    else:
+        states = set(Campaign.objects.filter(study=study).order_by().values_list("state", flat=True))
+    if not states or states != {CampaignState.STOPPED}:
         return True
+    if tally is not None:
+        return tally.people([AssignmentState.OPENED]) > 0
     return Assignment.objects.filter(campaign__study=study, state=AssignmentState.OPENED).exists()
 
 

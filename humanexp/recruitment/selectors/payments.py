@@ -59,7 +59,7 @@ def waiting_payments(study: Study) -> QuerySet[Payment]:
 
 def ledger(study: Study, *, state: str = "", kind: str = "", query: str = "") -> QuerySet[Payment]:
     """Newest first; `query` is looked for in codes, causes and reasons."""
-    found = _one_by_one(study).select_related(*_SHOWN).order_by("-pk")
+    found = _listed(_one_by_one(study))
     if state:
         found = found.filter(state=state)
     if kind:
@@ -74,9 +74,8 @@ def ledger(study: Study, *, state: str = "", kind: str = "", query: str = "") ->
 
 
 def latest_payments(study: Study, count: int) -> list[Payment]:
-    """The newest rows of the ledger; told by their keys first, so that no other column is sorted."""
-    keys = _one_by_one(study).order_by("-pk").values_list("pk", flat=True)
-    return list(_payments(study).filter(pk__in=list(keys[:count])).order_by("-pk"))
+    """The newest rows of the ledger."""
+    return list(_listed(_one_by_one(study))[:count])
 
 
 def ledger_rows(study: Study, *, state: str = "", kind: str = "", query: str = "") -> Iterator[dict[str, Any]]:
@@ -112,10 +111,19 @@ def _submitted(study: Study, which: Q) -> QuerySet[Assignment]:
 
 
 def _payments(study: Study) -> QuerySet[Payment]:
-    return Payment.objects.filter(campaign__study=study).select_related(*_SHOWN)
+    rows = Payment.objects.filter(campaign__study=study)
+    return rows.select_related("assignment", "assignment__person__participant", "campaign")
 
 
-_SHOWN = ("assignment", "assignment__person__participant", "campaign")
+def _listed(payments: QuerySet[Payment]) -> QuerySet[Payment]:
+    """Newest first, with what a page or a file says of each, and no more."""
+    return payments.select_related("assignment__person__participant").only(*_LISTED).order_by("-pk")
+
+
+_LISTED = (
+    "environment", "kind", "cause", "amount_cents", "fee_cents", "state", "last_error", "created_at", "confirmed_at",
+    "reason", "assignment__person__participant__code",
+)  # fmt: skip
 
 
 def _one_by_one(study: Study) -> QuerySet[Payment]:

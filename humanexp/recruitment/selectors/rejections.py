@@ -12,7 +12,7 @@ from django.db.models import Case, Exists, F, OuterRef, QuerySet, When
 from humanexp.core import clock
 from humanexp.experiments.models import Session, Study
 from humanexp.recruitment.models import Assignment, Environment, Payment, PaymentKind, RejectionProposal, ReviewPolicy
-from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS, UNMATCHED
+from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS, UNMATCHED, override_until
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
 from humanexp.screening import selectors as screening
 
@@ -21,12 +21,11 @@ from humanexp.screening import selectors as screening
 class RejectedWork:
     """One rejection, and until when a person can override it."""
 
-    assignment: Assignment
+    #: its primary key
+    assignment: int
+    #: the person's code; empty where nobody is known
+    participant: str
     reason: str
-    #: what stood on record, and what the person who rejected it wrote down
-    signs: tuple[str, ...]
-    evidence: str
-    rejected_at: datetime | None
     override_until: datetime | None
 
     @property
@@ -71,20 +70,16 @@ def rejections(study: Study, most: int | None = None) -> list[RejectedWork]:
     rejected = Assignment.objects.filter(campaign__study=study, state=AssignmentState.REJECTED)
     is_final = Case(When(submitted_at__lte=clock.now() - timedelta(days=OVERRIDE_DAYS), then=1), default=0)
     ordered = rejected.order_by(is_final, F("submitted_at").asc(nulls_last=True), "pk")
-    found = []
-    for assignment in ordered.select_related("person__participant", "session", "rejection", "campaign")[:most]:
-        ours = getattr(assignment, "rejection", None)  # none where it was rejected elsewhere
-        found.append(
-            RejectedWork(
-                assignment=assignment,
-                reason=assignment.rejection_reason,
-                signs=tuple(ours.signs) if ours else (),
-                evidence=ours.evidence if ours else "",
-                rejected_at=assignment.decided_at,
-                override_until=assignment.override_until,
-            )
+    # told by their keys first, so that no other column is sorted
+    keys = list(ordered.values_list("pk", flat=True)[:most])
+    columns = ("pk", "person__participant__code", "rejection_reason", "submitted_at")
+    found = {
+        pk: RejectedWork(
+            assignment=pk, participant=participant or "", reason=reason, override_until=override_until(submitted_at)
         )
-    return found
+        for pk, participant, reason, submitted_at in Assignment.objects.filter(pk__in=keys).values_list(*columns)
+    }
+    return [found[key] for key in keys if key in found]
 
 
 def pay_states(sessions: Sequence[Session]) -> Mapping[int, str]:

@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet
 
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, SessionState, Study
 from humanexp.experiments.working_time import FINISHED
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
-from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState
+from humanexp.recruitment.selectors.payments import UNCONFIRMED
+from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,16 @@ class PlaceCount:
     campaign: int
     #: None where the recruiter has not told the HIT yet
     hit_size: int | None
+    state: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HitCount:
+    """HITs of one campaign and one size in one state."""
+
+    campaign: int
+    size: int
     state: str
     count: int
 
@@ -55,7 +66,6 @@ class Paid:
     count: int
     amount_cents: int
     fee_cents: int
-    oldest: datetime
 
     @property
     def cents(self) -> int:
@@ -68,11 +78,21 @@ class Tally:
 
     campaigns: Mapping[int, Campaign]
     places: tuple[PlaceCount, ...]
+    hits: tuple[HitCount, ...]
     known: tuple[PeopleCount, ...]
     payments: tuple[Paid, ...]
+    #: when the oldest payment was promised that is not confirmed
+    waiting_since: datetime | None
 
     def people(self, states: Collection[str]) -> int:
         return sum(row.count for row in self.places if row.state in states)
+
+    def hits_by_state(self, campaign: int) -> dict[str, int]:
+        found: Counter[str] = Counter()
+        for row in self.hits:
+            if row.campaign == campaign:
+                found[row.state] += row.count
+        return found
 
     def cents(self, states: Collection[str]) -> int:
         return sum(row.cents for row in self.payments if row.state in states)
@@ -88,24 +108,46 @@ class Tally:
 
 def tally_of(study: Study) -> Tally:
     campaigns = {campaign.pk: campaign for campaign in Campaign.objects.filter(study=study)}
-    payments = Payment.objects.filter(campaign__in=list(campaigns)).order_by()
-    sums = payments.values("campaign", "kind", "state", "environment").annotate(
-        count=Count("pk"),
-        amount_cents=Sum("amount_cents"),
-        fee_cents=Sum("fee_cents"),
-        oldest=Min("created_at"),
-    )
-    standing = _standing(campaigns)
+    standing, hits, payments = _standing(campaigns), _hits(campaigns), tuple(_paid(campaigns))
     return Tally(
         campaigns=campaigns,
-        places=tuple(_places(campaigns, standing)),
+        places=tuple(_places(campaigns, standing, hits)),
+        hits=hits,
         known=tuple(_known(study, campaigns, standing)),
-        payments=tuple(Paid(**row) for row in sums),
+        payments=payments,
+        waiting_since=_waiting_since(campaigns) if any(row.state != WriteState.CONFIRMED for row in payments) else None,
     )
+
+
+def _paid(campaigns: Collection[int]) -> Iterator[Paid]:
+    """A study pays few different amounts: payments of one are counted, and nothing is added up row by row."""
+    rows = Payment.objects.filter(campaign__in=list(campaigns)).order_by()
+    kinds = rows.values_list("campaign", "kind", "state", "environment", "amount_cents", "fee_cents")
+    sums: dict[tuple[int, str, str, str], Counter[str]] = {}
+    for campaign, kind, state, environment, amount_cents, fee_cents, count in kinds.annotate(n=Count("*")):
+        found = sums.setdefault((campaign, kind, state, environment), Counter())
+        found.update(count=count, amount_cents=count * amount_cents, fee_cents=count * fee_cents)
+    for (campaign, kind, state, environment), found in sums.items():
+        yield Paid(
+            campaign=campaign,
+            kind=kind,
+            state=state,
+            environment=environment,
+            count=found["count"],
+            amount_cents=found["amount_cents"],
+            fee_cents=found["fee_cents"],
+        )
+
+
+def _waiting_since(campaigns: Collection[int]) -> datetime | None:
+    """Few among many: with their kinds, an index finds them."""
+    waiting = Payment.objects.filter(campaign__in=list(campaigns), kind__in=PaymentKind.values, state__in=UNCONFIRMED)
+    oldest: datetime | None = waiting.aggregate(at=Min("created_at"))["at"]
+    return oldest
 
 
 def place_counts(campaigns: Collection[int]) -> tuple[PlaceCount, ...]:
-    return tuple(_places(campaigns, _standing(campaigns)))
+    return tuple(_places(campaigns, _standing(campaigns), _hits(campaigns)))
 
 
 def people_counts(study: Study, campaigns: Collection[int]) -> tuple[PeopleCount, ...]:
@@ -126,22 +168,40 @@ class _Standing:
 
 
 def _standing(campaigns: Collection[int]) -> list[_Standing]:
-    groups = Assignment.objects.filter(campaign__in=list(campaigns)).order_by().values("campaign", "state")
-    counted = groups.annotate(
-        count=Count("pk"),
-        in_hits=Count("hit"),
-        people=Count("person"),
-        begun=Count("session", filter=Q(person__isnull=False)),
+    """Nearly everybody has a person and a session: the others lie in an index of their own."""
+    groups = Assignment.objects.filter(campaign__in=list(campaigns)).order_by().values_list("campaign", "state")
+    counted = list(groups.annotate(count=Count("*"), in_hits=Count("hit")))
+    lacking = groups.filter(Q(person=None) | Q(session=None)).annotate(
+        nobody=Count("pk", filter=Q(person=None)), not_begun=Count("pk", filter=Q(person__isnull=False))
     )
-    return [_Standing(**row) for row in counted]
+    without = {(campaign, state): (nobody, not_begun) for campaign, state, nobody, not_begun in lacking}
+    found = []
+    for campaign, state, count, in_hits in counted:
+        nobody, not_begun = without.get((campaign, state), (0, 0))
+        people = count - nobody
+        found.append(
+            _Standing(
+                campaign=campaign, state=state, count=count, in_hits=in_hits, people=people, begun=people - not_begun
+            )
+        )
+    return found
 
 
-def _places(campaigns: Collection[int], standing: Collection[_Standing]) -> Iterator[PlaceCount]:
+def _hits(campaigns: Collection[int]) -> tuple[HitCount, ...]:
+    alike = Hit.objects.filter(campaign__in=list(campaigns)).values_list("campaign", "max_assignments", "state")
+    counted = alike.order_by("campaign", "state", "max_assignments").annotate(n=Count("*"))
+    return tuple(
+        HitCount(campaign=campaign, size=size, state=state, count=count) for campaign, size, state, count in counted
+    )
+
+
+def _places(
+    campaigns: Collection[int], standing: Collection[_Standing], hits: Collection[HitCount]
+) -> Iterator[PlaceCount]:
     """By the size of their HITs: nearly all of a campaign have one size, and those of other sizes are looked at."""
     sizes: dict[int, Counter[int]] = {}
-    hits = Hit.objects.filter(campaign__in=list(campaigns)).order_by().values_list("campaign", "max_assignments")
-    for campaign, size, count in hits.annotate(n=Count("pk")):
-        sizes.setdefault(campaign, Counter())[size] = count
+    for alike in hits:
+        sizes.setdefault(alike.campaign, Counter())[alike.size] += alike.count
     usual = {campaign: max(counts, key=lambda size: counts[size]) for campaign, counts in sizes.items()}
     unusual: dict[tuple[int, str], dict[int, int]] = {}
     if any(len(counts) > 1 for counts in sizes.values()):
@@ -164,8 +224,9 @@ def _places(campaigns: Collection[int], standing: Collection[_Standing]) -> Iter
 def _known(study: Study, campaigns: Collection[int], standing: Collection[_Standing]) -> Iterator[PeopleCount]:
     """Most have finished: those who have not are looked at."""
     unfinished = Session.objects.filter(study=study, state__in=[one for one in SessionState if one not in FINISHED])
-    rows = Assignment.objects.filter(campaign__in=list(campaigns), person__isnull=False, session__in=unfinished)
-    groups = rows.order_by().values_list("campaign", "state").annotate(n=Count("pk"))
+    # By their sessions, which are few; those of other campaigns are in no row of `standing`.
+    rows = Assignment.objects.filter(person__isnull=False, session__in=unfinished)
+    groups = rows.order_by().values_list("campaign", "state").annotate(n=Count("*"))
     missing = {(campaign, state): count for campaign, state, count in groups}
     for row in standing:
         yield PeopleCount(
@@ -204,6 +265,7 @@ def unaccepted_places(campaign: Campaign) -> int:
 
 def free_sessions(study: Study, tally: Tally | None = None) -> int:
     """Sessions of the plan that nobody keeps and no live campaign has promised. `tally`: as for `places_left`."""
-    promising = study.campaigns.filter(state=CampaignState.LIVE, compensates=None)
+    campaigns = tally.campaigns.values() if tally is not None else study.campaigns.all()
+    promising = (one for one in campaigns if one.state == CampaignState.LIVE and not one.is_compensation)
     promised = sum(places_left(campaign, tally) for campaign in promising)
     return max(0, study.planned_sessions - experiments.kept_slots(study) - promised)

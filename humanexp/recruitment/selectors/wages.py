@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Population, Session, SessionState, Study
-from humanexp.experiments.working_time import FINISHED, active_minutes, measured, unmeasured
+from humanexp.experiments.working_time import FINISHED, measured, minutes_of, unmeasured
 from humanexp.recruitment import pricing
 from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
@@ -60,7 +60,11 @@ class Wage:
 class TopUpRow:
     """One person who worked for less than the floor."""
 
-    assignment: Assignment
+    #: its primary key
+    assignment: int
+    environment: str
+    #: the person's code
+    participant: str
     active_minutes: float
     #: with every bonus so far
     hourly_cents: int
@@ -96,14 +100,14 @@ def wage_of(study: Study, tally: Tally | None = None) -> Wage:
     A study whose campaigns pay nobody is unpaid; one without a campaign is taken at its suggested reward. With the
     tally of a page that has made it already, nobody is counted again.
     """
-    campaigns = Campaign.objects.filter(study=study, compensates=None)
-    paid = campaigns.exclude(reward_cents=0)
-    newest = paid.first()
-    if newest is None:
+    stored = tally.campaigns.values() if tally is not None else Campaign.objects.filter(study=study)
+    campaigns = [campaign for campaign in stored if not campaign.is_compensation]
+    paid = [campaign for campaign in campaigns if campaign.reward_cents]
+    if not paid:
         terms = suggested_terms(study)
-        reward_cents = 0 if campaigns.exists() else terms.reward_cents
+        reward_cents = 0 if campaigns else terms.reward_cents
         return wage_at(study, reward_cents=reward_cents, stated_minutes=terms.estimated_minutes)
-    took = _minutes_of(study, ENOUGH)
+    newest, took = paid[0], _minutes_of(study, ENOUGH)
     paid_pks = {campaign.pk for campaign in paid}
     known = tally.known if tally is not None else people_counts(study, paid_pks)
     listed = [row for row in known if row.campaign in paid_pks and row.state in LISTED]
@@ -165,53 +169,54 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
     floor = settings.WAGE_FLOOR_CENTS if floor_cents is None else floor_cents
     worked = Assignment.objects.filter(campaign__study=study, campaign__reward_cents__gt=0, state__in=LISTED)
     worked = worked.filter(campaign__compensates=None, person__isnull=False)
-    paid = _sums(Payment.objects.filter(campaign__in=Campaign.objects.filter(study=study)))
+    # few among many: by their keys, which an index tells
+    extras = Payment.objects.filter(campaign__in=Campaign.objects.filter(study=study), kind__in=EXTRAS)
+    paid = _sums(Payment.objects.filter(pk__in=extras))
     minutes, earned_by, unknown = {}, {}, 0
-    for pk, session, reward_cents, active_s in _doubted(study, worked, floor):
+    for pk, reward_cents, active_s in _doubted(study, worked, floor):
         earned = reward_cents + paid.get(pk, 0)
         if active_s is None:
             unknown += 1
         elif _missing_cents(active_s / 60, floor, earned) > 0:
-            minutes[session], earned_by[pk] = active_s / 60, earned
-    people = worked.filter(pk__in=list(earned_by)).select_related("person__participant").order_by("pk")
-    campaigns = Campaign.objects.filter(study=study).in_bulk()
+            minutes[pk], earned_by[pk] = active_s / 60, earned
+    people = Assignment.objects.filter(pk__in=list(earned_by)).order_by("pk")
     rows, fee = [], 0
-    for assignment in people.only("environment", "campaign", "session", "state", "person__participant__code"):
-        assignment.campaign = campaigns[assignment.campaign_id]
-        active, earned = minutes[assignment.session_id], earned_by[assignment.pk]
-        missing = _missing_cents(active, floor, earned)
+    for pk, environment, participant in people.values_list("pk", "environment", "person__participant__code"):
+        missing = _missing_cents(minutes[pk], floor, earned_by[pk])
         rows.append(
             TopUpRow(
-                assignment=assignment,
-                active_minutes=active,
-                hourly_cents=pricing.hourly_cents(reward_cents=earned, minutes=active) or 0,
+                assignment=pk,
+                environment=environment,
+                participant=participant,
+                active_minutes=minutes[pk],
+                hourly_cents=pricing.hourly_cents(reward_cents=earned_by[pk], minutes=minutes[pk]) or 0,
                 bonus_cents=missing,
             )
         )
-        fee += fees_of(assignment.environment).bonus_fee_cents(missing)
+        fee += fees_of(environment).bonus_fee_cents(missing)
     return TopUpPlan(floor_cents=floor, rows=tuple(rows), fee_cents=fee, unknown=unknown)
 
 
-def _doubted(
-    study: Study, worked: QuerySet[Assignment], floor: int
-) -> Iterator[tuple[int, int | None, int, float | None]]:
-    """Who may have worked for less than the floor: assignment, session, reward, and seconds of work, where known.
+def _doubted(study: Study, worked: QuerySet[Assignment], floor: int) -> Iterator[tuple[int, int, float | None]]:
+    """Who may have worked for less than the floor: assignment, reward, and seconds of work, where known.
 
     The working time is kept beside each session, so an index leaves out everybody else by the lowest reward. It is
     measured now where a job has not kept it yet.
     """
-    sessions, columns = Session.objects.filter(study=study).order_by(), ("pk", "session_id", "campaign__reward_cents")
+    sessions, columns = Session.objects.filter(study=study).order_by(), ("pk", "campaign__reward_cents")
     rewards = Campaign.objects.filter(study=study, reward_cents__gt=0).values_list("reward_cents", flat=True)
     enough_s = 3600 * min(rewards, default=0) / max(floor, 1) - 1  # what is missing is told of whole seconds
     long = sessions.filter(completed_at__isnull=False, state__in=FINISHED, active_s__gt=enough_s)
     yield from worked.filter(session__in=long).order_by().values_list(*columns, "session__active_s")
     new = unmeasured().filter(study=study)
     known = measured(list(new.order_by().values_list("pk", flat=True)))
-    taken_back = sessions.filter(completed_at__isnull=False, state=SessionState.WITHDRAWN)
-    parts = [worked.filter(session__in=part) for part in (new, sessions.filter(completed_at=None), taken_back)]
+    # told apart so that the beginning of an index names each
+    under_way = sessions.filter(completed_at=None).exclude(state=SessionState.WITHDRAWN)
+    taken_back = sessions.filter(state=SessionState.WITHDRAWN)
+    parts = [worked.filter(session__in=part) for part in (new, under_way, taken_back)]
     for part in (*parts, worked.filter(session=None)):
-        for pk, session, reward_cents in part.order_by().values_list(*columns):
-            yield pk, session, reward_cents, known.get(session)
+        for pk, reward_cents, session in part.order_by().values_list(*columns, "session_id"):
+            yield pk, reward_cents, known.get(session)
 
 
 def _missing_cents(minutes: float, floor_cents: int, earned_cents: int) -> int:
@@ -229,9 +234,10 @@ def quantile(ordered: list[float], share: float) -> float:
 
 def _minutes_of(study: Study, newest: int) -> dict[int, float]:
     """Scripted participants are no measure of it."""
-    people = Session.objects.filter(counting(), study=study, study__population=Population.PEOPLE)
-    people = people.filter(state__in=FINISHED, completed_at__isnull=False)
-    return active_minutes(people.order_by("-pk").values_list("pk", flat=True)[:newest])
+    if study.population != Population.PEOPLE:
+        return {}
+    people = Session.objects.filter(counting(), study=study, state__in=FINISHED, completed_at__isnull=False)
+    return minutes_of(dict(people.order_by("-pk").values_list("pk", "active_s")[:newest]))
 
 
 def _minutes_of_pilots(study: Study) -> list[float]:

@@ -262,11 +262,13 @@ def top_up(
     wanted = selectors.top_up_plan(study, floor_cents)
     if not wanted.rows:
         raise Conflict("Nobody is below this floor.")
-    for environment in {row.assignment.environment for row in wanted.rows}:
+    for environment in {row.environment for row in wanted.rows}:
         check_confirmed(environment, wanted.total_cents, confirm_total_cents)
+    rows = Assignment.objects.select_related("campaign__study")
+    assignments = rows.in_bulk([row.assignment for row in wanted.rows])
     for row in wanted.rows:
         plan_bonus(
-            assignment=row.assignment,
+            assignment=assignments[row.assignment],
             amount_cents=row.bonus_cents,
             cause=f"{TOP_UP}-{wanted.floor_cents}",
             reason=MADE_UP.format(floor=money.dollars(wanted.floor_cents)),

@@ -19,6 +19,7 @@ from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.launch_page import campaign_rows, price_of
 from humanexp.recruitment.models import Environment
+from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
 from humanexp.recruitment.views.studies import refusals_told, study_page
 
@@ -29,10 +30,11 @@ def recruit(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST":
         return _launch(request, study)
     to = request.GET.get("to", "")
-    suggested = selectors.suggested_terms(study)
+    tally = selectors.tally_of(study)
+    suggested = selectors.suggested_terms(study, tally)
     initial = _initial(suggested, to if to in Environment.values else recruiters.preferred())
     form = LaunchForm(initial=initial, families=_families(request, study))
-    return _page(request, study, form, free_sessions=suggested.free_sessions)
+    return _page(request, study, form, tally, free_sessions=suggested.free_sessions)
 
 
 @study_page("GET")
@@ -79,16 +81,16 @@ def rejections(request: HttpRequest, study: Study) -> HttpResponse:
 def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     form = LaunchForm(request.POST, families=_families(request, study))
     if not form.is_valid():
-        return _page(request, study, form, status=422)
+        return _refused(request, study, form, 422)
     try:
         campaign = services.publish(study=study, by=user_of(request), **form.campaign)
     except CostNotConfirmed as error:
         form.add_error("confirm_total", error.message)
-        return _page(request, study, form, status=409)
+        return _refused(request, study, form, 409)
     except ApplicationError as error:
         field = next((name for name in error.fields if name in form.fields), None)
         form.add_error(field, error.message)
-        return _page(request, study, form, status=error.status_code)
+        return _refused(request, study, form, error.status_code)
     messages.success(
         request,
         _("Launched on %(environment)s.") % {"environment": campaign.get_environment_display()},
@@ -96,22 +98,25 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect("recruitment:recruit", slug=study.slug)
 
 
-def _page(
-    request: HttpRequest, study: Study, form: LaunchForm, status: int = 200, *, free_sessions: int | None = None
-) -> HttpResponse:
+def _refused(request: HttpRequest, study: Study, form: LaunchForm, status: int) -> HttpResponse:
     tally = selectors.tally_of(study)
-    if free_sessions is None:
-        free_sessions = selectors.free_sessions(study, tally)
+    free_sessions = selectors.free_sessions(study, tally)
+    return _page(request, study, form, tally, free_sessions=free_sessions, status=status)
+
+
+def _page(
+    request: HttpRequest, study: Study, form: LaunchForm, tally: Tally, *, free_sessions: int, status: int = 200
+) -> HttpResponse:
     terms = TermsForm(form.data if form.is_bound else {**form.initial})
     priced = price_of(study, terms, tally, free_sessions=free_sessions)
     budget = priced.budget if priced else selectors.budget_of(study, tally)
-    rows = campaign_rows(study, tally)
+    rows = campaign_rows(tally)
     context: dict[str, Any] = {
         "study": study,
         "form": form,
         "campaigns": rows,
         "n_launched": sum(not row["campaign"].is_compensation for row in rows),
-        "is_live": study.campaigns.filter(state=CampaignState.LIVE).exists(),
+        "is_live": any(campaign.state == CampaignState.LIVE for campaign in tally.campaigns.values()),
         "free_sessions": free_sessions,
         "attention": selectors.attention(study, tally),
         "excluded": selectors.exclusions(study.family).count(),

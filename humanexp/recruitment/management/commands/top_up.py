@@ -35,4 +35,4 @@ class Command(StudyCommand):
         services.top_up(
             study=study, floor_cents=floor, confirm_total_cents=money.cents(options["confirm_total"]), by=None
         )
-        self.send_to(row.assignment.environment for row in plan.rows)
+        self.send_to(row.environment for row in plan.rows)
