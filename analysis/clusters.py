@@ -114,3 +114,30 @@ def summed(contributions: FloatArray, codes: IntArray, count: int) -> FloatArray
 
     rows = csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(count, len(codes)))
     return np.asarray(rows @ contributions)
+
+
+def covariance(contributions: FloatArray, codes: IntArray, places: IntArray, shape: tuple[int, int]) -> FloatArray:
+    """Covariance of estimates to each of which other answers contribute, clustered one way.
+
+    Parameters
+    ----------
+    contributions : ndarray, shape (n,)
+        What each answer adds to the error of its estimate.
+    codes, places : ndarray of int, shape (n,)
+        Cluster of each answer, and the estimate to which it contributes.
+    shape : (int, int)
+        Number of clusters G and of estimates q.
+
+    Returns
+    -------
+    ndarray, shape (q, q)
+
+    Notes
+    -----
+    ``G / (G - 1)`` times the sum of squares and products, as in `clustered`.
+    """
+    from scipy.sparse import csr_array
+
+    sums = csr_array((contributions, (codes, places)), shape=shape)
+    sums.sum_duplicates()
+    return np.asarray((sums.T @ sums).toarray() * shape[0] / max(shape[0] - 1, 1))

@@ -34,7 +34,10 @@ _CLUSTER_WAIT_S = 10.0
 
 
 class SerialExecutor(Executor):
-    """Runs each call at once, in the thread that submits it."""
+    """Runs each call at once, in the thread that submits it.
+
+    Linear algebra takes one thread meanwhile, as in a child process: with two, sums are rounded in another order.
+    """
 
     #: calls worth submitting ahead
     in_flight = 1
@@ -48,8 +51,11 @@ class SerialExecutor(Executor):
             raise RuntimeError("cannot schedule new futures after shutdown")
         future: Future[R] = Future()
         future.set_running_or_notify_cancel()
+        from threadpoolctl import threadpool_limits
+
         try:
-            future.set_result(fn(*args, **kwargs))
+            with threadpool_limits(1, user_api="blas"):
+                future.set_result(fn(*args, **kwargs))
         except Exception as error:  # noqa: BLE001  an executor hands every outcome to its future
             future.set_exception(error)
         return future

@@ -13,8 +13,7 @@ AnalysisError
 │   ├── TooFewResponses
 │   ├── GridMismatch
 │   ├── LabelSpaceMismatch
-│   ├── BandsMissing
-│   └── NoCommonRange
+│   └── BandsMissing
 ├── ComputeUnavailable
 ├── StorageFailed
 ├── GeneratorUnavailable
@@ -90,10 +89,6 @@ class LabelSpaceMismatch(FitError):
 
 class BandsMissing(FitError):
     """A curve was fitted without bootstrap refits: fit it with n_bootstrap to compare it."""
-
-
-class NoCommonRange(FitError):
-    """The two curves were measured at different visual changes; there is nothing to compare."""
 
 
 class StorageFailed(AnalysisError):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from analysis.corruptions import NO_CORRUPTION
 
@@ -18,8 +18,7 @@ COMPARISONS = frozenset({"discrimination", "abx"})
 WITHDRAWN_GOLD = "withdrawn_gold"
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnsweredTrial:
+class AnsweredTrial(NamedTuple):
     """The columns of ``analysis.tables.TRIALS`` that rules read. None = hidden from the rules, or not measured."""
 
     position: int
@@ -126,11 +125,8 @@ def _role(row: Mapping[str, Any], withdrawn: Collection[str]) -> str:
 def _readable(trial: AnsweredTrial) -> AnsweredTrial:
     if trial.role in SENTINEL_ROLES or trial.role == "practice":
         return trial
+    if trial.task in COMPARISONS or (trial.corruption != NO_CORRUPTION and trial.visual_change > LIGHT_VISUAL_CHANGE):
+        return trial._replace(category=None, correct=None, response=None, rt_ms=None)
     if trial.task == "validation" and not trial.role.startswith("consistency"):
-        trial = replace(trial, response=None)
-    if trial.corruption == NO_CORRUPTION and trial.task not in COMPARISONS:
-        return trial
-    hidden = replace(trial, category=None, correct=None)
-    if trial.task in COMPARISONS or trial.visual_change > LIGHT_VISUAL_CHANGE:
-        hidden = replace(hidden, response=None, rt_ms=None)
-    return hidden
+        trial = trial._replace(response=None)
+    return trial if trial.corruption == NO_CORRUPTION else trial._replace(category=None, correct=None)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.agreement.posterior import kappa_interval
 from analysis.claims.agreement import ENOUGH_PICTURES, UNDEFINED, copied_text
+from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
 from analysis.summaries import one_row, plot_figure, screen
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class ErrorConsistency:
     accuracies : tuple of float
         Accuracies on these pictures.
     interval : tuple of float or None
-        Interval of kappa over pictures; None where kappa is undefined.
+        Interval of kappa over pictures, or over originals where pictures share them; None where kappa is undefined.
+    originals : int
+        Different originals behind the pictures; n where every picture has its own.
     """
 
     kappa: float
@@ -48,11 +52,12 @@ class ErrorConsistency:
     n: int
     accuracies: tuple[float, float]
     interval: tuple[float, float] | None
+    originals: int
 
     @property
     def shown(self) -> bool:
-        """Whether kappa is defined and rests on `ENOUGH_PICTURES`."""
-        return self.interval is not None and self.n >= ENOUGH_PICTURES
+        """Whether kappa is defined and rests on pictures of `ENOUGH_PICTURES` different originals."""
+        return self.interval is not None and self.originals >= ENOUGH_PICTURES
 
     @property
     def copied(self) -> float:
@@ -105,13 +110,17 @@ class ErrorConsistency:
         return plot_figure(error_consistency_figure(self), ax)
 
 
-def error_consistency(correct_a: ArrayLike, correct_b: ArrayLike, *, level: float = 0.95) -> ErrorConsistency:
+def error_consistency(
+    correct_a: ArrayLike, correct_b: ArrayLike, *, originals: ArrayLike | None = None, level: float = 0.95
+) -> ErrorConsistency:
     """Error consistency of two observers on the same pictures.
 
     Parameters
     ----------
     correct_a, correct_b : array-like of bool, shape (n,)
         Was the observer right on picture i? In the same order of pictures.
+    originals : array-like, shape (n,), optional
+        Original behind each picture; without them every picture is drawn by itself.
     level : float
         Level of the interval.
 
@@ -130,27 +139,115 @@ def error_consistency(correct_a: ArrayLike, correct_b: ArrayLike, *, level: floa
     -----
     Geirhos, Meding and Wichmann (2020), eqs. 1-3: ``kappa = (c_obs - c_exp) / (1 - c_exp)``,
     ``c_exp = p_a p_b + (1 - p_a)(1 - p_b)``. Their code gives 1 where ``c_exp = 1``; that is no measurement, and NaN
-    here, as in Klein et al. (2025).
+    here, as in Klein et al. (2025). Where pictures share originals, both arms of the interval grow by `stretch_of`.
     """
     first, second = _right_or_wrong(correct_a), _right_or_wrong(correct_b)
     if first.shape != second.shape:
         raise InvalidInput(f"The observers have {len(first)} and {len(second)} answers: one each per common picture.")
     if not len(first):
         raise TooFewResponses("The observers have no picture in common.")
-    return consistency_from_counts(
-        int(first.sum()), int(second.sum()), int((first & second).sum()), len(first), level=level
-    )
+    stretch, count = 1.0, len(first)
+    if originals is not None:
+        names, original = np.unique(np.asarray(originals), return_inverse=True)
+        if original.shape != first.shape:
+            raise InvalidInput("Originals have one entry per common picture.")
+        count = len(names)
+        stretch = stretch_of(first, second, original.astype(np.int64), level=level)
+    counts = int(first.sum()), int(second.sum()), int((first & second).sum()), len(first)
+    return consistency_from_counts(*counts, originals=count, stretch=stretch, level=level)
 
 
-def consistency_from_counts(right_a: int, right_b: int, both: int, n: int, *, level: float = 0.95) -> ErrorConsistency:
-    """Error consistency of two observers from the counts of `kappa_from_counts`."""
+def consistency_from_counts(
+    right_a: int,
+    right_b: int,
+    both: int,
+    n: int,
+    *,
+    originals: int | None = None,
+    stretch: float = 1.0,
+    level: float = 0.95,
+) -> ErrorConsistency:
+    """Error consistency of two observers from the counts of `kappa_from_counts`.
+
+    Parameters
+    ----------
+    right_a, right_b, both, n : int
+    originals : int, optional
+        Different originals behind the n pictures; n by default.
+    stretch : float
+        What `stretch_of` says of the pictures, at least 1.
+    level : float
+
+    Returns
+    -------
+    ErrorConsistency
+    """
     observed, expected, kappa = kappa_from_counts(right_a, right_b, both, n)
     interval = None
     if not np.isnan(kappa):
+        value = float(kappa)
         lower, upper = kappa_interval(both, right_a - both, right_b - both, n - right_a - right_b + both, level)
         # Where all pictures agree the estimate is the end of its range, beyond any quantile.
-        interval = min(lower, float(kappa)), max(upper, float(kappa))
-    return ErrorConsistency(float(kappa), float(observed), float(expected), n, (right_a / n, right_b / n), interval)
+        lower, upper = min(lower, value), max(upper, value)
+        if stretch > 1.0:
+            lower, upper = max(value - stretch * (value - lower), -1.0), min(value + stretch * (upper - value), 1.0)
+        interval = lower, upper
+    return ErrorConsistency(
+        float(kappa),
+        float(observed),
+        float(expected),
+        n,
+        (right_a / n, right_b / n),
+        interval,
+        n if originals is None else originals,
+    )
+
+
+def stretch_of(
+    correct_a: NDArray[np.bool_], correct_b: NDArray[np.bool_], original: IntArray, *, level: float = 0.95
+) -> float:
+    """By how much the interval of kappa is wider because pictures share originals.
+
+    Parameters
+    ----------
+    correct_a, correct_b : ndarray of bool, shape (n,)
+        Was the observer right on picture i?
+    original : ndarray of int, shape (n,)
+        Number of the picture's original, from 0 without gaps.
+    level : float
+
+    Returns
+    -------
+    float
+        At least 1; exactly 1 where every picture has an original of its own.
+
+    Notes
+    -----
+    The root of the design effect (Kish 1965): variance of the linearised kappa with pictures of one original drawn
+    together, over that with pictures drawn singly, at least 1; times the t quantile of the few originals over the
+    normal one. Where kappa has no spread (all pictures agree) pictures of one original count as one.
+    """
+    n, sizes = len(original), np.bincount(original)
+    if len(sizes) == n:
+        return 1.0
+    from scipy.special import stdtrit
+
+    values = np.stack([correct_a, correct_b]).astype(np.float64)
+    (p, q), agreeing = values.mean(axis=1), (values[0] == values[1]).astype(np.float64)
+    expected = p * q + (1.0 - p) * (1.0 - q)
+    beyond = 1.0 - expected
+    # What a picture adds to kappa, up to a constant factor, which the ratio of variances does not see.
+    slope = (1.0 - agreeing.mean()) / beyond if beyond > 0.0 else 0.0
+    influence = agreeing - slope * ((2.0 * q - 1.0) * values[0] + (2.0 * p - 1.0) * values[1])
+    influence -= influence.mean()
+    alone = float((influence**2).sum()) * n / (n - 1)
+    together = clustered([np.bincount(original, weights=influence)[:, None].astype(np.float64)], np.zeros(1))
+    if alone <= 1e-12 * n:
+        return float(np.sqrt((sizes**2).sum() / n))
+    effect = max(float(together.variance[0]) / alone, 1.0)
+    quantile = (1.0 + level) / 2.0
+    few = float(stdtrit(float(together.degrees_of_freedom[0]), quantile)) / NormalDist().inv_cdf(quantile)
+    return float(np.sqrt(effect)) * few
 
 
 def pictures_for_width(accuracies: tuple[float, float], kappa: float, width: float, *, level: float = 0.95) -> int:
@@ -182,6 +279,36 @@ def pictures_for_width(accuracies: tuple[float, float], kappa: float, width: flo
     From kappa's variance in large samples (Fleiss, Cohen and Everitt 1969); with few errors intervals come out wider
     than planned.
     """
+    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    return max(ENOUGH_PICTURES, math.ceil(_variance(accuracies, kappa) * (2.0 * reach / width) ** 2))
+
+
+def width_for_pictures(accuracies: tuple[float, float], kappa: float, n: int, *, level: float = 0.95) -> float:
+    """Width of the interval of kappa on so many pictures in common, each of an original of its own.
+
+    Parameters
+    ----------
+    accuracies, kappa, level
+        As in `pictures_for_width`, whose inverse this is.
+    n : int
+        At least 1.
+
+    Returns
+    -------
+    float
+        Above 0; 2 at most.
+
+    Raises
+    ------
+    InvalidInput
+        If no two observers of these accuracies have this kappa.
+    """
+    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
+    return min(2.0 * reach * math.sqrt(_variance(accuracies, kappa) / n), 2.0)
+
+
+def _variance(accuracies: tuple[float, float], kappa: float) -> float:
+    """Variance of kappa on n pictures, times n (Fleiss, Cohen and Everitt 1969)."""
     p, q = accuracies
     together = kappa * (p * (1.0 - q) + q * (1.0 - p)) / 2.0
     cells = np.array([p * q, p * (1.0 - q), (1.0 - p) * q, (1.0 - p) * (1.0 - q)])
@@ -193,9 +320,7 @@ def pictures_for_width(accuracies: tuple[float, float], kappa: float, width: flo
     expected = p * q + (1.0 - p) * (1.0 - q)
     chance = np.array([2.0 * (p + q) - 2.0, 2.0 * q - 1.0, 2.0 * p - 1.0, 0.0])
     influence = (agreeing - (1.0 - kappa) * chance) / (1.0 - expected)
-    variance = float((cells * influence**2).sum() - (cells * influence).sum() ** 2)
-    reach = NormalDist().inv_cdf((1.0 + level) / 2.0)
-    return max(ENOUGH_PICTURES, math.ceil(variance * (2.0 * reach / width) ** 2))
+    return float((cells * influence**2).sum() - (cells * influence).sum() ** 2)
 
 
 def kappa_from_counts(

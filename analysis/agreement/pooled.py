@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 FloatArray = NDArray[np.float64]
+
+#: Sums of shares reach 1 only up to rounding.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PooledConsistency:
     accuracies : tuple of float
         Accuracies on these pictures.
     interval : tuple of float or None
-        Percentile interval of kappa over resampled clusters of pictures.
+        Interval of kappa over clusters of pictures, for these observers; None where kappa has no spread.
     """
 
     kappa: float
@@ -48,8 +48,6 @@ def pooled_consistency(
     *,
     strata: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
-    n_bootstrap: int = 0,
-    rng: np.random.Generator | int | None = None,
     level: float = 0.95,
 ) -> PooledConsistency:
     """Error consistency of a random answer of one group with a random answer of the other, picture by picture.
@@ -63,9 +61,9 @@ def pooled_consistency(
     strata : array-like, shape (n,), optional
         Condition of each picture; what independent observers would reach is computed within each.
     clusters : array-like, shape (n,), optional
-        What is resampled: originals; by default each picture by itself.
-    n_bootstrap, rng, level
-        As in `error_consistency`.
+        What was drawn: originals; by default each picture by itself.
+    level : float
+        Level of the interval.
 
     Returns
     -------
@@ -83,6 +81,7 @@ def pooled_consistency(
     With one answer of each group to each picture of one stratum this is Geirhos, Meding and Wichmann (2020), eqs. 1-3.
     With more answers the observed consistency of a picture is its mean over all pairs of answers (a U-statistic), so
     that pictures, not answers, weigh the same. Difficulty that differs between strata does not count as consistency.
+    The interval is that of t, from the linearised kappa with the pictures of a cluster drawn together (`clustered`).
     """
     first, second, known = _pictures(right_a, n_a, right_b, n_b)
     if not known.any():
@@ -93,25 +92,29 @@ def pooled_consistency(
         raise InvalidInput("Strata and clusters have one entry a picture.")
     _, stratum = np.unique(labels[known], return_inverse=True)
     _, cluster = np.unique(groups[known], return_inverse=True)
-    columns = np.stack([_agreeing(first, second)[known], first.rate[known], second.rate[known], np.ones(known.sum())])
-    # Sums of every column in every cluster and stratum; a resampling weighs clusters.
-    width = int(stratum.max()) + 1
-    sums = _cluster_sums(columns, cluster, stratum, width)
-    observed, expected, kappa = _pooled(np.asarray(sums.sum(axis=0), dtype=np.float64).reshape(1, 4, width))
+    agreeing, a, b = _agreeing(first, second)[known], first.rate[known], second.rate[known]
+    sizes = np.bincount(stratum)
+    p, q = (np.bincount(stratum, weights=rates) / sizes for rates in (a, b))
+    by_chance = p * q + (1.0 - p) * (1.0 - q)
+    observed, expected = float(agreeing.mean()), float(sizes @ by_chance) / len(a)
+    kappa = _kappa(observed, expected)
     interval = None
-    if n_bootstrap:
-        generator = np.random.default_rng(0 if rng is None else rng)
-        count = sums.shape[0]
-        weights = generator.multinomial(count, np.full(count, 1.0 / count), size=n_bootstrap)
-        replicates = _pooled((sums.T @ weights.T).T.reshape(n_bootstrap, 4, width))[2]
-        lower, upper = np.quantile(replicates, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-        interval = float(lower), float(upper)
+    if 1.0 - expected > _ROUNDING:
+        # What each picture adds to the expectation: that of its stratum, and its part in both rates there.
+        shift = by_chance[stratum] - expected
+        shift += (2.0 * q - 1.0)[stratum] * (a - p[stratum]) + (2.0 * p - 1.0)[stratum] * (b - q[stratum])
+        influence = (agreeing - observed - (1.0 - kappa) * shift) / ((1.0 - expected) * len(a))
+        sums = np.bincount(cluster, weights=influence)[:, None].astype(np.float64)
+        spread = clustered([sums], np.zeros(1))
+        if len(sums) > 1 and float(spread.variance[0]) > _ROUNDING**2:
+            reach = float(spread.reach(level)[0])
+            interval = max(kappa - reach, -1.0), min(kappa + reach, 1.0)
     return PooledConsistency(
-        float(kappa[0]),
-        float(observed[0]),
-        float(expected[0]),
-        int(known.sum()),
-        (float(columns[1].mean()), float(columns[2].mean())),
+        kappa,
+        observed,
+        expected,
+        len(a),
+        (float(a.mean()), float(b.mean())),
         interval,
     )
 
@@ -157,29 +160,8 @@ def _agreeing(first: _Answers, second: _Answers) -> FloatArray:
     return np.divide(alike, pairs, out=np.zeros_like(alike), where=pairs > 0)
 
 
-def _cluster_sums(columns: FloatArray, cluster: NDArray[np.int64], stratum: NDArray[np.int64], width: int) -> csr_array:
-    """Sum of column j over the pictures of cluster c and stratum s at (c, j * width + s)."""
-    from scipy.sparse import csr_array
-
-    rows = np.tile(cluster, len(columns))
-    places = np.concatenate([j * width + stratum for j in range(len(columns))])
-    return csr_array((columns.ravel(), (rows, places)), shape=(int(cluster.max()) + 1, len(columns) * width))
-
-
-def _pooled(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Observed, expected and kappa from sums of shape (n, 4, strata): agreement, rates of both, pictures."""
-    agreement, rate_a, rate_b, pictures = np.moveaxis(sums, 1, 0)
-    p = np.divide(rate_a, pictures, out=np.zeros_like(rate_a), where=pictures > 0)
-    q = np.divide(rate_b, pictures, out=np.zeros_like(rate_b), where=pictures > 0)
-    total = pictures.sum(axis=1)
-    observed = agreement.sum(axis=1) / total
-    expected = (pictures * (p * q + (1.0 - p) * (1.0 - q))).sum(axis=1) / total
-    return observed, expected, _kappa(observed, expected)
-
-
-def _kappa(observed: FloatArray, expected: FloatArray) -> FloatArray:
+def _kappa(observed: float, expected: float) -> float:
     """Agreement beyond expectation; 1 where all agree."""
-    beyond = 1.0 - expected
-    # Sums of shares reach 1 only up to rounding.
-    certain = (beyond <= 1e-12) | (observed >= 1.0 - 1e-12)
-    return np.divide(observed - expected, beyond, out=np.ones_like(beyond), where=~certain)
+    if 1.0 - expected <= _ROUNDING or observed >= 1.0 - _ROUNDING:
+        return 1.0
+    return (observed - expected) / (1.0 - expected)

@@ -7,7 +7,7 @@ of `benchmarks/claims/` measured of each.
 
 from __future__ import annotations
 
-from analysis.claims import agreement, curves, models, robustness, telling_apart
+from analysis.claims import agreement, corruptions, curves, difficulty, models, robustness, telling_apart
 from analysis.claims.claim import Claim
 
 __all__ = ["CLAIMS", "Claim"]
@@ -15,7 +15,9 @@ __all__ = ["CLAIMS", "Claim"]
 CLAIMS: tuple[Claim, ...] = (
     *curves.CLAIMS,
     *models.CLAIMS,
+    *corruptions.CLAIMS,
     *agreement.CLAIMS,
+    *difficulty.CLAIMS,
     *robustness.CLAIMS,
     *telling_apart.CLAIMS,
 )

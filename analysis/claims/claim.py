@@ -20,8 +20,9 @@ class Claim:
         The quantity that it is about.
     conditions : str
         Exposure, task, crowd and screening for which it is said, and what the method takes for granted.
-    promise : {"false claims at most", "covers in at least"}
-        What the rate counts: studies that say it although it is not so, or intervals that contain the truth.
+    promise : {"false claims at most", "covers in at least", "comes true in at least"}
+        What the rate counts: studies that say it although it is not so, intervals that contain the truth, or studies in
+        which what was foretold happens.
     rate : float
         In [0, 1].
     """
@@ -30,5 +31,5 @@ class Claim:
     statement: str
     estimand: str
     conditions: str
-    promise: Literal["false claims at most", "covers in at least"]
+    promise: Literal["false claims at most", "covers in at least", "comes true in at least"]
     rate: float

@@ -25,7 +25,20 @@ _SEARCH = (
     "the set stands for, and no two of one object"
 )
 
+RETRAINING = Claim(
+    name="retraining-difference",
+    statement="After retraining {quantity} of {model} is {difference} higher or lower (95 % interval {low} to {high}), "
+    "for these two sets of weights.",
+    estimand="area, HMRI or MRSI of the network after minus before, of the true curves of these two sets of weights; "
+    "never of the recipe: another training, or another seed, gives another result",
+    conditions="both networks on the same stimuli, of originals that neither was trained on; accepted sessions of this "
+    "crowd; inference is to new people like these and new originals of these categories",
+    promise="covers in at least",
+    rate=0.95,
+)
+
 CLAIMS = (
+    RETRAINING,
     Claim(
         name="shares-of-a-search",
         statement="SA {low} to {high}; likewise VR, CA, and SA over the validated pictures",

@@ -51,6 +51,16 @@ CLAIMS = (
         promise="covers in at least",
         rate=0.95,
     ),
+    Claim(
+        name="told-apart-planned",
+        statement="It takes {people} people to show that {first} and {second} are equivalent, or different.",
+        estimand="people with whom the verdict on d' is reached, where d' is 0 or as large as stated; no more than 1.3 "
+        "times too many",
+        conditions=_CONDITIONS.format(sensitivity=_ONE)
+        + " Criteria, careless answers and missed plain pairs are as believed; plain pairs are told apart.",
+        promise="comes true in at least",
+        rate=0.8,
+    ),
 )
 
 
@@ -83,14 +93,18 @@ def verdict_words(
     return verdict
 
 
-def rule_sentence(*, margin: float, d_prime_margin: float, model: str | None) -> str:
+#: Tasks as pages call them.
+FORMS = {"same-different": "same/different", "abx": "ABX"}
+
+
+def rule_sentence(*, form: str, margin: float, d_prime_margin: float, model: str | None) -> str:
     """Say what counts as equivalent; `model` is None where an earlier version judged the share right."""
     if model is None:
-        return f"Equivalent: the one-sided bound on the share right lies below {0.5 + margin:g}."
+        return f"Equivalent in {FORMS[form]}: the one-sided bound on the share right lies below {0.5 + margin:g}."
     return (
-        f"Equivalent: d′ of answers given with care lies below {d_prime_margin:.3g} (one-sided 95 % bound; "
-        f"{OBSERVERS[model]}, who would be right in {100 * (0.5 + margin):.1f} % without bias; criteria differ from "
-        "person to person), and plain pairs of the same sessions are told apart by more than that."
+        f"Equivalent in {FORMS[form]}: d′ of answers given with care lies below {d_prime_margin:.3g} "
+        f"(one-sided 95 % bound; {OBSERVERS[model]}, who would be right in {100 * (0.5 + margin):.1f} % without bias; "
+        "criteria differ from person to person), and plain pairs of the same sessions are told apart by more than that."
     )
 
 
@@ -99,3 +113,31 @@ def d_prime_words(d_prime: float | None, upper: float | None) -> str:
     if d_prime is None:
         return "d′ not determined by these answers"
     return f"d′ {d_prime:.2f}, " + ("no upper bound" if upper is None else f"at most {upper:.2f}")
+
+
+def planned_sentence(
+    *,
+    power: float,
+    alpha: float,
+    pairs: int,
+    model: str,
+    bias: float,
+    bias_sd: float,
+    careless: float,
+    plain_missed: float,
+    plain_each: int,
+) -> str:
+    """On what the numbers of people rest that are planned for."""
+    holm = "" if pairs == 1 else f", at the hardest step of Holm's rule over {pairs} pairs for a difference"
+    plain = (
+        f"A person answers {plain_each} plain pairs, of which {100 * plain_missed:.0f} % of the differences are missed"
+        if plain_each
+        else "Without plain pairs nothing can be shown to be equivalent"
+    )
+    leaning = f'lean by {bias:g} towards "same"' if bias else "lean to neither side"
+    return (
+        f"Planned by the verdict on d′ with a power of {power:g} at level {alpha:g}{holm}: {OBSERVERS[model]}; "
+        f"criteria {leaning} and spread by {bias_sd:g} over people; {100 * careless:.0f} % of the answers are "
+        f"careless. {plain}. Where several people see the same pictures, and for sessions that will be excluded, more "
+        "are needed."
+    )

@@ -41,10 +41,10 @@ class Bands:
     lower, upper : ndarray, shape (n_grid,)
         Pointwise band at ``level``, within [0, 1].
     simultaneous_lower, simultaneous_upper : ndarray, shape (n_grid,)
-        Band that contains the whole curve at ``simultaneous_level``, within [0, 1].
+        Band that contains the whole curve at ``simultaneous_level`` (`analysis.curves.simultaneous`), within [0, 1].
     level, simultaneous_level : float
     critical : float
-        Half width of the simultaneous band in standard errors (sup-t).
+        Half width of the simultaneous band in standard errors, before what bias adds and the fall takes off.
     scheme : {"two-way", "image", "participant", "naive"}
     """
 
@@ -89,6 +89,15 @@ class Bands:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class WholeBand:
+    """A band that holds a whole curve, shape (n_grid,) each, within [0, 1], and its half width in standard errors."""
+
+    lower: FloatArray
+    upper: FloatArray
+    critical: float
+
+
 _ARRAYS = (
     "v",
     "estimate",
@@ -101,9 +110,15 @@ _ARRAYS = (
 
 
 def make_bands(
-    basis: SplineBasis, coefficients: FloatArray, bootstrap: Bootstrap, *, level: float, simultaneous_level: float
+    basis: SplineBasis,
+    coefficients: FloatArray,
+    bootstrap: Bootstrap,
+    whole: WholeBand,
+    *,
+    level: float,
+    simultaneous_level: float,
 ) -> Bands:
-    """Bands of a curve from its refits.
+    """Bands of a curve: the pointwise one from its refits, beside the one of the whole curve.
 
     Parameters
     ----------
@@ -112,6 +127,8 @@ def make_bands(
         The fit.
     bootstrap : Bootstrap
         Its refits.
+    whole : WholeBand
+        On the band grid.
     level, simultaneous_level : float
 
     Returns
@@ -123,20 +140,18 @@ def make_bands(
         unit: draws.astype(np.float64) @ design.T for unit, draws in bootstrap.draws.items()
     }
     spread = spread_of(np.clip(design @ coefficients, 0.0, 1.0), replicates)
-    estimate, error = spread.estimate, spread.standard_error
-    critical = spread.critical_value(simultaneous_level)
-    near, far = normal_quantile(level) * error, critical * np.maximum(error, 1e-3)
+    near = normal_quantile(level) * spread.standard_error
     return Bands(
         v=band_grid(),
-        estimate=estimate,
-        standard_error=error,
-        lower=np.clip(estimate - near, 0.0, 1.0),
-        upper=np.clip(estimate + near, 0.0, 1.0),
-        simultaneous_lower=np.clip(estimate - far, 0.0, 1.0),
-        simultaneous_upper=np.clip(estimate + far, 0.0, 1.0),
+        estimate=spread.estimate,
+        standard_error=spread.standard_error,
+        lower=np.clip(spread.estimate - near, 0.0, 1.0),
+        upper=np.clip(spread.estimate + near, 0.0, 1.0),
+        simultaneous_lower=whole.lower,
+        simultaneous_upper=whole.upper,
         level=level,
         simultaneous_level=simultaneous_level,
-        critical=critical,
+        critical=whole.critical,
         scheme=bootstrap.scheme,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -129,6 +131,16 @@ def clustered_trials(sample: Sample, cell_of: IntArray) -> ClusteredTrials:
         sample.digests,
         None if weight is None else weight[counted],
     )
+
+
+def answered_cells(cells: Cells, trials: ClusteredTrials) -> tuple[Cells, ClusteredTrials]:
+    """Both without the cells in which nobody answered (the authors' program counts such bins)."""
+    answered = cells.trials > 0.0
+    if answered.all():
+        return cells, trials
+    place = np.cumsum(answered) - 1
+    kept = replace(cells, v=cells.v[answered], correct=cells.correct[answered], trials=cells.trials[answered])
+    return kept, replace(trials, cell=place[trials.cell])
 
 
 def _codes(columns: list[NDArray[np.str_] | None], counted: NDArray[np.bool_]) -> tuple[IntArray, list[str]]:

@@ -10,16 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 import analysis
 from analysis.curves.anchoring import LeftAnchor, RightAnchor, Sample, read_sample
-from analysis.curves.bands import make_bands
+from analysis.curves.bands import band_grid, make_bands
 from analysis.curves.binning import bin_trials
 from analysis.curves.bootstrap import UNITS, Bootstrap, Scheme
-from analysis.curves.cells import clustered_trials, counted_trials, occupied_cells
+from analysis.curves.cells import answered_cells, clustered_trials, counted_trials, occupied_cells
 from analysis.curves.curve import OVERLAP_LEVEL, Anchor, CurveConfig, CurveFit
 from analysis.curves.extrapolation import extrapolated_share, mean_bounds, measured_range, unmeasured
 from analysis.curves.methods import DEFAULT_METHOD, curve_method
 from analysis.curves.methods.base import AnchorUse
 from analysis.curves.refits import refit
 from analysis.curves.schemes import choose_scheme, scheme_by_hand
+from analysis.curves.simultaneous import whole_band
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.curves.uncertainty import identified_interval, spread_of_functions
 from analysis.errors import InvalidInput, TooFewResponses
@@ -27,7 +28,7 @@ from analysis.errors import InvalidInput, TooFewResponses
 FloatArray = NDArray[np.float64]
 
 #: Changes when the same trials would give another curve.
-CURVE_VERSION = "curves-3"
+CURVE_VERSION = "curves-4"
 
 
 def fit_curve(
@@ -167,7 +168,25 @@ def fit_curve(
             drawn_by, basis, cells, chosen, clustered, UNITS[choice.scheme], key=key, n_replicates=n_bootstrap
         )
         bootstrap = Bootstrap(choice.scheme, key, draws)
-        bands = make_bands(basis, coefficients, bootstrap, level=level, simultaneous_level=simultaneous_level)
+        smooth_basis, filled, theirs = basis, *answered_cells(cells, clustered)
+        if method == DEFAULT_METHOD:
+            smooth = chosen
+        else:
+            smooth_basis = curve_method(DEFAULT_METHOD).basis(None, None)
+            smooth = curve_method(DEFAULT_METHOD).fit(smooth_basis, filled)
+        around = whole_band(
+            smooth_basis,
+            filled,
+            smooth,
+            theirs,
+            choice.scheme,
+            v=band_grid(),
+            estimate=np.clip(basis.design(band_grid()) @ coefficients, 0.0, 1.0),
+            gaps=gaps,
+            level=simultaneous_level,
+            key=key,
+        )
+        bands = make_bands(basis, coefficients, bootstrap, around, level=level, simultaneous_level=simultaneous_level)
         spread = spread_of_functions(
             np.vstack([whole, inner]), drawn_by, basis, cells, chosen, clustered, choice.scheme
         )

@@ -128,6 +128,6 @@ def identified_interval(bounds: FloatArray, spread: Clustered, level: float) -> 
     def excess(c: float) -> float:
         return float(stdtr(freedom, c + apart) - stdtr(freedom, -c)) - level
 
-    # Bounds so far apart that only one end can miss, or none between them, need no search.
-    c = least if excess(least) >= 0.0 else most if apart == 0.0 else float(brentq(excess, least, most))
+    # Bounds so far apart that only one end can miss, or nothing but rounding between them, need no search.
+    c = least if excess(least) >= 0.0 else most if excess(most) <= 0.0 else float(brentq(excess, least, most))
     return max(float(lower - c * errors[0]), 0.0), min(float(upper + c * errors[1]), 1.0)

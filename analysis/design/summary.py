@@ -83,7 +83,8 @@ def notes_on(summary: dict[str, Any], config: DesignConfig, demand: Demand) -> l
         if shared:
             notes.append(
                 f"{shared} corrupted pictures are the same for everybody, so any two people share {shared} trials; "
-                f"{summary['overlap']['answers']} answers fall on these {shared} pictures."
+                f"{summary['overlap']['answers']} answers fall on these {shared} pictures, and "
+                f"{_planned_agreement(shared // len(summary['strata']))}."
             )
         if demand.gold < 5:
             notes.append(f"{demand.gold} gold trials a session are too few for the rules to judge by.")
@@ -103,3 +104,12 @@ def notes_on(summary: dict[str, Any], config: DesignConfig, demand: Demand) -> l
 
 def _kind_of(task: str, role: str) -> str:
     return role if task == "categorisation" else f"{task} {role}"
+
+
+def _planned_agreement(pictures: int) -> str:
+    """What error consistency of two people would be worth on so many common pictures of one corruption."""
+    from analysis.agreement import width_for_pictures
+    from analysis.claims.agreement import PLANNED_ACCURACY, PLANNED_KAPPA, planned_text
+
+    accuracies = PLANNED_ACCURACY, PLANNED_ACCURACY
+    return planned_text(pictures, width_for_pictures(accuracies, PLANNED_KAPPA, max(pictures, 1)))

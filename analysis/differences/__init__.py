@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from analysis.differences.answers import AnswersToOne, Clusters
-from analysis.differences.attention import attentive_share
+from analysis.differences.attention import attentive_share, least_changed
 from analysis.differences.beside import Beside, ModelBesidePeople, beside_people
+from analysis.differences.ranks import RankSet, rank_sets
 from analysis.differences.windows import Contrasts, window_contrasts
 
 __all__ = [
@@ -13,7 +14,10 @@ __all__ = [
     "Clusters",
     "Contrasts",
     "ModelBesidePeople",
+    "RankSet",
     "attentive_share",
     "beside_people",
+    "least_changed",
+    "rank_sets",
     "window_contrasts",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from analysis.errors import InvalidInput
 
@@ -36,7 +38,8 @@ class Clusters:
 
     def select(self, rows: NDArray[np.bool_]) -> Clusters:
         """Keep these answers."""
-        return Clusters.of(self.names[self.codes[rows]])
+        kept, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Clusters(self.names[kept], codes.astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,8 @@ class AnswersToOne:
     outcome: FloatArray
     originals: Clusters
     people: Clusters | None = None
+    #: what `by_cell` found, by its edges
+    _cells: dict[bytes, CellMeans] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -93,6 +98,12 @@ class AnswersToOne:
 
     def by_cell(self, edges: FloatArray) -> CellMeans:
         """Means of the cells between the edges, and what each person and original contributes to their errors."""
+        key = edges.tobytes()
+        if key not in self._cells:
+            self._cells[key] = self._by_cell(edges)
+        return self._cells[key]
+
+    def _by_cell(self, edges: FloatArray) -> CellMeans:
         n_cells = len(edges) - 1
         cell, weight = cell_of(self.place, edges), self.weights()
         counts = np.bincount(cell, minlength=n_cells)
@@ -103,15 +114,14 @@ class AnswersToOne:
         stretch = np.sqrt(counts / np.maximum(counts - 1.0, 1.0))
         share = np.divide(weight, total[cell])
         contribution = share * (self.outcome - means[cell]) * stretch[cell]
-        shape = (len(self), n_cells)
-        answers = csr_array((contribution, cell, np.arange(len(self) + 1)), shape=shape)
         return CellMeans(
             means=means,
             counts=counts,
             right=np.bincount(cell, self.outcome, n_cells).astype(np.float64),
             singles=np.bincount(cell, contribution**2, n_cells).astype(np.float64),
-            originals=_gathered(answers, self.originals),
-            people=None if self.people is None else _gathered(answers, self.people),
+            answers=self,
+            cell=cell,
+            contribution=contribution,
         )
 
 
@@ -127,16 +137,72 @@ class CellMeans:
         Answers, and the sum of their outcomes.
     singles : ndarray, shape (cells,)
         Sum of squares of the answers' contributions to the error of the mean.
-    originals, people : SumsOfNames
-        ``people`` is None where one observer answered.
+    answers : AnswersToOne
+    cell, contribution : ndarray, shape (n,)
+        Of each answer: where it lies, and what it adds to the error of the mean there.
     """
 
     means: FloatArray
     counts: IntArray
     right: FloatArray
     singles: FloatArray
-    originals: SumsOfNames
-    people: SumsOfNames | None
+    answers: AnswersToOne
+    cell: IntArray
+    contribution: FloatArray
+
+    @cached_property
+    def originals(self) -> SumsOfNames:
+        """What each original contributes to the errors of the cells."""
+        return self._gathered(self.answers.originals)
+
+    @cached_property
+    def people(self) -> SumsOfNames | None:
+        """What each person contributes; None where one observer answered."""
+        return None if self.answers.people is None else self._gathered(self.answers.people)
+
+    def without_each_original(self, row: FloatArray) -> FloatArray:
+        """By how much one mean of cells would fall without each original, in the order of their names.
+
+        A residual from the mean of a cell is too small, the more so the larger the original's part of the cell; what
+        the mean would be without it tells the original's whole contribution (jackknife). An original that is alone in
+        a cell counts there as it does in ``originals``.
+
+        Parameters
+        ----------
+        row : ndarray, shape (cells,)
+            Weights of the cells; the answers are of one observer.
+        """
+        codes, n_cells = self.answers.originals.codes, len(self.means)
+        together = codes * n_cells + self.cell
+        own = np.bincount(together, minlength=len(self.answers.originals.names) * n_cells)[together]
+        counts = self.counts[self.cell]
+        residual = row[self.cell] * (self.answers.outcome - self.means[self.cell])
+        lost = np.divide(residual, counts - own, out=residual / counts, where=counts > own)
+        return np.bincount(codes, lost, len(self.answers.originals.names)).astype(np.float64)
+
+    def _gathered(self, clusters: Clusters) -> SumsOfNames:
+        """Sum the contributions of equal name."""
+        n_answers, count = len(self.cell), len(clusters.names)
+        every = csr_array((self.contribution, self.cell, np.arange(n_answers + 1)), shape=(n_answers, len(self.means)))
+        rows = csr_array((np.ones(n_answers), (clusters.codes, np.arange(n_answers))), shape=(count, n_answers))
+        return SumsOfNames(clusters.names, csr_array(rows @ every))
+
+    def least_variance(self, matrix: FloatArray) -> FloatArray:
+        """Least variance of means of cells in which all answers were alike, shape (q,); 0 where they were not.
+
+        However many answers agree, the next may not: half an answer more of the other kind, as if each were
+        independent.
+
+        Parameters
+        ----------
+        matrix : ndarray, shape (q, cells)
+            Weights of the cells.
+        """
+        inside = matrix > 0.0
+        count, right = inside @ self.counts, inside @ self.right
+        alike = (right == 0.0) | (right == count)
+        rate = 0.5 / (count + 1.0)
+        return np.asarray(np.where(alike, rate * (1.0 - rate) / np.maximum(count, 1.0), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +219,11 @@ class SumsOfNames:
     names: NDArray[np.str_]
     sums: csr_array
 
+    @classmethod
+    def of_nobody(cls, cells: int) -> SumsOfNames:
+        """Nobody contributes to so many cells."""
+        return cls(np.empty(0, dtype=np.str_), csr_array((0, cells)))
+
     def among(self, names: NDArray[np.str_]) -> csr_array:
         """The same rows at the places of their names among all names, shape (len(names), cells)."""
         place = np.searchsorted(names, self.names)
@@ -160,13 +231,25 @@ class SumsOfNames:
         return csr_array(at @ self.sums)
 
 
+def side_by_side(parts: Sequence[SumsOfNames]) -> SumsOfNames:
+    """Contributions of names to the cells of all parts, one part after the other; equal names are one."""
+    names = np.unique(np.concatenate([own.names for own in parts]))
+    return SumsOfNames(names, csr_array(hstack([own.among(names) for own in parts])))
+
+
+def added(parts: Sequence[tuple[SumsOfNames, FloatArray]]) -> SumsOfNames:
+    """Contributions of names to one contrast over all parts, in a single column.
+
+    Parameters
+    ----------
+    parts : sequence of (SumsOfNames, ndarray of shape (cells,))
+        With the weights of their cells.
+    """
+    names, codes = np.unique(np.concatenate([own.names for own, _ in parts]), return_inverse=True)
+    totals = np.bincount(codes, np.concatenate([own.sums @ contrast for own, contrast in parts]))
+    return SumsOfNames(names, csr_array(totals[:, None]))
+
+
 def cell_of(place: FloatArray, edges: FloatArray) -> IntArray:
     """Cell of each place; cells are closed on the left, the last one on both sides."""
     return np.clip(np.searchsorted(edges, place, side="right") - 1, 0, len(edges) - 2)
-
-
-def _gathered(answers: csr_array, clusters: Clusters) -> SumsOfNames:
-    """Sum the rows of equal name."""
-    codes, count = clusters.codes, len(clusters.names)
-    rows = csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(count, len(codes)))
-    return SumsOfNames(clusters.names, csr_array(rows @ answers))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from analysis.clusters import clustered
@@ -9,6 +11,8 @@ from analysis.differences.answers import AnswersToOne
 
 #: A crowd of which less is certain could not have shown a difference: careless answers make everything alike.
 ATTENTIVE = 0.8
+#: Answers to pictures that are changed no more than this stand in for clean ones where nobody saw any.
+_HARDLY_CHANGED = 0.15
 
 
 def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = 0.95) -> float:
@@ -47,3 +51,29 @@ def attentive_share(answers: AnswersToOne, *, choices: int = 16, level: float = 
         least = rate - float(spread.reach(2.0 * level - 1.0)[0])
     chance = 1.0 / choices
     return float(np.clip((least - chance) / (1.0 - chance), 0.0, 1.0))
+
+
+def least_changed(answers: AnswersToOne) -> AnswersToOne:
+    """Answers to the least changed pictures, which stand in for clean ones where nobody saw any."""
+    return answers.select(answers.place <= max(_HARDLY_CHANGED, float(answers.place.min())))
+
+
+def attentive_shares(
+    answers: Mapping[str, AnswersToOne], clean: AnswersToOne | None, scales: frozenset[str] = frozenset()
+) -> dict[str, float]:
+    """How much of people's answers to each corruption surely came from looking.
+
+    Parameters
+    ----------
+    answers : mapping of corruption to AnswersToOne
+        Whether they were right.
+    clean : AnswersToOne or None
+        To clean pictures, if there are any.
+    scales : frozenset of str
+        Published experiments without clean pictures of their own: from their least changed ones.
+    """
+    shared = None if clean is None else attentive_share(clean)
+    return {
+        name: attentive_share(least_changed(own)) if shared is None or name in scales else shared
+        for name, own in answers.items()
+    }

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtrit
 
+from analysis.claims.models import POWER, TRUE_GAP
 from analysis.clusters import Clustered, clustered
-from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames
+from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, added
 from analysis.differences.attention import ATTENTIVE
-from analysis.differences.stepdown import stepdown
-from analysis.differences.windows import Contrasts, Range, condition_contrasts, window_contrasts
+from analysis.differences.family import DRAWS, Estimates, which_differ
+from analysis.differences.windows import Contrasts, Range, contrasts_of
 from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-#: Joint draws of the null distribution of the largest statistic: at its 95 % quantile lie .95 of it, give or take .005.
-DRAWS = 2000
-#: A variance that is only rounding.
-_NOTHING = 1e-12
 #: One-sided level of either half of equivalence.
 ALPHA = 0.05
-#: What "undecided" is planned against, frozen with the method: a true difference in area, and the power.
-TRUE_GAP, POWER = 0.05, 0.8
 
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """A model beside people on one corruption: the model's mean accuracy minus that of people.
+    """One set of answers beside another on the same axis: mean performance of the first minus that of the second.
+
+    Of a model beside people on one corruption, or of one corruption beside another.
 
     Parameters
     ----------
@@ -41,18 +38,18 @@ class Beside:
         Stretches between that were not measured: nothing is said about them, so nothing matches.
     estimate, standard_error, degrees_of_freedom : ndarray, shape (1 + windows,)
     lower, upper : ndarray, shape (1 + windows,)
-        90 % intervals, each for itself: a model matches where all lie within the margins.
+        90 % intervals, each for itself: the two match where all lie within the margins.
     significant : ndarray of bool, shape (1 + windows,)
-        Where it differs, corrected over models, corruptions and windows together.
-    is_within : bool
-        All intervals lie within the margins, and nothing between was left out.
+        Where they differ, corrected over everything that was asked together.
     attentive : float
         Lower bound of the share of people's answers that came from looking.
     critical : float
         Standard errors that a first difference in the family needs.
     answers : int
-        Answers of people.
+        Answers of people, or of both corruptions.
     margin, window_margin : float
+    correlation : callable
+        Gives that of the errors, shape (1 + windows, 1 + windows).
     """
 
     ranges: tuple[Range, ...]
@@ -63,12 +60,22 @@ class Beside:
     lower: FloatArray
     upper: FloatArray
     significant: BoolArray
-    is_within: bool
     attentive: float
     critical: float
     answers: int
     margin: float
     window_margin: float
+    correlation: Callable[[], FloatArray]
+
+    @property
+    def margins(self) -> FloatArray:
+        """Margin of each entry, shape (1 + windows,)."""
+        return np.concatenate([[self.margin], np.full(len(self.estimate) - 1, self.window_margin)])
+
+    @property
+    def is_within(self) -> bool:
+        """All intervals lie within the margins, and nothing between was left out."""
+        return not self.gaps and bool(np.all((self.lower > -self.margins) & (self.upper < self.margins)))
 
     @property
     def matches(self) -> bool:
@@ -77,17 +84,17 @@ class Beside:
 
     @property
     def differs(self) -> bool:
-        """Shown to differ somewhere; a model may match and differ, if it differs by less than the margins."""
+        """Shown to differ somewhere; the two may match and differ, if they differ by less than the margins."""
         return bool(self.significant.any())
 
     @property
     def above(self) -> tuple[Range, ...]:
-        """Ranges where the model is above people."""
+        """Ranges where the first is above the second."""
         return self._where(self.significant & (self.estimate > 0.0))
 
     @property
     def below(self) -> tuple[Range, ...]:
-        """Ranges where the model is below people."""
+        """Ranges where the first is below the second."""
         return self._where(self.significant & (self.estimate < 0.0))
 
     def interval(self, level: float) -> Range:
@@ -97,14 +104,16 @@ class Beside:
 
     @property
     def answers_to_match(self) -> int:
-        """Answers with which a model without any difference would match with power `POWER`, if people grow with them.
+        """Answers with which the two would match with power `POWER` if they did not differ, if people grow with them.
 
-        Windows overlap and err together: the power is planned for each.
+        All intervals have to lie within the margins at once: windows that overlap err together, others do not. The
+        errors are drawn with their correlation, and for each draw the standard errors are sought that keep all within.
         """
-        margins = np.full(len(self.estimate), self.window_margin)
-        margins[0] = self.margin
-        needed = (ndtri(1.0 - ALPHA) + ndtri((1.0 + POWER) / 2.0)) * self.standard_error / margins
-        return self._at_least(float(needed.max()))
+        value, vector = np.linalg.eigh(self.correlation())
+        drawn = np.random.default_rng(0).standard_normal((DRAWS, len(value))) * np.sqrt(np.maximum(value, 0.0))
+        farthest = np.abs(drawn @ vector.T) + ndtri(1.0 - ALPHA)
+        needed = (farthest * (self.standard_error / self.margins)).max(axis=1)
+        return self._at_least(float(np.quantile(needed, POWER)))
 
     @property
     def answers_to_differ(self) -> int:
@@ -199,27 +208,19 @@ def beside_people(
     People are the mean over people (each counts once) in cells of the axis, models the mean over their pictures in the
     same cells; no curve is drawn in between, so that nothing is smoothed away and no refits are needed. The error of a
     difference is linear in the answers; its variance is two-way over people and originals (Cameron, Gelbach and Miller
-    2011), with t quantiles by Satterthwaite. The largest statistic of the family is drawn with one normal multiplier
-    a person and an original (Chernozhukov, Chetverikov and Kato 2013, Ann. Statist. 41, 2786), so that models on the
-    same pictures move together. Equivalence: two one-sided tests on every window (Schuirmann 1987; Berger 1982).
+    2011), with t quantiles by Satterthwaite. The largest statistic of the family is drawn jointly for all
+    members (Chernozhukov, Chetverikov and Kato 2013, Ann. Statist. 41, 2786), so that models on the same pictures move
+    together. Equivalence: two one-sided tests on every window (Schuirmann 1987; Berger 1982).
     """
-    pairs: list[_Pair] = []
-    for corruption, theirs in people.items():
-        for model, answered in models.items():
-            own = answered.get(corruption)
-            if own is None:
-                continue
-            make = condition_contrasts if corruption in conditions else window_contrasts
-            contrasts = make(theirs.place, own.place)
-            if contrasts is not None:
-                pairs.append(_pair(model, corruption, theirs, own, contrasts))
+    pairs = compared_pairs(people, models, conditions)
     if not pairs:
         return {}
-    significant, critical = _family(pairs, level=level, seed=seed, n_draws=draws)
+    family = [pair.differences for pair in pairs]
+    decided = which_differ(family, level=level, seed=seed, n_draws=draws)
     found: dict[str, dict[str, Beside]] = {model: {} for model in models}
-    for pair, chosen in zip(pairs, significant, strict=True):
-        found[pair.model][pair.corruption] = _beside(
-            pair, chosen, critical, attentive.get(pair.corruption, 0.0), margin, window_margin
+    for pair, chosen in zip(pairs, decided.differ, strict=True):
+        found[pair.model][pair.corruption] = pair.judged(
+            chosen, decided.critical, attentive.get(pair.corruption, 0.0), margin, window_margin
         )
     means = {model: _mean([pair for pair in pairs if pair.model == model]) for model in found if found[model]}
     return {
@@ -230,141 +231,127 @@ def beside_people(
     }
 
 
+def compared_pairs(
+    people: Mapping[str, AnswersToOne],
+    models: Mapping[str, Mapping[str, AnswersToOne]],
+    conditions: frozenset[str] = frozenset(),
+) -> list[Pair]:
+    """Every model on every corruption that it and people answered on a common stretch; arguments of `beside_people`."""
+    pairs: list[Pair] = []
+    for corruption, theirs in people.items():
+        for model, answered in models.items():
+            own = answered.get(corruption)
+            if own is None:
+                continue
+            contrasts = contrasts_of(theirs, own, has_conditions=corruption in conditions)
+            if contrasts is not None:
+                pairs.append(_pair(model, corruption, theirs, own, contrasts))
+    return pairs
+
+
 @dataclass(frozen=True, eq=False)
-class _Pair:
-    """One model on one corruption: contributions in cells, and contrasts over them."""
+class Pair:
+    """One model on one corruption: contrasts over cells, and what is estimated of them."""
 
     model: str
     corruption: str
     contrasts: Contrasts
-    by_original: SumsOfNames
     human: CellMeans
-    estimate: FloatArray
-    spread: Clustered
-    #: Variance of the sums over people and over originals together, before what both count is taken off.
-    both: FloatArray
+    differences: Estimates
     answers: int
 
-    @property
-    def matrix(self) -> FloatArray:
-        return self.contrasts.matrix
+    def judged(
+        self, significant: BoolArray, critical: float, attentive: float, margin: float, window_margin: float
+    ) -> Beside:
+        """What is said of it, once it is known which of its differences are not 0."""
+        return beside_of(
+            self.differences,
+            self.contrasts,
+            significant=significant,
+            critical=critical,
+            attentive=attentive,
+            answers=self.answers,
+            margin=margin,
+            window_margin=window_margin,
+        )
 
 
-def _pair(model: str, corruption: str, people: AnswersToOne, own: AnswersToOne, contrasts: Contrasts) -> _Pair:
-    if not np.isfinite(contrasts.edges).all():
-        places = np.asarray([place for place, _ in contrasts.ranges[1:]])
-        people, own = (one.select(np.isin(one.place, places)) for one in (people, own))
-    human, network = people.by_cell(contrasts.edges), own.by_cell(contrasts.edges)
-    matrix = contrasts.matrix
-    estimate = matrix @ np.nan_to_num(network.means) - matrix @ np.nan_to_num(human.means)
-    by_original = _by_original(human, network)
-    sums = [by_original.sums @ matrix.T]
-    if human.people is not None:
-        sums.append(human.people.sums @ matrix.T)
-    spread = clustered(sums, matrix**2 @ human.singles)
-    floor = _NOTHING + sum(_alike_variance(one, matrix) for one in (human, network))
-    spread = replace(spread, variance=np.maximum(spread.variance, floor))
-    both = sum((one**2).sum(axis=0) for one in sums)
-    return _Pair(model, corruption, contrasts, by_original, human, estimate, spread, np.asarray(both), len(people))
+def _pair(model: str, corruption: str, people: AnswersToOne, own: AnswersToOne, contrasts: Contrasts) -> Pair:
+    human, network = contrasts.cells_of(people), contrasts.cells_of(own)
+    differences = minus(network, human, contrasts.matrix)
+    return Pair(model, corruption, contrasts, human, differences, int(human.counts.sum()))
 
 
-def _by_original(human: CellMeans, network: CellMeans) -> SumsOfNames:
-    """Contributions of originals to the difference."""
-    names = np.union1d(human.originals.names, network.originals.names)
-    return SumsOfNames(names, network.originals.among(names) - human.originals.among(names))
+def minus(first: CellMeans, second: CellMeans, matrix: FloatArray) -> Estimates:
+    """First minus second, contrasted.
 
-
-def _alike_variance(side: CellMeans, matrix: FloatArray) -> FloatArray:
-    """Least variance of windows in which all answers of one side were alike, shape (windows,).
-
-    However many answers agree, the next may not: half an answer more of the other kind, as if each were independent.
+    Parameters
+    ----------
+    first, second : CellMeans
+        In the same cells; equal names are the same originals and people.
+    matrix : ndarray, shape (q, cells)
     """
-    inside = matrix > 0.0
-    count, right = inside @ side.counts, inside @ side.right
-    alike = (right == 0.0) | (right == count)
-    rate = 0.5 / (count + 1.0)
-    return np.where(alike, rate * (1.0 - rate) / np.maximum(count, 1.0), 0.0)
-
-
-def _family(pairs: Sequence[_Pair], *, level: float, seed: int, n_draws: int) -> tuple[list[BoolArray], float]:
-    """Which estimates of each pair differ from 0, by one step-down over all."""
-    rng = np.random.default_rng(seed)
-    originals = np.unique(np.concatenate([pair.by_original.names for pair in pairs]))
-    persons = [pair.human.people.names for pair in pairs if pair.human.people is not None]
-    people = np.unique(np.concatenate(persons)) if persons else np.empty(0, dtype=np.str_)
-    # float32: what it rounds off is far below the Monte Carlo error of the quantile
-    by_original = rng.standard_normal((len(originals), n_draws), dtype=np.float32)
-    by_person = rng.standard_normal((len(people), n_draws), dtype=np.float32)
-    draws, statistics = [], []
-    for pair in pairs:
-        moved = _moved(pair.by_original, originals, by_original)
-        if pair.human.people is not None:
-            moved = moved - _moved(pair.human.people, people, by_person)
-        # Contributions that cancel leave rounding errors of float32 alone.
-        scale = np.where(pair.both > _NOTHING, np.sqrt(pair.both), 0.0)
-        drawn = pair.matrix.astype(np.float32) @ moved
-        drawn = np.divide(drawn, scale[:, None], out=np.zeros_like(drawn), where=scale[:, None] > 0.0)
-        draws.append(np.abs(drawn).T)
-        statistics.append(_normal_scores(pair))
-    rejected, critical = stepdown(np.concatenate(statistics), np.concatenate(draws, axis=1), 1.0 - level)
-    ends = np.cumsum([len(pair.estimate) for pair in pairs])
-    return list(np.split(rejected, ends[:-1])), critical
-
-
-def _moved(own: SumsOfNames, names: NDArray[np.str_], multipliers: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cells as the multipliers of these names move them, shape (cells, draws)."""
-    chosen = multipliers if len(own.names) == len(names) else multipliers[np.searchsorted(names, own.names)]
-    return np.asarray(own.sums.T.astype(np.float32) @ chosen)
-
-
-def _normal_scores(pair: _Pair) -> FloatArray:
-    """|t| as the normal deviate of the same tail: t of 5 degrees of freedom and of 500 stand on one scale."""
-    error = pair.spread.standard_error
-    ratio = np.divide(np.abs(pair.estimate), error, out=np.zeros_like(error), where=error > 0.0)
-    tail = np.maximum(stdtr(pair.spread.degrees_of_freedom, -ratio), 1e-300)
-    return np.asarray(np.where(tail < 0.5, -ndtri(tail), 0.0))
-
-
-def _beside(
-    pair: _Pair, significant: BoolArray, critical: float, attentive: float, margin: float, window_margin: float
-) -> Beside:
-    reach = pair.spread.reach(1.0 - 2.0 * ALPHA)
-    lower, upper = pair.estimate - reach, pair.estimate + reach
-    margins = np.full(len(lower), window_margin)
-    margins[0] = margin
-    is_within = not pair.contrasts.gaps and bool(np.all((lower > -margins) & (upper < margins)))
-    return Beside(
-        ranges=pair.contrasts.ranges,
-        gaps=pair.contrasts.gaps,
-        estimate=pair.estimate,
-        standard_error=pair.spread.standard_error,
-        degrees_of_freedom=pair.spread.degrees_of_freedom,
-        lower=lower,
-        upper=upper,
-        significant=significant,
-        is_within=is_within,
-        attentive=attentive,
-        critical=critical,
-        answers=pair.answers,
-        margin=margin,
-        window_margin=window_margin,
+    sums = {"original": _difference(first.originals, second.originals)}
+    nobody = SumsOfNames.of_nobody(matrix.shape[1])
+    if first.people is not None or second.people is not None:
+        sums["person"] = _difference(first.people or nobody, second.people or nobody)
+    return Estimates.of(
+        matrix @ np.nan_to_num(first.means) - matrix @ np.nan_to_num(second.means),
+        matrix,
+        sums,
+        matrix**2
+        @ sum((side.singles for side in (first, second) if side.people is not None), start=np.zeros(matrix.shape[1])),
+        first.least_variance(matrix) + second.least_variance(matrix),
     )
 
 
-def _mean(pairs: Sequence[_Pair]) -> tuple[float, Clustered]:
+def _difference(first: SumsOfNames, second: SumsOfNames) -> SumsOfNames:
+    """Contributions of names to the difference."""
+    names = np.union1d(first.names, second.names)
+    return SumsOfNames(names, first.among(names) - second.among(names))
+
+
+def beside_of(
+    differences: Estimates,
+    contrasts: Contrasts,
+    *,
+    significant: BoolArray,
+    critical: float,
+    attentive: float,
+    answers: int,
+    margin: float,
+    window_margin: float,
+) -> Beside:
+    """What differences say, once it is decided which of them are significant; see `Beside`."""
+    spread = differences.spread
+    reach = spread.reach(1.0 - 2.0 * ALPHA)
+    return Beside(
+        ranges=contrasts.ranges,
+        gaps=contrasts.gaps,
+        estimate=differences.values,
+        standard_error=spread.standard_error,
+        degrees_of_freedom=spread.degrees_of_freedom,
+        lower=differences.values - reach,
+        upper=differences.values + reach,
+        significant=significant,
+        attentive=attentive,
+        critical=critical,
+        answers=answers,
+        margin=margin,
+        window_margin=window_margin,
+        correlation=lambda: differences.correlation,
+    )
+
+
+def _mean(pairs: Sequence[Pair]) -> tuple[float, Clustered]:
     """Mean over corruptions of a model's mean differences, with the spread that shared people and originals give it."""
     share = 1.0 / len(pairs)
-    estimate = sum(float(pair.estimate[0]) for pair in pairs) * share
-    sums = [share * _added([(pair.by_original, pair.matrix[0]) for pair in pairs])]
-    of_people = [(pair.human.people, pair.matrix[0]) for pair in pairs if pair.human.people is not None]
-    if of_people:
-        sums.append(share * _added(of_people))
-    singles = share**2 * sum(float(pair.matrix[0] ** 2 @ pair.human.singles) for pair in pairs)
+    every = [pair.differences for pair in pairs]
+    estimate = sum(float(one.values[0]) for one in every) * share
+    sums = []
+    for unit in ("original", "person"):
+        parts = [(one.sums[unit], one.matrix[0]) for one in every if unit in one.sums]
+        if parts:
+            sums.append(share * added(parts).sums.toarray())
+    singles = share**2 * sum(float(pair.contrasts.matrix[0] ** 2 @ pair.human.singles) for pair in pairs)
     return estimate, clustered(sums, np.array([singles]))
-
-
-def _added(parts: Sequence[tuple[SumsOfNames, FloatArray]]) -> FloatArray:
-    """Contributions of names to a contrast over all parts, shape (names, 1)."""
-    _, codes = np.unique(np.concatenate([own.names for own, _ in parts]), return_inverse=True)
-    totals = np.bincount(codes, np.concatenate([own.sums @ contrast for own, contrast in parts]))
-    return totals.astype(np.float64)[:, None]

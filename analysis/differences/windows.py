@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.differences.answers import cell_of
+from analysis.differences.answers import AnswersToOne, CellMeans, cell_of
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -41,6 +41,31 @@ class Contrasts:
     matrix: FloatArray
     ranges: tuple[Range, ...]
     gaps: tuple[Range, ...]
+
+    def cells_of(self, answers: AnswersToOne) -> CellMeans:
+        """Means of the cells, of all answers or of those to the common conditions."""
+        if not np.isfinite(self.edges).all():
+            places = np.asarray([place for place, _ in self.ranges[1:]])
+            answers = answers.select(np.isin(answers.place, places))
+        return answers.by_cell(self.edges)
+
+
+def contrasts_of(people: AnswersToOne, model: AnswersToOne, *, has_conditions: bool) -> Contrasts | None:
+    """The contrasts on which a model can be compared with people.
+
+    Parameters
+    ----------
+    people, model : AnswersToOne
+    has_conditions : bool
+        Whether they answered a published experiment with few conditions.
+
+    Returns
+    -------
+    Contrasts or None
+        None where both measured nothing in common.
+    """
+    make = condition_contrasts if has_conditions else window_contrasts
+    return make(people.place, model.place)
 
 
 def window_contrasts(first: FloatArray, second: FloatArray, *, window: float = WINDOW) -> Contrasts | None:

@@ -27,6 +27,8 @@ _MM_PER_PT = 25.4 / 72
 _CAPTION = 8.5
 #: Height of a line per point of its letters, mm.
 _LEADING = 0.52
+#: What a table's cells keep from their edges, mm; sizes of letters for at most so many columns, pt.
+_PADDING, _SIZES = 0.4, ((5, 8.0), (8, 7.0), (11, 6.5), (1000, 6.0))
 _WORDS = re.compile(r"<(title|metadata)>.*?</\1>", re.DOTALL)
 _INTERVAL = re.compile(r"\d \[.*\d\]$")
 _SIZE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
@@ -55,11 +57,11 @@ def to_pdf(
     bytes
     """
     pdf = _opened(document)
-    _text(pdf, document.title, 20, bold=True)
+    _text(pdf, document.title, 17, bold=True)
     _text(pdf, document.subtitle, 9, soft=True)
     pdf.ln(3)
     for paragraph in document.abstract:
-        _text(pdf, paragraph, 11)
+        _text(pdf, paragraph, 10.5)
         pdf.ln(2)
     drawings = draw_figures(document) if drawings is None else drawings
     drawn = 0
@@ -178,12 +180,13 @@ def _table(pdf: FPDF, table: Table) -> None:
     if pdf.will_page_break(30):
         pdf.add_page()
     _text(pdf, " ".join([f"{table.title}.", *table.notes]), 8.5, soft=True)
-    size = 8.0 if len(table.columns) <= 6 else 6.5
+    size = _letters(len(table.columns))
     pdf.set_font(_FONT, "", size)
     pdf.set_text_color(*_INK)
     pdf.set_draw_color(*_LINE)
     texts = [[column.label for column in table.columns], *table.texts]
-    widths = _widths(pdf, texts)
+    gaps = [_after_number(table, place) for place in range(len(table.columns))]
+    widths = _widths(pdf, texts, gaps)
     with pdf.table(
         borders_layout=TableBordersLayout.HORIZONTAL_LINES,
         headings_style=FontFace(emphasis="BOLD", color=_SOFT, size_pt=size),
@@ -191,23 +194,35 @@ def _table(pdf: FPDF, table: Table) -> None:
         col_widths=tuple(widths),
         width=_TEXT,
         line_height=0.6 * size,
-        padding=0.4,
+        padding=_PADDING,
     ) as drawn:
         for row in texts:
-            drawn.row(row)
+            line = drawn.row()
+            for text, gap in zip(row, gaps, strict=True):
+                line.cell(text, padding=(_PADDING, _PADDING, _PADDING, _PADDING + gap))
     pdf.ln(4)
 
 
-def _widths(pdf: FPDF, texts: list[list[str]]) -> list[float]:
+def _letters(columns: int) -> float:
+    """Size of a table's letters, pt: many columns need small ones."""
+    return next(size for most, size in _SIZES if columns <= most)
+
+
+def _after_number(table: Table, place: int) -> float:
+    """Room to the left of a column, mm: texts begin where the numbers before them end."""
+    return 2.0 if place and table.columns[place - 1].is_number and not table.columns[place].is_number else 0.0
+
+
+def _widths(pdf: FPDF, texts: list[list[str]], gaps: Sequence[float]) -> list[float]:
     """Columns as wide as what they hold, scaled to the text's width; where that is too much, no word is broken."""
     least, wanted = [], []
-    for head, *cells in zip(*texts, strict=True):
+    for (head, *cells), gap in zip(zip(*texts, strict=True), gaps, strict=True):
         # Heads are bold, and so wider than they are measured.
         words = [1.15 * pdf.get_string_width(word) for text in (head, *cells) for word in text.split() or [""]]
-        whole = max([max(words), *map(pdf.get_string_width, cells)]) + 2.5
+        whole = max([max(words), *map(pdf.get_string_width, cells)]) + 1.8 + gap
         # Heads and names may stand in several lines; an estimate and its interval had better not.
         is_estimate = any(_INTERVAL.search(text) for text in cells)
-        least.append(whole if is_estimate else max(words) + 2.5)
+        least.append(whole if is_estimate else max(words) + 1.8 + gap)
         wanted.append(whole)
     if sum(wanted) <= _TEXT or sum(least) >= _TEXT:
         chosen = wanted if sum(wanted) <= _TEXT else least

@@ -36,6 +36,8 @@ class FigureBlock:
 
     figure: Figure
     caption: str
+    #: one of `analysis.figures.drawing.WIDTHS`
+    width: str = "text"
 
     @property
     def title(self) -> str:
@@ -47,7 +49,7 @@ class FigureBlock:
         return self.figure.description
 
     def to_file(self, path: Path) -> Path:
-        return self.figure.to_file(path)
+        return self.figure.to_file(path, width=self.width)
 
 
 @dataclass(frozen=True)

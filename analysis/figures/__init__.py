@@ -6,6 +6,7 @@ observer looks. Both renderers, `page` and `paper`, read the same value, so that
 
 from __future__ import annotations
 
+from analysis.figures.difficulty import PlottedDifficulty, difficulty_figure
 from analysis.figures.performance import CurveBand, PlottedCurve, condition_figure, curve_figure
 from analysis.figures.power import believed_figure, power_figure
 from analysis.figures.rows import IndexRow, Pair, index_figure, matrix_figure, similarity_figure
@@ -32,6 +33,7 @@ __all__ = [
     "Observer",
     "Pair",
     "PlottedCurve",
+    "PlottedDifficulty",
     "Points",
     "Shaded",
     "Style",
@@ -40,6 +42,7 @@ __all__ = [
     "believed_figure",
     "condition_figure",
     "curve_figure",
+    "difficulty_figure",
     "index_figure",
     "matrix_figure",
     "power_figure",

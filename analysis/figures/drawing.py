@@ -202,14 +202,14 @@ def _dress(axes: Any) -> None:
 
 def _draw_shade(shade: Shaded, figure: Figure, axes: Any, *, with_label: bool) -> None:
     axes.axvspan(shade.start, shade.end, color=SHADE, zorder=0, linewidth=0)
-    if with_label:
+    if with_label and shade.label:
         axes.annotate(
             shade.label,
             (shade.outer(figure.x), 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(0, 2),
             textcoords="offset points",
-            ha="right" if shade.end >= figure.x.range[1] else "left",
+            ha="right" if shade.is_on_the_right(figure.x) else "left",
             fontsize=WORD,
             color=INK_SOFT,
         )

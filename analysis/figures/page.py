@@ -54,8 +54,9 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
         "annotations": [
             *[
                 _annotation(shade.label, x=shade.outer(figure.x), y=1, yref="paper", yanchor="bottom")
-                | {"xanchor": "right" if shade.end >= figure.x.range[1] else "left"}
+                | {"xanchor": "right" if shade.is_on_the_right(figure.x) else "left"}
                 for shade in figure.shaded
+                if shade.label
             ],
             *[
                 _annotation(mark.label, x=0.005, xref="paper", y=mark.y, xanchor="left", yanchor="bottom")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Literal
 
 from analysis.errors import InvalidInput
@@ -17,6 +18,8 @@ BandKind = Literal["pointwise", "simultaneous"]
 _RATES = (-0.03, 1.03)
 #: Left out on each side of the interval of a dot.
 _TAIL = 0.025
+#: Bins are joined to dots by so many, until half of the dots stand for so many answers.
+_JOINED, _ENOUGH = (1, 2, 4), 10
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class PlottedCurve:
     bands: tuple[CurveBand, ...]
     #: (visual change, n, rate) of every occupied bin.
     bins: tuple[tuple[float, int, float], ...]
-    measured: tuple[float, float]
+    #: stretches of visual change with too few answers, at the ends and between
+    gaps: tuple[tuple[float, float], ...]
     area: float
 
 
@@ -89,13 +93,13 @@ def curve_figure(
             for band in curve.bands
         ]
     traces += [Line(curve.observer, curve.v, curve.estimate, _details(curve, bin_width)) for curve in ordered]
+    dots = _dot_width(people, bin_width)
     for curve in people:
-        v, n, rate = _columns(curve.bins)
+        v, n, rate = _columns(_joined(curve.bins, dots))
         intervals = tuple(exact_bound(share * count, count, _TAIL) for share, count in zip(rate, n, strict=True))
         traces.append(Points(curve.observer, v, rate, tuple(int(count) for count in n), intervals=intervals))
     if people:
         traces.append(_counts(people[0], bin_width))
-    measured = (people or ordered)[0].measured
     return Figure(
         title=title,
         description=_describe(ordered, measure),
@@ -103,12 +107,12 @@ def curve_figure(
         y=Axis(measure, _RATES, (0.0, 0.25, 0.5, 0.75, 1.0)),
         traces=tuple(traces),
         marks=() if chance is None else (Mark(chance, _chance_label(chance)),),
-        shaded=tuple(_unmeasured(measured)),
+        shaded=_unmeasured((people or ordered)[0].gaps),
         strip_label="answers",
         notes=(
             (
-                "Dots are bins; their area is proportional to the number of answers. Thin lines: exact binomial 95 % "
-                "intervals of the bins, each answer for itself.",
+                f"Dots: people's answers in steps of {dots:g}; their area is proportional to the number of answers. "
+                "Thin lines: exact binomial 95 % intervals, each answer for itself.",
             )
             if people
             else ()
@@ -152,6 +156,27 @@ def condition_figure(
     )
 
 
+def _dot_width(curves: Sequence[PlottedCurve], bin_width: float) -> float:
+    """Width of the bins that a dot stands for: one, or several where a single one holds next to nothing."""
+    for joined in _JOINED:
+        counts = [n for curve in curves for _, n, _ in _joined(curve.bins, joined * bin_width)]
+        if counts and median(counts) >= _ENOUGH:
+            return joined * bin_width
+    return _JOINED[-1] * bin_width
+
+
+def _joined(bins: Sequence[tuple[float, int, float]], width: float) -> list[tuple[float, int, float]]:
+    """Bins of this width, each where its answers are on average."""
+    found: dict[int, list[tuple[float, int, float]]] = {}
+    for one in bins:
+        found.setdefault(min(int(one[0] / width + 1e-9), round(1 / width) - 1), []).append(one)
+    dots = []
+    for own in found.values():
+        n = sum(count for _, count, _ in own)
+        dots.append((sum(v * count for v, count, _ in own) / n, n, sum(rate * count for _, count, rate in own) / n))
+    return dots
+
+
 def _counts(curve: PlottedCurve, bin_width: float) -> Bars:
     """Answers in each bin, the bar in the middle of its bin: neighbours never overlap."""
     last = round(1 / bin_width) - 1
@@ -180,12 +205,11 @@ def _columns(rows: Iterable[tuple[float, ...]]) -> tuple[Numbers, Numbers, Numbe
     return tuple(map(float, first)), tuple(map(float, second)), tuple(map(float, third))
 
 
-def _unmeasured(measured: tuple[float, float]) -> Iterable[Shaded]:
-    lower, upper = measured
-    if lower > 0.0:
-        yield Shaded(0.0, lower, f"extrapolated {100 * lower:.1f} %")
-    if upper < 1.0:
-        yield Shaded(upper, 1.0, f"extrapolated {100 * (1 - upper):.1f} %")
+def _unmeasured(gaps: Sequence[tuple[float, float]]) -> tuple[Shaded, ...]:
+    """The gaps, the share of the axis that they take together at the last of them."""
+    share = sum(upper - lower for lower, upper in gaps)
+    labels = [""] * (len(gaps) - 1) + [f"not measured: {100 * share:.1f} %"]
+    return tuple(Shaded(lower, upper, label) for (lower, upper), label in zip(gaps, labels, strict=False))
 
 
 def _chance_label(chance: float) -> str:

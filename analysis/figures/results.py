@@ -44,7 +44,7 @@ def plotted_curve(fit: CurveFit, observer: Observer) -> PlottedCurve:
         estimate=tuple(map(float, fit.predict(v))),
         bands=drawn,
         bins=tuple((one.v, one.n, one.rate) for one in fit.bins),
-        measured=fit.measured,
+        gaps=fit.gaps,
         area=fit.area,
     )
 
@@ -82,16 +82,18 @@ def comparison_figure(found: Indices, observer: Observer) -> Figure:
 
 
 def curve_similarity_figure(found: CurveSimilarity) -> Figure:
-    """The difference of two curves in units of its margins: the mean, and the band of the whole curve."""
+    """The difference of two corruptions in units of its margins: the mean, and the ends of the windows."""
     mean = tuple(end / found.margin for end in found.interval)
     band = tuple(end / found.band_margin for end in found.band)
     reach = 1.1 * max(1.0, *map(abs, mean), *map(abs, band))
     return Figure(
-        title="Difference of two curves",
+        title="Difference of two corruptions",
         description=f"{found.statement}: mean difference {found.difference:+.3f}, 90 % interval "
         f"{found.interval[0]:+.3f} to {found.interval[1]:+.3f}.",
         x=Axis("difference in units of the margin; grey: within", (-reach, reach)),
-        y=Axis("", (1.5, -0.5), categories=(f"mean (margin {found.margin:g})", f"band (margin {found.band_margin:g})")),
+        y=Axis(
+            "", (1.5, -0.5), categories=(f"mean (margin {found.margin:g})", f"windows (margin {found.band_margin:g})")
+        ),
         traces=(
             Estimates(
                 (_ESTIMATE, _ESTIMATE),
@@ -103,7 +105,7 @@ def curve_similarity_figure(found: CurveSimilarity) -> Figure:
             ),
         ),
         shaded=(Shaded(-1.0, 1.0, "within the margin"),),
-        notes=("Dots: mean difference. Lines: its 90 % interval, and the ends of the 90 % band. Grey: within.",),
+        notes=("Dots: mean difference. Lines: its 90 % interval, and the ends of those of all windows. Grey: within.",),
     )
 
 

@@ -73,7 +73,7 @@ def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
 
 
 def similarity_figure(names: Sequence[str], pairs: Sequence[Pair], *, title: str) -> Figure:
-    """Every pair of corruptions below the diagonal: coloured by verdict, with its difference of areas and a sign.
+    """Every pair of corruptions below the diagonal: coloured by verdict, with its mean difference and a sign.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def similarity_figure(names: Sequence[str], pairs: Sequence[Pair], *, title: str
                 range=(0.0, 2.0),
             ),
         ),
-        notes=("= equivalent, ≠ different, ? undecided; numbers are differences of area.",),
+        notes=("= equivalent, ≠ different, ? undecided; numbers are mean differences over what both measured.",),
     )
 
 

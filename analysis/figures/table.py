@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Literal
 
@@ -23,6 +23,8 @@ def estimate(value: float | None, interval: tuple[float | None, float | None] | 
 
 
 NONE = "–"
+#: More columns than this are many.
+_MANY = 10
 #: A journal's column, what two columns of a table keep between them, and the widest column of texts, pt.
 _COLUMN, _BETWEEN, _WIDEST = 252.0, 6.0, 110.0
 #: Widths of letters in the size of the print: Computer Modern's, rounded up.
@@ -104,6 +106,29 @@ class Table:
         for number, row in enumerate(self.rows):
             if len(row) != len(self.columns):
                 raise InvalidInput(f"{self.key}: row {number} has {len(row)} cells for {len(self.columns)} columns.")
+
+    def for_print(self) -> Table:
+        """The same table for paper, where room is dear.
+
+        Columns that hold nothing are left out. Of more than `_MANY` columns, those that say the same in every row say
+        it once, as a note.
+        """
+        texts = self.texts
+        kept, notes = [], []
+        for place, column in enumerate(self.columns):
+            said = {row[place] for row in texts}
+            if said <= {"", NONE}:
+                continue
+            if len(self.columns) > _MANY and len(texts) > 1 and len(said) == 1:
+                notes.append(f"{column.label}: {said.pop()}")
+            else:
+                kept.append(place)
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in kept),
+            rows=tuple(tuple(row[place] for place in kept) for row in self.rows),
+            notes=(*self.notes, *([f"In every row: {'; '.join(notes)}."] if notes else [])),
+        )
 
     @property
     def is_small(self) -> bool:

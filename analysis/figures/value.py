@@ -139,9 +139,13 @@ class Shaded:
     end: float
     label: str
 
+    def is_on_the_right(self, axis: Axis) -> bool:
+        """Whether the label ends with the range, so that it stays inside the figure; else it begins with it."""
+        return self.start + self.end > sum(axis.range)
+
     def outer(self, axis: Axis) -> float:
-        """The end that lies at the figure's edge; its label is anchored there."""
-        return self.end if self.end >= axis.range[1] else self.start
+        """The end that lies nearer to the figure's edge; its label is anchored there."""
+        return self.end if self.is_on_the_right(axis) else self.start
 
 
 @dataclass(frozen=True)

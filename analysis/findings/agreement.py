@@ -23,8 +23,6 @@ LOST_FOR_PEOPLE = 0.20
 CONTROLS = frozenset({"cr", "true", "inf", "1-10-10", "1-3-10", "1-0-10"})
 #: Strata of visual change within a corruption.
 STRATA = 10
-#: Resamplings of originals behind an interval, at most.
-MOST_DRAWS = 500
 
 
 def agreement_entries(
@@ -226,8 +224,6 @@ def _pooled(people: Observations, own: Observations | None, settings: FitSetting
             *columns,
             strata=conditions_of(rows)[first],
             clusters=rows.original[first],
-            n_bootstrap=min(settings.n_bootstrap, MOST_DRAWS),
-            rng=settings.seed,
             level=settings.level,
         )
     except TooFewResponses:

@@ -15,6 +15,7 @@ from analysis.findings.answers import confusion_entries, participant_entries, re
 from analysis.findings.caveats import CONSISTENCY
 from analysis.findings.cue_conflict import shape_bias_entries
 from analysis.findings.curve_entries import curve_entries
+from analysis.findings.difficulty import difficulty_entries
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.fits import FitSettings, Report, StudyCurves, fit_study
@@ -44,6 +45,7 @@ from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
 from analysis.findings.reach import reach_entries
 from analysis.findings.sensitivity import sensitivity_entries
+from analysis.findings.twins import twins_of
 from analysis.findings.validation import validation_entries
 from analysis.findings.verdicts import verdicts_of
 from analysis.reporting.flow import inclusion_flow
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
 #: Changes when the same tables would give other numbers.
-FINDINGS_VERSION = "findings-4"
+FINDINGS_VERSION = "findings-5"
 
 
 def analyse(
@@ -177,15 +179,24 @@ def analyse(
     classes: list[AlikeClasses] = []
     for population in (HUMANS, *sorted(label_spaces)):
         similarity[population], groups = similarity_entries(
-            curves, population, settings, margin=margin, band_margin=band_margin, executor=executor
+            curves, population, people, settings, margin=margin, band_margin=band_margin
         )
         classes.extend(groups)
     steps.then("people beside classifiers")
     verdicts = None
     if n_bootstrap:
-        verdicts = verdicts_of(curves, people, settings, margin=margin, window_margin=band_margin)
+        verdicts = verdicts_of(
+            curves,
+            people,
+            settings,
+            margin=margin,
+            window_margin=band_margin,
+            robust=sensitivity,
+            tick=steps.still,
+        )
     comparisons = comparison_entries(curves, dict(borrow or {}), verdicts, executor=executor)
-    leaderboard = leaderboard_entries(curves, comparisons, verdicts, executor=executor)
+    twins = twins_of(curves, settings)
+    leaderboard = leaderboard_entries(curves, comparisons, verdicts, twins, executor=executor)
     steps.then("agreement of observers")
     consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
     agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, settings)
@@ -203,7 +214,14 @@ def analyse(
     steps.then("other choices of sessions and trials")
     varied: list[Choice] = []
     if sensitivity:
-        varied = sensitivity_entries(curves, everyone, accepted_answers(trials), session_table, settings)
+        varied = sensitivity_entries(
+            curves,
+            everyone,
+            accepted_answers(trials),
+            session_table,
+            settings,
+            margins=(margin, band_margin) if verdicts is not None else None,
+        )
     tables = (trials, predictions, discrimination)
     of_people = similarity.pop(HUMANS)
     found = Findings(
@@ -232,7 +250,7 @@ def analyse(
         ),
         accuracy=tuple(accuracy_entries(people, classifiers)),
         human_accuracy=tuple(human_accuracy_entries(people)),
-        curves=tuple(curve_entries(curves, settings, executor=executor)),
+        curves=tuple(curve_entries(curves, settings, twins, executor=executor)),
         comparisons=tuple(comparisons),
         leaderboard=tuple(leaderboard),
         similarity=tuple(of_people),
@@ -241,6 +259,7 @@ def analyse(
         discrimination=tuple(told_apart),
         error_consistency=tuple(consistency),
         agreement=tuple(agreement),
+        difficulty=tuple(difficulty_entries(people, classifiers, level=level)),
         shape_bias=tuple(shape_bias_entries(people, classifiers, level=level)),
         confusion=tuple(confusion_entries(curves, people, classifiers)),
         response_times=tuple(response_time_entries(curves)),
@@ -272,14 +291,21 @@ class _Steps:
         self._report = report
         self._done = 0
         self._total = self.later
+        self._what = ""
 
     def fitted(self, done: int, total: int, what: str) -> None:
         self._done, self._total = done, total + self.later
         if self._report is not None:
             self._report(self._done, self._total, what)
 
+    def still(self) -> None:
+        """Tell that a part goes on, so that it can be stopped."""
+        if self._report is not None:
+            self._report(self._done, self._total, self._what)
+
     def then(self, what: str) -> None:
         self._done += 1
+        self._what = what
         if self._report is not None:
             self._report(self._done, self._total, what)
 

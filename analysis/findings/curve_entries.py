@@ -11,6 +11,7 @@ import numpy as np
 
 from analysis.categories import CATEGORIES, NO_ANSWER
 from analysis.curves import CurveFit, bin_index, threshold
+from analysis.differences.twin import Twins
 from analysis.errors import FitError
 from analysis.findings.agreement import pooled_within
 from analysis.findings.caveats import curve_caveats
@@ -30,19 +31,24 @@ from analysis.findings.model import (
 )
 from analysis.findings.outcomes import Outcomes
 from analysis.findings.pipeline import run_in_order
+from analysis.findings.twins import twin_entry
 from analysis.metrics import compare
 
 #: Random halves of the people, for the human ceiling.
 SPLITS = 10
 
 
-def curve_entries(study: StudyCurves, settings: FitSettings, *, executor: Executor | None = None) -> list[Curve]:
+def curve_entries(
+    study: StudyCurves, settings: FitSettings, twins: Twins | None = None, *, executor: Executor | None = None
+) -> list[Curve]:
     """One entry a curve, in the order of the fits.
 
     Parameters
     ----------
     study : StudyCurves
     settings : FitSettings
+    twins : Twins, optional
+        Of people, in accuracy: their indices stand beside those of halves.
     executor : Executor, optional
         Where thresholds, bands and ceilings are computed; here, without one.
     """
@@ -53,6 +59,9 @@ def curve_entries(study: StudyCurves, settings: FitSettings, *, executor: Execut
     )
     for key, derived in run_in_order(executor, _derived, calls):
         entry = _curve_entry(key, study.curves[key], study, derived)
+        if twins is not None and entry.ceiling is not None and key.property == "accuracy":
+            twin = twin_entry(twins, [key.corruption])
+            entry = entry.model_copy(update={"ceiling": entry.ceiling.model_copy(update={"twin": twin})})
         entries.append(entry.model_copy(update={"caveats": tuple(curve_caveats(entry))}))
     return entries
 

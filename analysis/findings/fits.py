@@ -39,8 +39,8 @@ class FittedCurve:
     ----------
     fit : CurveFit
     outcomes : Outcomes
-    answers : AnswersToOne or None
-        Of accuracy: the answers by person and original, for differences.
+    answers : AnswersToOne
+        The same by person and original, for differences.
     seen_by_people : bool
         Whether the observers answered exactly pictures that people were shown.
     full_set : CurveFit or None
@@ -52,7 +52,7 @@ class FittedCurve:
 
     fit: CurveFit
     outcomes: Outcomes
-    answers: AnswersToOne | None = None
+    answers: AnswersToOne
     seen_by_people: bool = True
     full_set: CurveFit | None = None
     without_misses: CurveFit | None = None
@@ -252,7 +252,7 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted) -> None:
             else "predictions are left out, because their clean original was not classified."
         )
         study.notes.append(f"{place}: {wanted.main.left_out} {what}")
-    answers = wanted.main.to_one() if key.property == "accuracy" else None
+    answers = wanted.main.to_one()
     if wanted.of_people:
         without_misses, all_sessions = fitted.others
         study.curves[key] = FittedCurve(

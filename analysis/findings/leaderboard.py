@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves import Bootstrap, CurveFit, pair_spread
+from analysis.differences.twin import Twins
 from analysis.findings.fits import CurveKey, StudyCurves
-from analysis.findings.model import HUMANS, Comparison, Interval, Leader, Property, VerdictOnAll
+from analysis.findings.model import HUMANS, Comparison, Interval, Leader, Property, RankSet, Twin, VerdictOnAll
 from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
+from analysis.findings.twins import twin_entry
 from analysis.findings.verdicts import Verdicts
 from analysis.metrics import compare
 
@@ -27,6 +29,7 @@ def leaderboard_entries(
     study: StudyCurves,
     comparisons: Sequence[Comparison],
     verdicts: Verdicts | None,
+    twins: Twins | None = None,
     *,
     executor: Executor | None = None,
 ) -> list[Leader]:
@@ -39,6 +42,8 @@ def leaderboard_entries(
         Of the same curves: their intervals tell which leads were shown.
     verdicts : Verdicts or None
         On accuracy.
+    twins : Twins, optional
+        Of people, in accuracy.
     executor : Executor, optional
         Where the intervals are computed; here, without one.
 
@@ -48,15 +53,22 @@ def leaderboard_entries(
         ``classifier``, ``property``, ``corruptions`` (number, those with own human curves in one label space),
         ``withheld`` (how many of them are extrapolated too far), and ``hmri``, ``mrsi``, ``human_area``,
         ``classifier_area``, ``corruption_error`` (mean error over that of people), each with its ``_interval`` (None
-        without refits); ordered by property, then HMRI, the highest first.
+        without refits); of accuracy also ``verdict`` and ``ranks``. Ordered by property, then the highest first: by the
+        mean accuracy that is ranked, and without verdicts by HMRI.
     """
     shown = {
         CurveKey(one.classifier, one.corruption, one.property): Shown.by(one) for one in comparisons if not one.borrowed
     }
     entries = []
-    for verdict, leader in run_in_order(executor, _leader, _calls(study, shown, verdicts)):
-        entries.append(leader if verdict is None else leader.model_copy(update={"verdict": verdict}))
-    return sorted(entries, key=lambda one: (PROPERTIES.index(one.property), -one.hmri, one.classifier))
+    for beside, leader in run_in_order(executor, _leader, _calls(study, shown, verdicts, twins)):
+        entries.append(leader.model_copy(update=beside))
+    return sorted(entries, key=lambda one: (PROPERTIES.index(one.property), *_place(one)))
+
+
+def _place(one: Leader) -> tuple[bool, float, str]:
+    if one.verdict is None:
+        return True, -one.hmri, one.classifier
+    return False, -one.verdict.difference, one.classifier
 
 
 class Shown(NamedTuple):
@@ -72,15 +84,22 @@ class Shown(NamedTuple):
         return cls(mrsi is not None and mrsi[0] > 0.0, hmri is not None and hmri[1] < 1.0)
 
 
-Call = tuple[VerdictOnAll | None, tuple[str, Property, list[CurveFit], list[CurveFit], list[Shown]]]
+#: What is known of a classifier beside its indices: ``verdict``, ``ranks`` and ``twin``.
+Judged = dict[str, VerdictOnAll | RankSet | Twin]
+Call = tuple[Judged, tuple[str, Property, list[CurveFit], list[CurveFit], list[Shown]]]
 
 
-def _calls(study: StudyCurves, shown: Mapping[CurveKey, Shown], verdicts: Verdicts | None) -> Iterator[Call]:
-    """Human curves and classifier's curves, corruption by corruption, for each classifier and property."""
+def _calls(
+    study: StudyCurves, shown: Mapping[CurveKey, Shown], verdicts: Verdicts | None, twins: Twins | None
+) -> Iterator[Call]:
+    """Human curves and classifier's curves, corruption by corruption, for each classifier and property.
+
+    First comes what stands beside them: verdict and twin, of accuracy.
+    """
     names = sorted({key.population for key in study.curves} - {HUMANS})
     for subject in PROPERTIES:
         for name in names:
-            people, network, leads = [], [], []
+            people, network, leads, corruptions = [], [], [], []
             for key, curve in study.curves.items():
                 human = study.curves.get(CurveKey(HUMANS, key.corruption, subject))
                 if (key.population, key.property) != (name, subject) or human is None:
@@ -89,9 +108,14 @@ def _calls(study: StudyCurves, shown: Mapping[CurveKey, Shown], verdicts: Verdic
                     people.append(human.fit)
                     network.append(curve.fit)
                     leads.append(shown[key])
+                    corruptions.append(key.corruption)
             if people:
-                verdict = verdicts.on_all(name) if verdicts is not None and subject == "accuracy" else None
-                yield verdict, (name, subject, people, network, leads)
+                beside: Judged = {}
+                if verdicts is not None and subject == "accuracy":
+                    beside.update(verdicts.on_leader(name))
+                if twins is not None and subject == "accuracy":
+                    beside["twin"] = twin_entry(twins, corruptions)
+                yield beside, (name, subject, people, network, leads)
 
 
 def _leader(

@@ -40,7 +40,9 @@ def level_entries(study: StudyCurves, levels: pd.DataFrame | None, predictions: 
     Notes
     -----
     VCR (Shen et al.), section 4.1. The fixed accuracy is the mean over levels, then over functions; the area the mean
-    over the same functions. Both in the label space of the predictions.
+    over the same functions. Both in the label space of the predictions. Ranks are places by these numbers, as in the
+    published table that they are compared with, and no inference: what the data say of the order of models is said by
+    the sets of `analysis.differences.rank_sets`.
     """
     if levels is None or levels.empty:
         return None

@@ -13,7 +13,6 @@ from analysis.findings.abscissa import ConditionScale
 from analysis.findings.consistency import classifier_agreement, human_agreement
 from analysis.findings.model import Property
 from analysis.findings.observations import Observations
-from analysis.similarity import CurveTrials
 
 FloatArray = NDArray[np.float64]
 PROPERTIES: tuple[Property, ...] = ("accuracy", "consistency")
@@ -51,10 +50,6 @@ class Outcomes:
         """The same by person and original, for differences of means."""
         people = self.answers.observer if self.of_people else None
         return AnswersToOne.of(self.place, self.outcome, self.answers.original, people)
-
-    def trials(self) -> CurveTrials:
-        """The same for the permutation test."""
-        return CurveTrials(self.place, self.outcome, self.answers.original, self.answers.observer)
 
 
 def human_outcomes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves import CurveFit, pair_spread
-from analysis.differences import Beside
+from analysis.differences import AnswersToOne, Beside
+from analysis.differences.windows import WINDOW
 from analysis.errors import LabelSpaceMismatch
 from analysis.findings.caveats import comparison_caveats
 from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves
@@ -29,11 +30,12 @@ from analysis.findings.model import (
     Reuse,
     Similarity,
 )
+from analysis.findings.observations import Observations
 from analysis.findings.outcomes import PROPERTIES
 from analysis.findings.pipeline import run_in_order
-from analysis.findings.verdicts import Verdicts, verdict_entry
+from analysis.findings.verdicts import Verdicts, attentive_shares
 from analysis.metrics import compare
-from analysis.similarity import CurveSimilarity, alike_classes, compare_all, reuse_saving
+from analysis.similarity import CurveSimilarity, alike_classes, bands_overlap, compare_all, reuse_saving
 
 
 def comparison_entries(
@@ -75,7 +77,7 @@ def comparison_entries(
             corruption=key.corruption,
             property=key.property,
             **{**vars(found.whole), **_shown_of(beside)},
-            verdict=None if beside is None else verdict_entry(beside, human.config.level),
+            verdict=None if verdicts is None or beside is None else verdicts.entry(key.population, key.corruption),
             common_range=found.common_range,
             misses_dropped=found.misses_dropped,
             corruption_error=found.corruption_error,
@@ -175,13 +177,24 @@ def _full_set(human: CurveFit, curve: FittedCurve) -> FullSet | None:
 def similarity_entries(
     study: StudyCurves,
     population: str,
+    people: Observations,
     settings: FitSettings,
     *,
     margin: float,
     band_margin: float,
-    executor: Executor | None = None,
 ) -> tuple[list[Similarity], list[AlikeClasses]]:
-    """Similarity of every pair of corruptions for one population, and the classes of alike ones, per property."""
+    """Similarity of every pair of corruptions for one population, and the classes of alike ones, per property.
+
+    Parameters
+    ----------
+    study : StudyCurves
+    population : str
+    people : Observations
+        Answers of people that count, clean ones among them: they tell how many came from looking.
+    settings : FitSettings
+    margin, band_margin : float
+        As in `analysis.similarity.compare_all`.
+    """
     pairs: list[Similarity] = []
     classes: list[AlikeClasses] = []
     if not settings.n_bootstrap:
@@ -195,14 +208,14 @@ def similarity_entries(
         if len(chosen) < 2:
             continue
         found = compare_all(
-            {name: curve.fit for name, curve in chosen.items()},
-            trials={name: curve.outcomes.trials() for name, curve in chosen.items()} if population == HUMANS else None,
-            rng=settings.seed,
+            {name: curve.answers for name, curve in chosen.items()},
+            attentive=attentive_shares(_accurate(study, chosen), people) if population == HUMANS else None,
             margin=margin,
             band_margin=band_margin,
-            executor=executor,
+            seed=settings.seed,
         )
-        pairs.extend(_similarity_entry(population, subject, pair, outcome) for pair, outcome in found.items())
+        for (one, two), outcome in found.items():
+            pairs.append(_similarity_entry(population, subject, (one, two), outcome, chosen[one].fit, chosen[two].fit))
         groups = alike_classes(list(chosen), found)
         saving = reuse_saving(groups, {name: curve.fit.n_trials for name, curve in chosen.items()})
         classes.append(
@@ -216,9 +229,21 @@ def similarity_entries(
     return pairs, classes
 
 
+def _accurate(study: StudyCurves, names: Iterable[str]) -> dict[str, AnswersToOne]:
+    """Whether people's answers to these corruptions were right."""
+    keys = {name: CurveKey(HUMANS, name, "accuracy") for name in names}
+    return {name: study.curves[key].answers for name, key in keys.items() if key in study.curves}
+
+
 def _similarity_entry(
-    population: str, subject: Property, pair: tuple[str, str], outcome: CurveSimilarity
+    population: str,
+    subject: Property,
+    pair: tuple[str, str],
+    outcome: CurveSimilarity,
+    first: CurveFit,
+    second: CurveFit,
 ) -> Similarity:
+    grid = np.linspace(*outcome.span, 201)
     return Similarity(
         population=population,
         pair=pair,
@@ -229,9 +254,9 @@ def _similarity_entry(
         range=outcome.span,
         p=outcome.p,
         p_adjusted=outcome.p_adjusted,
-        test=outcome.test,
-        overlap_83=outcome.overlap_83,
-        overlap_83_pointwise=outcome.overlap_83_pointwise,
+        test="windows",
+        overlap_83=bands_overlap(first, second, grid, simultaneous=True),
+        overlap_83_pointwise=bands_overlap(first, second, grid, simultaneous=False),
         equivalent=outcome.equivalent,
         area_equivalent=outcome.area_equivalent,
         band_equivalent=outcome.band_equivalent,
@@ -242,4 +267,10 @@ def _similarity_entry(
         band_margin=outcome.band_margin,
         answers=outcome.answers,
         answers_to_decide=outcome.answers_to_decide,
+        answers_to_differ=outcome.answers_to_differ,
+        gaps=outcome.gaps,
+        higher_on=outcome.higher_on,
+        lower_on=outcome.lower_on,
+        attentive=outcome.attentive,
+        window=WINDOW,
     )

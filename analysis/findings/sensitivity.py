@@ -13,10 +13,11 @@ from analysis.categories import NO_ANSWER
 from analysis.curves import CurveFit
 from analysis.errors import LabelSpaceMismatch
 from analysis.findings.fits import CurveKey, FitSettings, StudyCurves, quiet_fit
-from analysis.findings.model import HUMANS, ChoiceComparison, ChoiceCurve, ChoiceKind
+from analysis.findings.model import HUMANS, ChoiceComparison, ChoiceCurve, ChoiceKind, ChoiceVerdict
 from analysis.findings.model import Choice as ChoiceEntry
 from analysis.findings.observations import Observations
 from analysis.findings.outcomes import human_outcomes
+from analysis.findings.verdicts import verdicts_of
 from analysis.metrics import compare
 from analysis.tables.sessions import REASON_SEPARATOR
 
@@ -50,6 +51,7 @@ def sensitivity_entries(
     accepted: BoolArray,
     sessions: pd.DataFrame | None,
     settings: FitSettings,
+    margins: tuple[float, float] | None = None,
 ) -> list[ChoiceEntry]:
     """Areas of people's curves, and HMRI and MRSI of every classifier, under each choice.
 
@@ -64,12 +66,15 @@ def sensitivity_entries(
     sessions : pandas.DataFrame or None
         Columns of `analysis.tables.SESSIONS`: reasons and flags of every session.
     settings : FitSettings
+    margins : tuple of float, optional
+        Of the mean difference and of its windows: then every classifier is also judged under each choice.
 
     Returns
     -------
     list of Choice
-        ``choice``, ``kind``, ``sessions`` (None without a table of them), ``answers``, ``curves`` and ``comparisons``;
-        the first is the choice as reported. Choices that choose the same answers as the first are left out.
+        ``choice``, ``kind``, ``sessions`` (None without a table of them), ``answers``, ``curves``, ``comparisons`` and
+        ``verdicts``; the first is the choice as reported. Choices that choose the same answers as the first are left
+        out.
 
     Notes
     -----
@@ -79,13 +84,15 @@ def sensitivity_entries(
         return []
     own = choices(everyone, accepted, sessions)
     reported, others = own[0], own[1:]
-    entries = [_entry(study, everyone, reported, None, settings)]
-    entries.extend(
-        _entry(study, everyone, one, reported, settings)
-        for one in others
-        if not np.array_equal(one.rows, reported.rows) and one.rows.any()
-    )
-    return entries
+    told = [reported]
+    told += [one for one in others if not np.array_equal(one.rows, reported.rows) and one.rows.any()]
+    entries = [_entry(study, everyone, one, None if one is reported else reported, settings) for one in told]
+    if margins is None:
+        return entries
+    return [
+        entry.model_copy(update={"verdicts": _verdicts(study, everyone.select(one.rows), settings, margins)})
+        for entry, one in zip(entries, told, strict=True)
+    ]
 
 
 def choices(everyone: Observations, accepted: BoolArray, sessions: pd.DataFrame | None) -> list[Choice]:
@@ -101,7 +108,11 @@ def choices(everyone: Observations, accepted: BoolArray, sessions: pd.DataFrame 
             spared = {code for code, own in reasons.items() if own == {reason}}
             rows = accepted | np.isin(everyone.session, sorted(spared))
             found.append(Choice(f"without the rule: {reason}", "screening", rows))
-        for flag in sorted({one for own in flags.values() for one in own}):
+        every = sorted({one for own in flags.values() for one in own})
+        if len(every) > 1:
+            rows = accepted & ~np.isin(everyone.session, sorted(flags))
+            found.append(Choice("strictest: no session with any flag", "screening", rows))
+        for flag in every:
             flagged = {code for code, own in flags.items() if flag in own}
             rows = accepted & ~np.isin(everyone.session, sorted(flagged))
             found.append(Choice(f"flagged sessions left out: {flag}", "screening", rows))
@@ -149,6 +160,30 @@ def _entry(
         ),
         comparisons=tuple(_comparisons(study, fits)),
     )
+
+
+def _verdicts(
+    study: StudyCurves, people: Observations, settings: FitSettings, margins: tuple[float, float]
+) -> tuple[ChoiceVerdict, ...]:
+    """What is said of every classifier beside these answers of people."""
+    curves = dict(study.curves)
+    for key, curve in study.curves.items():
+        if key.population != HUMANS or key.property != "accuracy":
+            continue
+        outcomes = human_outcomes(people, key.corruption, "accuracy", study.scales.get(key.corruption))
+        if outcomes is None:
+            del curves[key]
+        else:
+            curves[key] = replace(curve, outcomes=outcomes, answers=outcomes.to_one())
+    chosen = StudyCurves(curves, scales=study.scales)
+    margin, window_margin = margins
+    verdicts = verdicts_of(chosen, people, settings, margin=margin, window_margin=window_margin)
+    told = []
+    for classifier in verdicts.found:
+        one = verdicts.on_all(classifier)
+        if one is not None:
+            told.append(ChoiceVerdict(classifier=classifier, word=one.word, statement=one.statement))
+    return tuple(told)
 
 
 def _same_answers(everyone: Observations, chosen: BoolArray, reported: BoolArray, corruption: str) -> bool:

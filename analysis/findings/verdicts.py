@@ -2,34 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from analysis.claims.models import overall_word, undecided_words, verdict_words
-from analysis.differences import AnswersToOne, Beside, ModelBesidePeople, attentive_share, beside_people
+from analysis.claims.models import (
+    fragility_words,
+    individuals_words,
+    overall_word,
+    undecided_words,
+    verdict_words,
+)
+from analysis.differences import AnswersToOne, Beside, Clusters, ModelBesidePeople, attention, beside_people, rank_sets
 from analysis.differences.attention import ATTENTIVE
-from analysis.differences.beside import TRUE_GAP
+from analysis.differences.compared import Compared, Sources
+from analysis.differences.fragility import Place, Removal, fragility
+from analysis.differences.individuals import Called, individuals
 from analysis.differences.windows import WINDOW
-from analysis.findings.fits import CurveKey, FitSettings, FittedCurve, StudyCurves
-from analysis.findings.model import HUMANS, Direction, VerdictOnAll, VerdictOnOne, WindowMean
+from analysis.findings.fits import CurveKey, FitSettings, StudyCurves
+from analysis.findings.model import (
+    HUMANS,
+    Direction,
+    Fragility,
+    Individuals,
+    RankSet,
+    VerdictOnAll,
+    VerdictOnOne,
+    WindowMean,
+)
 from analysis.findings.observations import Observations
-
-#: Answers to pictures that are changed no more than this stand in for clean ones where nobody saw any.
-_HARDLY_CHANGED = 0.15
 
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """What was found, by classifier and corruption."""
+    """What was found, by classifier and corruption, and the places left open to classifiers."""
 
     found: dict[str, ModelBesidePeople]
     level: float
+    ranks: Mapping[str, RankSet] = field(default_factory=dict)
+    #: what each verdict hangs on, and what people would be called; empty where it was not sought
+    removals: Mapping[Place, tuple[Removal, ...]] = field(default_factory=dict)
+    people: Mapping[str | None, Called] = field(default_factory=dict)
 
     def of(self, classifier: str, corruption: str) -> Beside | None:
         """What was found on one corruption; None where nothing was compared."""
         model = self.found.get(classifier)
         return None if model is None else model.corruptions.get(corruption)
+
+    def on_leader(self, classifier: str) -> dict[str, VerdictOnAll | RankSet]:
+        """What of it stands beside the classifier's means over corruptions: ``verdict`` and ``ranks``, where known."""
+        known = {"verdict": self.on_all(classifier), "ranks": self.ranks.get(classifier)}
+        return {name: value for name, value in known.items() if value is not None}
+
+    def entry(self, classifier: str, corruption: str) -> VerdictOnOne | None:
+        """The verdict on one corruption."""
+        one = self.of(classifier, corruption)
+        if one is None:
+            return None
+        return verdict_entry(one, self.level).model_copy(update=self._robustness(classifier, corruption))
+
+    def _robustness(self, classifier: str, corruption: str | None) -> dict[str, object]:
+        """Fields on what the verdict hangs on, and on people; none where it was not sought."""
+        told: dict[str, object] = {}
+        if (classifier, corruption) in self.removals:
+            told["fragility"] = tuple(_fragility_entry(one) for one in self.removals[classifier, corruption])
+        if corruption in self.people:
+            called = asdict(self.people[corruption])
+            told["individuals"] = Individuals(**called, statement=individuals_words(**called))
+        return told
 
     def on_all(self, classifier: str) -> VerdictOnAll | None:
         """The verdict over all corruptions."""
@@ -53,11 +94,18 @@ class Verdicts:
             interval=model.interval(self.level),
             matches_on=tuple(name for name, one in model.corruptions.items() if one.matches),
             differs_on=model.differs_on,
-        )
+        ).model_copy(update=self._robustness(classifier, None))
 
 
 def verdicts_of(
-    study: StudyCurves, people: Observations, settings: FitSettings, *, margin: float, window_margin: float
+    study: StudyCurves,
+    people: Observations,
+    settings: FitSettings,
+    *,
+    margin: float,
+    window_margin: float,
+    robust: bool = False,
+    tick: Callable[[], None] = lambda: None,
 ) -> Verdicts:
     """Compare the accuracy of every classifier with people's own, corruption by corruption.
 
@@ -69,45 +117,104 @@ def verdicts_of(
     settings : FitSettings
     margin, window_margin : float
         As in `beside_people`.
+    robust : bool
+        Whether to seek what each verdict hangs on, and what people would be called.
+    tick : callable
+        Called now and then; what it raises is let through.
     """
-    theirs: dict[str, FittedCurve] = {}
-    models: dict[str, dict[str, AnswersToOne]] = {}
-    for key, curve in study.curves.items():
-        human = study.curves.get(CurveKey(HUMANS, key.corruption, "accuracy"))
-        if key.property != "accuracy" or human is None:
-            continue
-        if key.population == HUMANS:
-            theirs[key.corruption] = curve
-        elif curve.fit.config.label_space == human.fit.config.label_space and curve.answers is not None:
-            models.setdefault(key.population, {})[key.corruption] = curve.answers
-    answers = {name: curve.answers for name, curve in theirs.items() if curve.answers is not None}
-    clean = people.clean
-    shared = attentive_share(_answers(clean)) if len(clean) else None
-    found = beside_people(
+    compared = compared_of(study, people)
+    found = found_of(compared, settings, margin=margin, window_margin=window_margin)
+    ranks = _ranks(compared, settings.seed)
+    if not robust or not found:
+        return Verdicts(found, settings.level, ranks)
+    return Verdicts(
+        found,
+        settings.level,
+        ranks,
+        fragility(compared, margin=margin, window_margin=window_margin, seed=settings.seed, tick=tick),
+        individuals(compared, margin=margin, window_margin=window_margin, seed=settings.seed, tick=tick),
+    )
+
+
+def found_of(
+    compared: Compared, settings: FitSettings, *, margin: float, window_margin: float
+) -> dict[str, ModelBesidePeople]:
+    """What is found on every model."""
+    answers, models = compared.answers()
+    return beside_people(
         answers,
         models,
-        attentive={
-            name: shared if shared is not None and name not in study.scales else _least_changed(own)
-            for name, own in answers.items()
-        },
-        conditions=frozenset(study.scales),
+        attentive=compared.attentive(),
+        conditions=compared.conditions,
         margin=margin,
         window_margin=window_margin,
         seed=settings.seed,
     )
-    return Verdicts(found, settings.level)
 
 
-def _answers(observations: Observations) -> AnswersToOne:
-    return AnswersToOne.of(
-        np.zeros(len(observations)), observations.correct, observations.original, observations.observer
+def _ranks(compared: Compared, seed: int) -> dict[str, RankSet]:
+    """The places that are open to each model."""
+    answers, models = compared.answers()
+    sets = rank_sets(answers, models, conditions=compared.conditions, seed=seed)
+    return {name: RankSet(best=best, worst=worst, classifiers=len(sets)) for name, (best, worst) in sets.items()}
+
+
+def compared_of(study: StudyCurves, people: Observations) -> Compared:
+    """The answers behind the accuracy curves of people and of the classifiers that stand beside them."""
+    theirs: dict[str, Sources] = {}
+    models: dict[str, dict[str, Sources]] = {}
+    for key, curve in study.curves.items():
+        human = study.curves.get(CurveKey(HUMANS, key.corruption, "accuracy"))
+        if key.property != "accuracy" or human is None:
+            continue
+        category = Clusters.of(curve.outcomes.answers.category)
+        if key.population == HUMANS:
+            theirs[key.corruption] = Sources(curve.answers, category, _sessions(curve.outcomes.answers))
+        elif curve.fit.config.label_space == human.fit.config.label_space:
+            models.setdefault(key.population, {})[key.corruption] = Sources(curve.answers, category)
+    clean = people.clean
+    return Compared(
+        theirs,
+        models,
+        Sources(
+            AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer),
+            Clusters.of(clean.category),
+            _sessions(clean),
+        )
+        if len(clean)
+        else None,
+        frozenset(study.scales),
     )
 
 
-def _least_changed(answers: AnswersToOne) -> float:
-    """From the answers to the least changed pictures."""
-    rows = answers.place <= max(_HARDLY_CHANGED, float(answers.place.min()))
-    return attentive_share(answers.select(rows))
+def attentive_shares(
+    answers: Mapping[str, AnswersToOne], people: Observations, scales: frozenset[str] = frozenset()
+) -> dict[str, float]:
+    """The same as `analysis.differences.attention.attentive_shares`, from the clean answers among all of people's."""
+    clean = people.clean
+    held = None
+    if len(clean):
+        held = AnswersToOne.of(np.zeros(len(clean)), clean.correct, clean.original, clean.observer)
+    return attention.attentive_shares(answers, held, scales)
+
+
+def _sessions(answers: Observations) -> Clusters:
+    """The session of each answer; the person where sessions are not known."""
+    return Clusters.of(np.where(answers.session == "", answers.observer, answers.session))
+
+
+def _fragility_entry(one: Removal) -> Fragility:
+    return Fragility(
+        unit=one.unit,
+        count=one.count,
+        names=one.names,
+        word=one.word,
+        tried=one.tried,
+        exact=one.exact,
+        statement=fragility_words(
+            unit=one.unit, count=one.count, size=len(one.names), word=one.word, tried=one.tried, exact=one.exact
+        ),
+    )
 
 
 def verdict_entry(one: Beside, level: float) -> VerdictOnOne:
@@ -124,7 +231,6 @@ def verdict_entry(one: Beside, level: float) -> VerdictOnOne:
             careless=one.is_within and one.attentive < ATTENTIVE,
             answers_to_match=one.answers_to_match,
             answers_to_differ=one.answers_to_differ,
-            gap=TRUE_GAP,
         )
     windows = zip(one.ranges, one.estimate, one.lower, one.upper, one.significant, strict=True)
     return VerdictOnOne(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.power.crowd import Answers, Crowd, LogisticDrop, marginal_logit, simulate_answers
+from analysis.power.models import ModelsReport, estimate_models
 from analysis.power.sizes import LEVELS, Needed, PowerCurve, SizeReport, estimate_sizes, fit_power_curve, resized
 from analysis.power.study import PlannedStudy, PowerReport, estimate_power
 
@@ -11,11 +12,13 @@ __all__ = [
     "Answers",
     "Crowd",
     "LogisticDrop",
+    "ModelsReport",
     "Needed",
     "PlannedStudy",
     "PowerCurve",
     "PowerReport",
     "SizeReport",
+    "estimate_models",
     "estimate_power",
     "estimate_sizes",
     "fit_power_curve",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.differences import AnswersToOne
 from analysis.errors import InvalidInput
 
 FloatArray = NDArray[np.float64]
@@ -116,6 +117,21 @@ class Crowd:
         """Answers on one corruption function."""
         return self.people * self.trials_each
 
+    @property
+    def stimuli(self) -> int:
+        """Stimuli of one corruption function."""
+        return -(-self.answers // self.answers_per_stimulus)
+
+    @property
+    def original_sd(self) -> float:
+        """Standard deviation that originals have of themselves."""
+        return self.image_sd * float(np.sqrt(self.original_share))
+
+    @property
+    def stimulus_sd(self) -> float:
+        """Standard deviation of the stimuli of one original."""
+        return self.image_sd * float(np.sqrt(1.0 - self.original_share))
+
 
 @dataclass(frozen=True, eq=False)
 class Answers:
@@ -137,6 +153,52 @@ class Answers:
     def columns(self) -> dict[str, Any]:
         """Keyword arguments of `fit_curve`."""
         return {name: getattr(self, name) for name in ("visual_change", "correct", "participants", "images")}
+
+    def to_one(self) -> AnswersToOne:
+        """The same by person and original, for differences of means."""
+        return AnswersToOne.of(self.visual_change, self.correct, self.images, self.participants)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """Stimuli of one function that people answered, for models to answer.
+
+    Parameters
+    ----------
+    visual_change : ndarray, shape (n,)
+    effect : ndarray, shape (n,)
+        How much easier than others at its visual change each is for people, on the logit.
+    original : ndarray of int, shape (n,)
+    images : ndarray of str, shape (n,)
+        Ids of the originals, as in people's answers.
+    """
+
+    visual_change: FloatArray
+    effect: FloatArray
+    original: IntArray
+    images: NDArray[np.str_]
+
+    def answered(
+        self, curve: Curve, crowd: Crowd, rng: np.random.Generator, *, own: FloatArray | None = None
+    ) -> AnswersToOne:
+        """Answers of a model with this marginal curve, one to each stimulus.
+
+        Parameters
+        ----------
+        curve : callable
+        crowd : Crowd
+            Its pictures differ as much for the model.
+        rng : numpy Generator
+        own : ndarray, shape (originals,), optional
+            What is easy for the model itself, by original; what is easy for people is so for the model without it.
+        """
+        from scipy.special import expit
+
+        effect = self.effect
+        if own is not None:
+            effect = own[self.original] + rng.normal(0.0, crowd.stimulus_sd, len(self.original))
+        chance = expit(marginal_logit(curve(self.visual_change), crowd.image_sd) + effect)
+        return AnswersToOne.of(self.visual_change, rng.random(len(effect)) < chance, self.images)
 
 
 def simulate_answers(
@@ -175,46 +237,63 @@ def simulate_answers(
     chosen such that the mean over the effects is the given curve, so estimates can be compared with it. Stimuli are
     dealt to people at random: that nobody meets an original twice, which the planner sees to, is not modelled.
     """
-    stimuli = -(-crowd.answers // crowd.answers_per_stimulus)
+    return [
+        answers
+        for answers, _ in simulate_study(
+            curves,
+            crowd,
+            rng,
+            shared_people=shared_people,
+            shared_originals=shared_originals,
+            place=place,
+            clean=clean,
+        )
+    ]
+
+
+def simulate_study(
+    curves: list[Curve],
+    crowd: Crowd,
+    rng: np.random.Generator,
+    *,
+    shared_people: bool = False,
+    shared_originals: bool = False,
+    place: Callable[[np.random.Generator, int], FloatArray] | None = None,
+    clean: int = 0,
+) -> Iterator[tuple[Answers, Shown]]:
+    """Answers as in `simulate_answers`, function by function, each with the stimuli that were shown."""
+    stimuli = crowd.stimuli
     originals = stimuli if crowd.originals is None else crowd.originals
     total_sd = float(np.hypot(crowd.image_sd, crowd.participant_sd))
-    original_sd = crowd.image_sd * np.sqrt(crowd.original_share)
-    stimulus_sd = crowd.image_sd * np.sqrt(1.0 - crowd.original_share)
+    original_sd, stimulus_sd = crowd.original_sd, crowd.stimulus_sd
     person = np.repeat(np.arange(crowd.people), crowd.trials_each)
     person_effect = original_effect = np.empty(0)
-    samples = []
 
     def answered(
-        number: int, logit: FloatArray, v: FloatArray, of: IntArray, shown: IntArray, who: IntArray
-    ) -> Answers:
+        number: int, v: FloatArray, of: IntArray, effect: FloatArray, shown: IntArray, who: IntArray
+    ) -> tuple[Answers, Shown]:
+        logit = marginal_logit(curves[number](v), total_sd) + effect
         chance = 1.0 / (1.0 + np.exp(-(logit[shown] + person_effect[who])))
-        return Answers(
-            v[shown],
-            rng.random(len(who)) < chance,
-            _ids("person", "" if shared_people else f"{number}-", who),
-            _ids("original", "" if shared_originals else f"{number}-", of[shown]),
-        )
+        right = rng.random(len(who)) < chance
+        people = _ids("person", "" if shared_people else f"{number}-", who)
+        images = _ids("original", "" if shared_originals else f"{number}-", of)
+        return Answers(v[shown], right, people, images[shown]), Shown(v, effect, of, images)
 
-    def stimulus_logit(curve: Curve, v: FloatArray, of: IntArray) -> FloatArray:
-        own = rng.normal(0.0, stimulus_sd, len(v))
-        return marginal_logit(curve(v), total_sd) + original_effect[of] + own
-
-    for number, curve in enumerate(curves):
+    for number in range(len(curves)):
         if not (shared_people and number):
             person_effect = rng.normal(0.0, crowd.participant_sd, crowd.people)
         if not (shared_originals and number):
             original_effect = rng.normal(0.0, original_sd, originals)
         places = rng.random(stimuli) if place is None else place(rng, stimuli)
         of = np.arange(stimuli) % originals
-        logit = stimulus_logit(curve, places, of)
+        effect = original_effect[of] + rng.normal(0.0, stimulus_sd, stimuli)
         # Every round shows each stimulus once, so answers spread evenly over stimuli.
         shown = np.concatenate([rng.permutation(stimuli) for _ in range(crowd.answers_per_stimulus)])[: crowd.answers]
-        samples.append(answered(number, logit, places, of, shown, person))
+        yield answered(number, places, of, effect, shown, person)
     if clean:
         order, places = np.arange(clean), np.zeros(clean)
-        logit = stimulus_logit(curves[-1], places, order % originals)
-        samples.append(answered(len(curves) - 1, logit, places, order % originals, order, order % crowd.people))
-    return samples
+        effect = original_effect[order % originals] + rng.normal(0.0, stimulus_sd, clean)
+        yield answered(len(curves) - 1, places, order % originals, effect, order, order % crowd.people)
 
 
 def marginal_logit(rates: FloatArray, sd: float) -> FloatArray:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.errors import InvalidInput
+from analysis.power.models import ModelsReport, estimate_models
 from analysis.power.study import PlannedStudy, PowerReport, estimate_power
 
 #: Powers that sizes are looked for.
@@ -152,6 +153,8 @@ class SizeReport:
     curve : PowerCurve
     needed : tuple of Needed
         One for each level.
+    models : ModelsReport or None
+        What the planned study would say of models; None in reports of earlier versions.
     """
 
     planned: PowerReport
@@ -159,6 +162,7 @@ class SizeReport:
     sizes: tuple[PowerReport, ...]
     curve: PowerCurve
     needed: tuple[Needed, ...]
+    models: ModelsReport | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, floats unrounded; `from_dict` is the inverse."""
@@ -167,13 +171,14 @@ class SizeReport:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> SizeReport:
         """From plain values, as JSON brings them back."""
-        curve, needed = values["curve"], values["needed"]
+        curve, needed, models = values["curve"], values["needed"], values.get("models")
         return cls(
             planned=PowerReport(**values["planned"]),
             alike=PowerReport(**values["alike"]),
             sizes=tuple(PowerReport(**one) for one in values["sizes"]),
             curve=PowerCurve(**{**curve, "covariance": tuple(curve["covariance"])}),
             needed=tuple(Needed(**{**one, "interval": _pair(one["interval"])}) for one in needed),
+            models=None if models is None else ModelsReport(**models),
         )
 
 
@@ -189,7 +194,7 @@ def estimate_sizes(
     keep: Callable[[PowerReport], None] | None = None,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> SizeReport:
-    """Simulate a planned study, and studies of the sizes at which it should reach given powers.
+    """Simulate a planned study, studies of the sizes at which it should reach given powers, and models beside people.
 
     Parameters
     ----------
@@ -199,7 +204,7 @@ def estimate_sizes(
     levels : sequence of float
         Powers, each in (0, 1), rising.
     runs, seed, executor
-        As in `estimate_power`; ``runs`` of each size.
+        As in `estimate_power`; ``runs`` of each size, and as many with models, at the planned size.
     known : iterable of PowerReport
         What an earlier attempt at the very same has found: not simulated again.
     keep : callable, optional
@@ -225,7 +230,7 @@ def estimate_sizes(
     if difference <= 0.0:
         raise InvalidInput("A difference that is to be found lies above 0.")
     made = {(one.people, one.difference): one for one in known if one.runs == runs}
-    total, done = (2 + len(levels)) * runs, 0
+    total, done = (3 + len(levels)) * runs, 0
 
     def simulated(people: int, gap: float) -> PowerReport:
         nonlocal done
@@ -252,7 +257,16 @@ def estimate_sizes(
     sizes = {one.people: one for one in (planned, *others)}
     ordered = tuple(sizes[people] for people in sorted(sizes))
     curve = fit_power_curve([one.people for one in ordered], [one.different for one in ordered], runs)
-    return SizeReport(planned, alike, ordered, curve, tuple(_needed(curve, ordered, level) for level in levels))
+    needed = tuple(_needed(curve, ordered, level) for level in levels)
+    before = done
+    models = estimate_models(
+        study,
+        runs=runs,
+        seed=seed,
+        executor=executor,
+        progress=None if progress is None else lambda now, _runs: progress(before + now, total, study.crowd.people),
+    )
+    return SizeReport(planned, alike, ordered, curve, needed, models)
 
 
 def resized(study: PlannedStudy, people: int) -> PlannedStudy:

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from analysis.clusters import clustered
 from analysis.compute import SerialExecutor, run_in_order_of_completion
-from analysis.curves import CleanTrials, fit_curve
+from analysis.differences import AnswersToOne, attentive_share, least_changed, window_contrasts
+from analysis.differences.family import DRAWS
 from analysis.errors import InvalidInput
-from analysis.power.crowd import Answers, Crowd, LogisticDrop, simulate_answers
+from analysis.power.crowd import Crowd, LogisticDrop, simulate_answers
 from analysis.proportions import exact_bound
-from analysis.similarity import CurveTrials, compare_curves
+from analysis.similarity import compare_all
 from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 
 
@@ -34,10 +36,8 @@ class PlannedStudy:
         Answers to clean pictures that hold the left end; 0 for none.
     curve : LogisticDrop
         Believed curve of the first function of a pair.
-    n_bootstrap : int
-        Refits per resampled unit in each simulated study.
     margin, band_margin, alpha : float
-        Of the verdict, as in `analysis.similarity.compare_curves`.
+        Of the verdict, as in `analysis.similarity.compare_all`.
     """
 
     crowd: Crowd
@@ -46,7 +46,6 @@ class PlannedStudy:
     shared_originals: bool = True
     clean_answers: int = 0
     curve: LogisticDrop = field(default_factory=LogisticDrop)
-    n_bootstrap: int = 200
     margin: float = MARGIN
     band_margin: float = BAND_MARGIN
     alpha: float = 0.05
@@ -54,8 +53,8 @@ class PlannedStudy:
     def __post_init__(self) -> None:
         if self.functions < 2:
             raise InvalidInput("Similarity is asked of at least 2 corruption functions.")
-        if self.clean_answers < 0 or self.n_bootstrap < 2:
-            raise InvalidInput("Answers are not negative, and a bootstrap needs at least 2 refits.")
+        if self.clean_answers < 0:
+            raise InvalidInput("Answers are not negative.")
         if not 0.0 < self.margin < 1.0 or not 0.0 < self.band_margin <= 1.0 or not 0.0 < self.alpha < 1.0:
             raise InvalidInput("Margins and levels lie strictly between 0 and 1.")
 
@@ -70,8 +69,9 @@ class PlannedStudy:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> PlannedStudy:
-        """From plain values, as JSON brings them back."""
-        return cls(**{**values, "crowd": Crowd(**values["crowd"]), "curve": LogisticDrop(**values["curve"])})
+        """From plain values, as JSON brings them back; earlier ones name refits, which are made no more."""
+        own = {name: value for name, value in values.items() if name != "n_bootstrap"}
+        return cls(**{**own, "crowd": Crowd(**values["crowd"]), "curve": LogisticDrop(**values["curve"])})
 
 
 @dataclass(frozen=True)
@@ -87,13 +87,13 @@ class PowerReport:
     runs : int
         Simulated studies.
     different : float
-        Share with the verdict "different" at the level of Holm's first step (the smallest power a pair can have).
+        Share with the verdict "different" at the level of the first of all pairs (the smallest power a pair can have).
     equivalent, area_equivalent : float
-        Share shown to be equivalent, and in area alone (the curves within +-margin in the mean).
+        Share shown to be equivalent, and in area alone (the mean difference within +-margin).
     undecided : float
         Share with neither.
     interval_width : float
-        Median width of the 95 % interval of one function's area.
+        Median width of the 95 % interval of people's mean on one function.
     difference_error : float
         Median standard error of the difference of areas.
     answers : int
@@ -196,30 +196,37 @@ def _run(arguments: tuple[PlannedStudy, float, int, int]) -> tuple[int, dict[str
         shared_originals=study.shared_originals,
         clean=study.clean_answers,
     )
-    anchor: dict[str, Any] = {}
-    if study.clean_answers:
-        anchor = {"anchor": "soft", "clean": _clean(samples[2])}
-    key = int(rng.integers(0, 1 << 31))
-    curves = [fit_curve(**sample.columns(), **anchor, n_bootstrap=study.n_bootstrap, rng=key) for sample in samples[:2]]
-    found = compare_curves(
-        curves[0],
-        curves[1],
-        trials=(CurveTrials(**samples[0].columns()), CurveTrials(**samples[1].columns())),
-        rng=rng,
+    answers = {name: one.to_one() for name, one in zip(("first", "second"), samples, strict=False)}
+    looked = {
+        name: attentive_share(samples[2].to_one() if study.clean_answers else least_changed(own))
+        for name, own in answers.items()
+    }
+    found = compare_all(
+        answers,
+        attentive=looked,
         margin=study.margin,
         band_margin=study.band_margin,
         alpha=study.alpha,
-        comparisons=study.pairs,
-    )
-    lower, upper = curves[0].area_interval or (0.0, 1.0)
+        seed=int(rng.integers(0, 1 << 31)),
+        # enough for a p-value to pass the first of so many pairs with room to spare
+        draws=max(DRAWS, int(np.ceil(2.5 * study.pairs / study.alpha))),
+    ).get(("first", "second"))
+    if found is None:  # too few answers anywhere to compare two functions
+        return number, {"p": 1.0, "equivalent": 0.0, "area_equivalent": 0.0, "width": 1.0, "error": 1.0}
     return number, {
-        "p": found.p,
+        "p": found.p_adjusted,
         "equivalent": float(found.equivalent),
         "area_equivalent": float(found.area_equivalent),
-        "width": upper - lower,
+        "width": _width(answers["first"]),
         "error": found.standard_error,
     }
 
 
-def _clean(answers: Answers) -> CleanTrials:
-    return CleanTrials(answers.correct, answers.participants, answers.images)
+def _width(answers: AnswersToOne) -> float:
+    """Width of the 95 % interval of the mean over everything measured."""
+    contrasts = window_contrasts(answers.place, answers.place)
+    if contrasts is None:
+        return 1.0
+    cells, mean = answers.by_cell(contrasts.edges), contrasts.matrix[:1]
+    sums = [own.sums @ mean.T for own in (cells.people, cells.originals) if own is not None]
+    return float(2.0 * clustered(sums, mean**2 @ cells.singles).reach(0.95)[0])

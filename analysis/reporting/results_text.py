@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from analysis.claims.models import method_sentence
-from analysis.claims.telling_apart import d_prime_words, rule_sentence
+from analysis.claims import corruptions
+from analysis.claims.models import method_sentence, ranks_sentence
+from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
 from analysis.findings.model import HUMANS, ChoiceCurve, Comparison, Curve, Findings, ModelVerdict
 from analysis.reporting.wording import counted, joined, listed, quoted, with_interval, words
@@ -119,6 +120,8 @@ def comparison_sentences(findings: Findings) -> Iterable[str]:
                 f"({words(lowest.corruption)}) to {highest.hmri:.3f} ({words(highest.corruption)})."
             )
         yield "Every pair of model and corruption stands in the table of comparisons."
+    if findings.ranks:
+        yield ranks_sentence({quoted(name): places for name, places in findings.ranks.items()})
     pairs = dict.fromkeys((one.corruption, one.human_curve) for one in findings.comparisons if one.borrowed)
     if pairs:
         lent = listed(f"{words(one)} that of {words(other)}" for one, other in pairs)
@@ -139,7 +142,7 @@ def _verdict(one: ModelVerdict | None) -> str:
     """The verdict and the difference that it is about, to follow the indices."""
     if one is None:
         return ""
-    return f"; difference of areas {with_interval(one.difference, one.interval)}: {one.statement}"
+    return f"; mean accuracy minus people's {with_interval(one.difference, one.interval)}: {one.statement}"
 
 
 def similarity_sentences(findings: Findings) -> Iterable[str]:
@@ -148,11 +151,19 @@ def similarity_sentences(findings: Findings) -> Iterable[str]:
     if not pairs:
         return
     counts = Counter(one.verdict for one in pairs)
+    if pairs[0].window is not None:
+        yield corruptions.method_sentence(
+            pairs=len(pairs), margin=pairs[0].margin, window_margin=pairs[0].band_margin, window=pairs[0].window
+        )
+    else:
+        yield (
+            f"Two corruptions count as equivalent for people with areas within {pairs[0].margin:g} and curves within "
+            f"{pairs[0].band_margin:g} everywhere (90 % intervals), and as different by Holm's correction over all "
+            "pairs at level 0.05."
+        )
     yield (
-        f"Of {counted(len(pairs), 'pair')} of corruptions {counts['equivalent']} count as equivalent for people (areas "
-        f"within {pairs[0].margin:g} and curves within {pairs[0].band_margin:g} everywhere, "
-        f"by 90 % intervals), {counts['different']} as different (Holm's correction over all pairs, level 0.05), and "
-        f"{counts['undecided']} as undecided."
+        f"Of {counted(len(pairs), 'pair')} of corruptions {counts['equivalent']} count as equivalent, "
+        f"{counts['different']} as different, and {counts['undecided']} as undecided."
     )
 
 
@@ -163,15 +174,13 @@ def discrimination_sentences(findings: Findings) -> Iterable[str]:
         return
     yield (
         f"In {sum(one.trials for one in entries):,} trials people had to tell two corruptions apart "
-        f"({listed(dict.fromkeys(one.form for one in entries))}; pictures of a trial matched in visual change; "
-        "guessing gives 0.5). Different: d' above 0, Holm's correction over all pairs. Answers of one person, and to "
+        f"({listed(dict.fromkeys(FORMS[one.form] for one in entries))}; pictures of a trial matched in visual change; "
+        "guessing gives 0.5). Different: d′ above 0, Holm's correction over all pairs. Answers of one person, and to "
         "the same pictures, are clusters."
     )
     for form in dict.fromkeys(one.form for one in entries):
         one = next(entry for entry in entries if entry.form == form)
-        yield f"{form}: " + rule_sentence(
-            margin=one.margin, d_prime_margin=one.margin_d_prime, model=one.observer_model
-        )
+        yield rule_sentence(form=form, margin=one.margin, d_prime_margin=one.margin_d_prime, model=one.observer_model)
     for one in entries:
         yield (
             f"{words(one.pair[0])} and {words(one.pair[1])}: {one.correct} of {one.trials} right, "

@@ -42,6 +42,8 @@ class Crowd:
     model : {"differencing", "independent"}
     careless : float
         Share of answers, in [0, 1), that fall on either side at random.
+    often : ndarray, shape (number of people,), or None
+        How often each person stands in the crowd: of crowds that are expected, not seen.
 
     Notes
     -----
@@ -58,6 +60,7 @@ class Crowd:
     form: DiscriminationForm
     model: ObserverModel
     careless: float = 0.0
+    often: FloatArray | None = None
 
     @cached_property
     def _counts(self) -> FloatArray:
@@ -99,12 +102,15 @@ class Crowd:
         return np.log(p), slopes
 
     def _posterior(self, log_p: FloatArray) -> tuple[float, FloatArray]:
-        """Log likelihood, and what each person's answers say of the criterion, shape (people, nodes)."""
+        """Log likelihood, and what each person's answers say of the criterion, as often, shape (people, nodes)."""
         joint = self._counts @ log_p + self._nodes[1]
         top = joint.max(axis=1)
         weight = np.exp(joint - top[:, None])
         total = weight.sum(axis=1)
-        return float((top + np.log(total)).sum()), weight / total[:, None]
+        posterior = weight / total[:, None]
+        if self.often is None:
+            return float((top + np.log(total)).sum()), posterior
+        return float(self.often @ (top + np.log(total))), self.often[:, None] * posterior
 
     def _target(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """What is minimised, and its gradient by d' squared, mean and log spread."""
@@ -155,8 +161,10 @@ class Crowd:
         return found if found < LARGEST_D_PRIME - 1e-3 else math.inf
 
     @cached_property
-    def _spread(self) -> tuple[float, float]:
-        """Variance of the score of d' over that of the model, at least 1, and degrees of freedom."""
+    def _scores(self) -> tuple[FloatArray, FloatArray, float]:
+        """Scores of d' squared, freed of the other parameters: of the answers by person and kind, of people, as often,
+        and the variance that the model expects of their sum.
+        """
         parameters = self._fitted[1]
         free = self._free()
         log_p, slopes = self._answers(*parameters)
@@ -166,14 +174,28 @@ class Crowd:
         project = np.zeros(3)
         project[0] = 1.0
         project[1:free] = -np.linalg.lstsq(information[1:, 1:], information[1:, 0], rcond=None)[0]
-        expected = float(information[0, :] @ project[:free])
-        answers = (cells @ project)[self.person, self._cell]
-        sums = [(own @ project)[:, None] if len(own) > 1 else answers[:, None]]
+        return cells @ project, own @ project, float(information[0, :] @ project[:free])
+
+    @cached_property
+    def _spread(self) -> tuple[float, float]:
+        """Variance of the score of d' over that of the model, at least 1, and degrees of freedom."""
+        cells, own, expected = self._scores
+        answers = cells[self.person, self._cell]
+        sums = [own[:, None] if len(own) > 1 else answers[:, None]]
         if self.picture is not None:
             sums.append(summed(answers[:, None], self.picture, int(self.picture.max()) + 1))
         found: Clustered = clustered(sums, (answers**2).sum(keepdims=True))
         effect = float(found.variance[0]) / expected if expected > 0.0 else 1.0
         return max(1.0, effect), float(found.degrees_of_freedom[0])
+
+    @property
+    def expected_spread(self) -> tuple[float, float]:
+        """Of a crowd that is expected: variance of the score over that of the model, and kurtosis of people's."""
+        _, own, expected = self._scores
+        often = np.ones(len(own)) if self.often is None else self.often
+        variance = float((own**2 / often).sum())
+        fourth = float((own**4 / often**3).sum())
+        return variance / expected, float(often.sum()) * fourth / variance**2
 
     def _information(self, parameters: FloatArray) -> FloatArray:
         """Observed information by differences of the gradient, shape (3, 3)."""
@@ -186,15 +208,15 @@ class Crowd:
         both = np.stack(rows)
         return np.asarray((both + both.T) / 2.0)
 
-    def ratio(self, d_prime: float) -> float:
-        """Signed root of the likelihood ratio against this d', freed of what clusters add: like a t.
-
-        Positive where the answers speak for a larger d'.
-        """
+    def distance(self, d_prime: float) -> float:
+        """Signed root of the likelihood ratio against this d', positive where the answers speak for a larger one."""
         least, parameters = self._fitted
         own = self._least(lambda free: np.array([d_prime**2, *free]), (), tuple(parameters[1:]))[0]
-        root = math.sqrt(max(2.0 * (own - least), 0.0) / self._spread[0])
-        return math.copysign(root, parameters[0] - d_prime**2)
+        return math.copysign(math.sqrt(max(2.0 * (own - least), 0.0)), parameters[0] - d_prime**2)
+
+    def ratio(self, d_prime: float) -> float:
+        """The distance, freed of what clusters add: like a t."""
+        return self.distance(d_prime) / math.sqrt(self._spread[0])
 
     def p_above(self, d_prime: float) -> float:
         """One-sided p-value against a d' of at most this."""

@@ -1,19 +1,21 @@
-"""Are two corruptions alike for an observer? Equivalence, difference, and the papers' overlap rule."""
+"""Are two corruptions alike for an observer? Equivalence and difference of mean performance, window by window."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Literal
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.curves.bands import normal_quantile
-from analysis.curves.bootstrap import Bootstrap, Spread, pair_spread
-from analysis.curves.curve import CurveFit
-from analysis.errors import BandsMissing, GridMismatch, LabelSpaceMismatch, NoCommonRange
-from analysis.similarity.overlap import bands_overlap
-from analysis.similarity.permutation import CurveTrials, permutation_test, permutations_needed
+from analysis.claims.corruptions import verdict_words
+from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, side_by_side
+from analysis.differences.attention import ATTENTIVE
+from analysis.differences.beside import Beside, beside_of, minus
+from analysis.differences.family import DRAWS, Estimates, which_differ
+from analysis.differences.windows import Contrasts, window_contrasts
 from analysis.similarity.verdicts import Verdict, verdict_of
 from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 from analysis.summaries import one_row, plot_figure, screen
@@ -23,275 +25,282 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FloatArray = NDArray[np.float64]
-
-#: Beyond this share of the spread, few people with many trials each rule it: their own bootstrap is the test then.
-MOST_STRETCH = 1.2
-_ONE_SIDED = 1.6448536269514722
+Interval = tuple[float, float]
+Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class CurveSimilarity:
-    """What two curves say about each other on the range that both measured.
+    """What the answers to two corruptions say about each other on the range that both measured.
 
     Parameters
     ----------
     difference : float
-        Mean height of the first curve minus the second on ``span`` (the difference of areas where that is [0, 1]).
+        Mean performance on the first corruption minus the second over everything that both measured.
     standard_error : float
     interval : tuple of float
         90 % interval of the difference; inside +-margin it is one half of equivalence.
     band : tuple of float
-        Lowest and highest value of the 90 % simultaneous band of the difference of the curves; inside +-band_margin
-        it is the other half.
+        Lowest and highest end of the 90 % intervals of the windows, each for itself; inside +-band_margin they are the
+        other half.
     span : tuple of float
-        The common measured range.
+        From the start to the end of what both measured.
+    gaps : tuple of tuple of float
+        Stretches between that were not measured: nothing is said about them, so nothing is equivalent.
+    higher_on, lower_on : tuple of tuple of float
+        Where the first was shown to be higher, and lower, than the second.
     p : float
-        Probability of such a difference between equal curves.
+        Probability of such a mean difference between equal corruptions, for itself.
     p_adjusted : float
-        The same after Holm's correction for all pairs asked about.
-    test : {"permutation", "bootstrap"}
-    overlap_83 : bool
-        The papers' rule with simultaneous bands: do the 83 % bands overlap at every visual change?
-    overlap_83_pointwise : bool
-        The rule as printed, with pointwise bands.
+        Of the most telling window, after the correction over all windows and pairs asked about.
+    attentive : float
+        Lower bound of the share of answers that came from looking: margins hold for these, so that what all answers
+        may differ by is the margin times this share.
     area_equivalent, band_equivalent : bool
-        The two halves of equivalence: the mean difference within +-margin, the whole curve within +-band_margin.
+        The two halves of equivalence.
     equivalent, different : bool
         What was shown; both may be (a difference within the margins).
     verdict : {"equivalent", "different", "undecided"}
+    statement : str
+        The verdict in words.
     answers : int
         Answers on which the pair rests.
     answers_to_decide : int or None
-        Answers at which this difference would be decided, if undecided; None when decided, or when no number would do.
+        Answers with which corruptions without any difference would be shown to be equivalent with power .8; None where
+        the verdict is not open.
+    answers_to_differ : int or None
+        The same for a difference of .05 in area to be shown.
     margin, band_margin, alpha : float
     """
 
     difference: float
     standard_error: float
-    interval: tuple[float, float]
-    band: tuple[float, float]
-    span: tuple[float, float]
+    interval: Interval
+    band: Interval
+    span: Interval
+    gaps: tuple[Interval, ...]
+    higher_on: tuple[Interval, ...]
+    lower_on: tuple[Interval, ...]
     p: float
     p_adjusted: float
-    test: Literal["permutation", "bootstrap"]
-    overlap_83: bool
-    overlap_83_pointwise: bool
+    attentive: float
     area_equivalent: bool
     band_equivalent: bool
     equivalent: bool
     different: bool
     verdict: Verdict
+    statement: str
     answers: int
     answers_to_decide: int | None
+    answers_to_differ: int | None
     margin: float
     band_margin: float
     alpha: float
-
-    @property
-    def statement(self) -> str:
-        """The verdict in words."""
-        if self.equivalent and self.different:
-            return f"equivalent, differs by {abs(self.difference):.3f}"
-        return self.verdict
 
     def __repr__(self) -> str:
         """The verdict, and the difference it rests on."""
         from analysis.reporting.wording import with_interval
 
-        return f"<CurveSimilarity: {self.statement}, difference {with_interval(self.difference, self.interval)}>"
+        return f"<CurveSimilarity: {self.verdict}, difference {with_interval(self.difference, self.interval)}>"
 
     def summary(self) -> str:
-        """One screen of text: verdict, difference and band beside their margins, the test."""
+        """One screen of text: verdict, difference and windows beside their margins, the correction."""
         from analysis.reporting.wording import with_interval
 
         low, high = self.span
         p = "p < 0.001" if self.p_adjusted < 0.001 else f"p = {self.p_adjusted:.3f}"
         return screen(
-            f"Two curves: {self.statement}",
+            f"Two corruptions: {self.statement}",
             (
                 ("mean difference", f"{with_interval(self.difference, self.interval)}, 90 %; margin ±{self.margin:g}"),
-                ("whole curve", f"{self.band[0]:+.3f} to {self.band[1]:+.3f}, 90 % band; margin ±{self.band_margin:g}"),
-                ("test", f"{self.test}, {p} after correction, level {self.alpha:g}"),
-                ("on", f"Δv {low:.2f} to {high:.2f}, which both curves measured"),
-                ("83 % bands overlap", "yes" if self.overlap_83 else "no"),
+                ("windows of .15", f"{self.band[0]:+.3f} to {self.band[1]:+.3f}, 90 %; margin ±{self.band_margin:g}"),
+                ("difference shown", f"{p} over all windows and pairs, level {self.alpha:g}"),
+                ("first higher", _ranges(self.higher_on)),
+                ("first lower", _ranges(self.lower_on)),
+                ("on", f"Δv {low:.2f} to {high:.2f}, which both measured"),
+                ("not measured", _ranges(self.gaps)),
+                ("from looking", f"at least {100 * self.attentive:.0f} % of the answers"),
                 ("answers", f"{self.answers:,}"),
-                ("answers to decide", "" if self.answers_to_decide is None else f"{self.answers_to_decide:,}"),
             ),
         )
 
     def to_frame(self) -> pd.DataFrame:
         """One row: every attribute, a pair of numbers in two columns (``lower``, ``upper``: of the difference)."""
-        return one_row({one.name: getattr(self, one.name) for one in fields(self)})
+        return one_row(
+            {
+                one.name: _ranges(value) if one.name in ("gaps", "higher_on", "lower_on") else value
+                for one in fields(self)
+                for value in (getattr(self, one.name),)
+            }
+        )
 
     def plot(self, ax: matplotlib.axes.Axes | None = None) -> matplotlib.axes.Axes:
-        """Draw interval and band of the difference in units of their margins, on axes that are made if not given."""
+        """Draw mean and windows of the difference in units of their margins, on axes that are made if not given."""
         from analysis.figures.results import curve_similarity_figure
 
         return plot_figure(curve_similarity_figure(self), ax)
 
 
-def compare_curves(
-    first: CurveFit,
-    second: CurveFit,
+def _ranges(ranges: Sequence[Interval]) -> str:
+    return ", ".join(f"{low:.2f} to {high:.2f}" for low, high in ranges)
+
+
+def compare_all(
+    answers: Mapping[str, AnswersToOne],
     *,
-    trials: tuple[CurveTrials, CurveTrials] | None = None,
-    rng: np.random.Generator | int | None = None,
+    attentive: Mapping[str, float] | None = None,
     margin: float = MARGIN,
     band_margin: float = BAND_MARGIN,
     alpha: float = 0.05,
-    comparisons: int = 1,
-) -> CurveSimilarity:
-    """Compare two curves of one population over two corruptions.
+    seed: int = 0,
+    draws: int = DRAWS,
+) -> dict[Pair, CurveSimilarity]:
+    """Compare every pair of corruptions for one population, as one family.
 
     Parameters
     ----------
-    first, second : CurveFit
-        With bootstrap refits; fitted with one seed, shared originals and participants are resampled jointly.
-    trials : tuple of CurveTrials, optional
-        The trials of each: where they share no original and no participant, and people widen the difference by no more
-        than a fifth, the test is a permutation test. Otherwise, or without them, it rests on the joint bootstrap.
-    rng : numpy Generator, int or None
-        Source of the permutations (None counts as 0).
+    answers : mapping of corruption to AnswersToOne
+        Equal names of originals, and of people, are the same ones.
+    attentive : mapping of corruption to float, optional
+        Lower bound of the share of answers that came from looking (`analysis.differences.attentive_share`); 0 where it
+        is missing. Without the mapping every answer counts as one, as those of a model do.
     margin, band_margin : float
-        Largest difference of mean height, and at any visual change, that counts as equal.
+        Largest difference of the mean, and of a window, that counts as equal.
     alpha : float
-        Level of the test.
-    comparisons : int
-        Pairs among which the p-value will be corrected: so many more permutations are made where it matters.
+        Chance that any difference is claimed falsely.
+    seed, draws : int
+        Of the joint draws, and how many.
 
     Returns
     -------
-    CurveSimilarity
-        With ``p_adjusted`` equal to ``p``; `compare_all` corrects for many pairs.
-
-    Raises
-    ------
-    BandsMissing
-        If a curve was fitted without bootstrap.
-    GridMismatch, LabelSpaceMismatch
-        If the curves cannot be subtracted.
-    NoCommonRange
-        If they measured no common range of visual change.
+    dict of pair of names (in the order given) to CurveSimilarity
+        Pairs without a commonly measured stretch are left out.
 
     Notes
     -----
-    Equivalence: two one-sided tests (Schuirmann 1987) at 0.05 on the mean difference, and the band, because areas of
-    crossing curves can agree. Overlap of 83 % bands: VCR section 5, after Payton et al. (2003). The bootstrap test is
-    the mean difference over its two-way standard error, against the normal distribution: its error rates, and those of
-    the permutation test, are printed by ``python -m benchmarks.verdicts``.
+    No curve is fitted: what is compared are means over people (each counts once) in cells of visual change, averaged
+    over windows of .15 and over everything measured; `analysis.differences.beside_people` judges models by the same.
+    Variances are two-way over people and originals (Cameron, Gelbach and Miller 2011), t quantiles by Satterthwaite.
+    Difference: step-down over the largest statistic of all windows and pairs (Romano and Wolf 2005). Equivalence: two
+    one-sided tests at .05 on the mean and on every window (Schuirmann 1987; Berger 1982). Who answers without looking
+    is as often right on either corruption and shrinks their difference by the share of such answers, so the margins
+    shrink with it, and below a share of .8 of answers from looking nothing is equivalent.
     """
-    span, boots = _comparable(first, second)
-    contrast = first.basis.integral_design(*span) / (span[1] - span[0])
-    pair = (*boots, first.coefficients, second.coefficients)
-    mean = pair_spread(*pair, lambda one, two: (one - two) @ contrast)
-    grid = np.linspace(*span, 201)
-    design = first.basis.design(grid)
-    gap = pair_spread(*pair, lambda one, two: (one - two) @ design.T)
+    from scipy.special import stdtr
 
-    difference, error = float(mean.estimate), float(mean.standard_error)
-    interval = (difference - _ONE_SIDED * error, difference + _ONE_SIDED * error)
-    band = _band(gap)
-    test: Literal["permutation", "bootstrap"] = "bootstrap"
-    stretch = _people_stretch(first, second, contrast)
-    if trials is not None and not trials[0].shares_with(trials[1]) and stretch <= MOST_STRETCH:
-        generator = np.random.default_rng(0 if rng is None else rng)
-        most = permutations_needed(comparisons, alpha)
-        permuted = permutation_test(first, second, trials, span=span, rng=generator, most=most, stretch=stretch)
-        test, p = "permutation", permuted.p
-    else:
-        p = _two_sided(difference, error)
-    area_equivalent = max(abs(interval[0]), abs(interval[1])) < margin
-    band_equivalent = max(abs(band[0]), abs(band[1])) < band_margin
-    outcome = CurveSimilarity(
+    members = _members(answers)
+    if not members:
+        return {}
+    decided = which_differ([own for _, own in members.values()], level=1.0 - alpha, seed=seed, n_draws=draws)
+    found = {}
+    for number, (pair, (contrasts, own)) in enumerate(members.items()):
+        looked = 1.0 if attentive is None else min(attentive.get(name, 0.0) for name in pair)
+        beside = beside_of(
+            own,
+            contrasts,
+            significant=decided.differ[number],
+            critical=decided.critical,
+            attentive=looked,
+            answers=sum(len(answers[name]) for name in pair),
+            margin=margin * max(looked, ATTENTIVE),
+            window_margin=band_margin * max(looked, ATTENTIVE),
+        )
+        freedom, ratio = own.spread.degrees_of_freedom[0], abs(own.values[0]) / own.spread.standard_error[0]
+        found[pair] = _similarity(
+            beside,
+            p=float(2.0 * stdtr(freedom, -ratio)),
+            p_adjusted=float(decided.p[number].min()),
+            margins=(margin, band_margin),
+            alpha=alpha,
+        )
+    return found
+
+
+def _similarity(
+    beside: Beside, *, p: float, p_adjusted: float, margins: tuple[float, float], alpha: float
+) -> CurveSimilarity:
+    inside = (beside.lower > -beside.margins) & (beside.upper < beside.margins)
+    verdict = verdict_of(equivalent=beside.matches, different=beside.differs)
+    is_open = verdict == "undecided"
+    difference = float(beside.estimate[0])
+    return CurveSimilarity(
         difference=difference,
-        standard_error=error,
-        interval=interval,
-        band=band,
-        span=span,
+        standard_error=float(beside.standard_error[0]),
+        interval=(float(beside.lower[0]), float(beside.upper[0])),
+        band=(float(beside.lower[1:].min()), float(beside.upper[1:].max())),
+        span=beside.ranges[0],
+        gaps=beside.gaps,
+        higher_on=beside.above,
+        lower_on=beside.below,
         p=p,
-        p_adjusted=p,
-        test=test,
-        overlap_83=bands_overlap(first, second, grid, simultaneous=True),
-        overlap_83_pointwise=bands_overlap(first, second, grid, simultaneous=False),
-        area_equivalent=area_equivalent,
-        band_equivalent=band_equivalent,
-        equivalent=area_equivalent and band_equivalent,
-        different=False,
-        verdict="undecided",
-        answers=first.n_trials + second.n_trials,
-        answers_to_decide=None,
-        margin=margin,
-        band_margin=band_margin,
+        p_adjusted=p_adjusted,
+        attentive=beside.attentive,
+        area_equivalent=bool(inside[0]),
+        band_equivalent=not beside.gaps and bool(inside[1:].all()),
+        equivalent=beside.matches,
+        different=beside.differs,
+        verdict=verdict,
+        statement=verdict_words(
+            verdict,
+            differs=beside.differs,
+            difference=difference,
+            gaps=len(beside.gaps),
+            careless=beside.is_within and not beside.matches,
+            answers_to_match=beside.answers_to_match,
+            answers_to_differ=beside.answers_to_differ,
+        ),
+        answers=beside.answers,
+        answers_to_decide=beside.answers_to_match if is_open else None,
+        answers_to_differ=beside.answers_to_differ if is_open else None,
+        margin=margins[0],
+        band_margin=margins[1],
         alpha=alpha,
     )
-    return judged(outcome, p, comparisons=1)
 
 
-def _comparable(first: CurveFit, second: CurveFit) -> tuple[tuple[float, float], tuple[Bootstrap, Bootstrap]]:
-    if (first.config.segments, first.config.degree) != (second.config.segments, second.config.degree):
-        raise GridMismatch
-    if first.config.label_space != second.config.label_space:
-        raise LabelSpaceMismatch
-    if first.bootstrap is None or second.bootstrap is None:
-        raise BandsMissing
-    span = first.common_range(second)
-    if span is None:
-        raise NoCommonRange
-    return span, (first.bootstrap, second.bootstrap)
+def _members(answers: Mapping[str, AnswersToOne]) -> dict[Pair, tuple[Contrasts, Estimates]]:
+    """Differences of every pair with a commonly measured stretch."""
+    contrasts = {pair: window_contrasts(*(answers[name].place for name in pair)) for pair in combinations(answers, 2)}
+    common = {pair: own for pair, own in contrasts.items() if own is not None}
+    cells = {(name, len(own.edges)): own.edges for pair, own in common.items() for name in pair}
+    means = {key: answers[key[0]].by_cell(edges) for key, edges in cells.items()}
+    columns = _Columns.of(means)
+    return {
+        pair: (own, columns.difference((pair[0], len(own.edges)), (pair[1], len(own.edges)), own.matrix))
+        for pair, own in common.items()
+    }
 
 
-def _band(gap: Spread) -> tuple[float, float]:
-    """Extremes of the 90 % simultaneous band."""
-    reach = gap.critical_value(0.90) * np.maximum(gap.standard_error, 1e-3)
-    return float((gap.estimate - reach).min()), float((gap.estimate + reach).max())
+#: A corruption, and the number of edges of its cells.
+_Key = tuple[str, int]
 
 
-def _two_sided(difference: float, error: float) -> float:
-    """Normal p-value of a difference; curves without any spread differ surely or not at all."""
-    from scipy.special import ndtr
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """Cells of all corruptions side by side: those of one original, or of one person, move together in every pair."""
 
-    if error == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    return float(2.0 * ndtr(-abs(difference) / error))
+    means: Mapping[_Key, CellMeans]
+    starts: Mapping[_Key, int]
+    sums: Mapping[str, SumsOfNames]
+    count: int
 
+    @classmethod
+    def of(cls, means: Mapping[_Key, CellMeans]) -> _Columns:
+        starts, count = {}, 0
+        for key, own in means.items():
+            starts[key] = count
+            count += len(own.means)
+        units = {
+            "original": [own.originals for own in means.values()],
+            "person": [own.people for own in means.values() if own.people is not None],
+        }
+        return cls(means, starts, {unit: side_by_side(own) for unit, own in units.items() if own}, count)
 
-def _people_stretch(first: CurveFit, second: CurveFit, contrast: FloatArray) -> float:
-    """Two-way standard error of the difference over that from originals alone, at least 1.
-
-    A permutation of originals leaves the people where they are: it knows nothing of how they differ.
-    """
-    total = by_originals = 0.0
-    for curve in (first, second):
-        spread = curve.spread(contrast[None, :])
-        if curve.bootstrap is None or spread is None or curve.bootstrap.leading != "image":
-            return 1.0
-        total += float(spread.standard_error[0]) ** 2
-        by_originals += float((curve.bootstrap.draws["image"].astype(np.float64) @ contrast).var(ddof=1))
-    return max(1.0, float(np.sqrt(total / by_originals))) if by_originals > 0.0 else 1.0
-
-
-def judged(outcome: CurveSimilarity, p_adjusted: float, *, comparisons: int) -> CurveSimilarity:
-    """Set everything that depends on the p-value corrected for so many comparisons."""
-    different = p_adjusted < outcome.alpha
-    verdict = verdict_of(equivalent=outcome.equivalent, different=different)
-    needed = _answers_to_decide(outcome, comparisons) if verdict == "undecided" else None
-    return replace(outcome, p_adjusted=p_adjusted, different=different, verdict=verdict, answers_to_decide=needed)
-
-
-def _answers_to_decide(outcome: CurveSimilarity, comparisons: int) -> int | None:
-    """Answers at which the present difference would be decided either way, standard errors falling as 1 / sqrt(n)."""
-    size, error = abs(outcome.difference), outcome.standard_error
-    if error == 0.0:
-        return None
-    factors = []
-    if size > 0.0:
-        factors.append((normal_quantile(1.0 - outcome.alpha / comparisons) * error / size) ** 2)
-    highest = max(abs(outcome.band[0]), abs(outcome.band[1]))
-    if size < outcome.margin:
-        narrow = (_ONE_SIDED * error / (outcome.margin - size)) ** 2
-        # The band must shrink as well: by the same rule, towards the difference itself.
-        wide = ((highest - size) / (outcome.band_margin - size)) ** 2 if size < outcome.band_margin else np.inf
-        factors.append(max(narrow, wide))
-    if not factors:
-        return None
-    return int(np.ceil(outcome.answers * max(min(factors), 1.0)))
+    def difference(self, first: _Key, second: _Key, matrix: FloatArray) -> Estimates:
+        """First minus second corruption, contrasted."""
+        one, two = self.means[first], self.means[second]
+        own = minus(one, two, matrix)
+        placed = np.zeros((len(matrix), self.count))
+        placed[:, self.starts[first] :][:, : len(one.means)] = matrix
+        placed[:, self.starts[second] :][:, : len(two.means)] = -matrix
+        return replace(own, matrix=placed, sums=self.sums)

@@ -1,77 +1,15 @@
-"""All pairs of a family of corruptions: verdicts corrected together, classes of alike ones, what reuse saves."""
+"""A family of corruptions: classes of alike ones, and what reuse within them saves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
-from analysis.compute import SerialExecutor
-from analysis.curves.curve import CurveFit
-from analysis.similarity.curves import CurveSimilarity, compare_curves, judged
-from analysis.similarity.permutation import CurveTrials
-from analysis.similarity.verdicts import holm
-from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
-
-Pair = tuple[str, str]
+from analysis.similarity.curves import CurveSimilarity, Pair
 
 
-def compare_all(
-    curves: Mapping[str, CurveFit],
-    *,
-    trials: Mapping[str, CurveTrials] | None = None,
-    rng: np.random.Generator | int | None = None,
-    margin: float = MARGIN,
-    band_margin: float = BAND_MARGIN,
-    alpha: float = 0.05,
-    executor: Executor | None = None,
-) -> dict[Pair, CurveSimilarity]:
-    """Compare every pair of corruptions, with Holm's correction over all of them.
-
-    Parameters
-    ----------
-    curves : mapping of corruption to CurveFit
-    trials : mapping of corruption to CurveTrials, optional
-    rng, margin, band_margin, alpha
-        As in `compare_curves`.
-    executor : Executor, optional
-        Where the pairs are compared (`analysis.compute.executor`); here, without one. The result is the same.
-
-    Returns
-    -------
-    dict of pair of names (in the order given) to CurveSimilarity
-        Pairs without a common measured range are left out.
-    """
-    seed = int(rng.integers(0, 1 << 63)) if isinstance(rng, np.random.Generator) else int(rng or 0)
-    pairs = [pair for pair in combinations(curves, 2) if curves[pair[0]].common_range(curves[pair[1]]) is not None]
-    pool = SerialExecutor() if executor is None else executor
-    futures = [
-        pool.submit(
-            compare_curves,
-            curves[one],
-            curves[two],
-            trials=None if trials is None else (trials[one], trials[two]),
-            # A stream of its own for each pair: the result does not depend on where, or after whom, it is compared.
-            rng=np.random.default_rng([seed, number]),
-            margin=margin,
-            band_margin=band_margin,
-            alpha=alpha,
-            comparisons=len(pairs),
-        )
-        for number, (one, two) in enumerate(pairs)
-    ]
-    found = [future.result() for future in futures]
-    adjusted = holm([outcome.p for outcome in found])
-    return {
-        pair: judged(outcome, p, comparisons=len(pairs))
-        for pair, outcome, p in zip(pairs, found, adjusted, strict=True)
-    }
-
-
-def alike_classes(names: Sequence[str], similarities: Mapping[tuple[str, str], CurveSimilarity]) -> list[list[str]]:
+def alike_classes(names: Sequence[str], similarities: Mapping[Pair, CurveSimilarity]) -> list[list[str]]:
     """Group corruptions so that within a group every pair was shown to be equivalent (complete linkage).
 
     Parameters

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from analysis.curves.bands import Bands
 from analysis.curves.curve import OVERLAP_LEVEL, CurveFit
-from analysis.errors import BandsMissing
+from analysis.errors import BandsMissing, InvalidInput
 
 FloatArray = NDArray[np.float64]
 
@@ -27,6 +27,8 @@ def bands_overlap(first: CurveFit, second: CurveFit, grid: FloatArray, *, simult
     ------
     BandsMissing
         If a curve was fitted without bootstrap.
+    InvalidInput
+        If a simultaneous band is of another level.
 
     Notes
     -----
@@ -38,19 +40,18 @@ def bands_overlap(first: CurveFit, second: CurveFit, grid: FloatArray, *, simult
         bands = curve.bands
         if bands is None:
             raise BandsMissing
-        lower, upper = _band_83(bands, curve, simultaneous=simultaneous)
+        lower, upper = _band_83(bands, simultaneous=simultaneous)
         edges.append((np.interp(grid, bands.v, lower), np.interp(grid, bands.v, upper)))
     (low_one, high_one), (low_two, high_two) = edges
     return bool(np.all((low_one <= high_two) & (low_two <= high_one)))
 
 
-def _band_83(bands: Bands, curve: CurveFit, *, simultaneous: bool) -> tuple[FloatArray, FloatArray]:
+def _band_83(bands: Bands, *, simultaneous: bool) -> tuple[FloatArray, FloatArray]:
     if not simultaneous:
         return bands.pointwise(OVERLAP_LEVEL)
-    if abs(bands.simultaneous_level - OVERLAP_LEVEL) < 1e-9:
-        return bands.simultaneous_lower, bands.simultaneous_upper
-    spread = curve.spread(curve.basis.design(bands.v))
-    if spread is None:
-        raise BandsMissing
-    reach = spread.critical_value(OVERLAP_LEVEL) * np.maximum(spread.standard_error, 1e-3)
-    return spread.estimate - reach, spread.estimate + reach
+    if abs(bands.simultaneous_level - OVERLAP_LEVEL) > 1e-9:
+        raise InvalidInput(
+            f"The overlap rule reads simultaneous bands of level {OVERLAP_LEVEL}; one was fitted at "
+            f"{bands.simultaneous_level}: leave simultaneous_level out."
+        )
+    return bands.simultaneous_lower, bands.simultaneous_upper

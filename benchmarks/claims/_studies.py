@@ -55,6 +55,7 @@ def simulated(
     *,
     shares_pictures: bool = True,
     careless: float = 0.0,
+    answers_per_stimulus: int = 1,
 ) -> Study:
     """One study.
 
@@ -70,19 +71,23 @@ def simulated(
         Whether pictures that are hard for people are hard for models (and for all models alike).
     careless : float
         Share of people's answers, of everybody's alike, that are guesses between 16 labels.
+    answers_per_stimulus : int
+        People who answer the same stimulus; it divides the number of answers.
 
     Notes
     -----
-    As `analysis.power.simulate_answers`: a new stimulus for every answer, originals shared between the functions. A
-    model answers every stimulus once.
+    As `analysis.power.simulate_answers`: originals are shared between the functions, each has one stimulus of each.
+    Unless told otherwise every answer has a stimulus of its own. A model answers every stimulus once.
     """
     count = size.people * size.each
     who = np.repeat(np.arange(size.people), size.each)
     person = rng.normal(0.0, size.person_sd, size.people)
     by_original, own_sd = np.sqrt(size.original_share) * size.image_sd, np.sqrt(1 - size.original_share) * size.image_sd
-    original = rng.normal(0.0, by_original, count)
+    stimuli = count // answers_per_stimulus
+    shown = np.arange(count) % stimuli
+    original = rng.normal(0.0, by_original, stimuli)
     names, persons = (
-        np.char.zfill(np.arange(count).astype(str), 6),
+        np.char.zfill(np.arange(stimuli).astype(str), 6),
         np.char.zfill(np.arange(size.people).astype(str), 6),
     )
     clean = np.repeat(np.arange(size.people), CLEAN_EACH)
@@ -99,13 +104,18 @@ def simulated(
     )
     for number, truth in enumerate(people):
         corruption = f"corruption {number}"
-        v, of = rng.random(count), rng.permutation(count)
-        effect = original[of] + rng.normal(0.0, own_sd, count)
-        chance = expit(marginal_logit(truth(v), np.hypot(size.image_sd, size.person_sd)) + effect + person[who])
+        v, of = rng.random(stimuli), rng.permutation(stimuli)
+        effect = original[of] + rng.normal(0.0, own_sd, stimuli)
+        logit = marginal_logit(truth(v), np.hypot(size.image_sd, size.person_sd)) + effect
+        study.people[corruption] = AnswersToOne(
+            v[shown],
+            answered(rng, expit(logit[shown] + person[who]), careless),
+            Clusters(names, of[shown]),
+            Clusters(persons, who),
+        )
         originals = Clusters(names, of)
-        study.people[corruption] = AnswersToOne(v, answered(rng, chance, careless), originals, Clusters(persons, who))
         for model, curves in zip(study.models, models, strict=True):
-            theirs = effect if shares_pictures else rng.normal(0.0, size.image_sd, count)
+            theirs = effect if shares_pictures else rng.normal(0.0, size.image_sd, stimuli)
             chance = expit(marginal_logit(curves[number](v), size.image_sd) + theirs)
             study.models[model][corruption] = AnswersToOne(v, answered(rng, chance), originals)
     return study

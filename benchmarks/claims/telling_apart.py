@@ -5,7 +5,7 @@ python -m benchmarks.claims.telling_apart [--runs 20] [--cell NAME] [--kept FILE
 A person says "different" to a same pair with probability Phi(-a), with a criterion a that is normal over people (mean:
 bias, sd), and to a different one as the observer model has it for d' = 1 (the margin) or 0. Of the answers a share is
 careless and falls on either side. Each person answers 16 plain pairs as well, with d' = 6 (with care hardly any is
-missed, so that nothing but careless answers tells of them).
+missed, so that nothing but careless answers tells of them). Planned: as many people as the Design page says.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from analysis.similarity.assay import Assay, assay_of, design_effect
 from analysis.similarity.criteria import Crowd
 from analysis.similarity.discrimination import p_below_margin
 from analysis.similarity.observers import hits
+from analysis.similarity.sample_size import PlannedPairs, people_for_equivalence, people_to_detect
 from analysis.spec.analysis_plan import D_PRIME_MARGIN, ObserverModel
 from analysis.spec.design import DiscriminationForm
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 
 ALPHA = 0.05
 PLAIN_D_PRIME = 6.0
+#: With it, and 4 % of careless answers, 4 % of plain differences are missed, as is planned.
+PLANNED_PLAIN: dict[DiscriminationForm, float] = {"same-different": 4.55, "abx": 5.7}
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,9 @@ class Crowds:
     #: pictures of each kind that all people see, and the share of the noise that is theirs
     pictures: int = 0
     picture_noise: float = 0.3
+    plain_d_prime: float = PLAIN_D_PRIME
+    #: what criteria are stricter by on plain pairs
+    plain_bias: float = 0.0
 
     def _said(
         self,
@@ -80,13 +86,13 @@ class Crowds:
         person = np.repeat(np.arange(self.people), self.trials + self.plain)
         place = np.tile(np.arange(self.trials + self.plain), self.people)
         is_plain, signal = place >= self.trials, place % 2 == 1
-        d_prime = np.where(is_plain, PLAIN_D_PRIME, own[person])
+        d_prime = np.where(is_plain, self.plain_d_prime, own[person])
         picture = None
         if self.pictures:
             picture = 2 * state.integers(self.pictures, size=len(person)) + signal
             said = self._of_pictures(rng, above[person], d_prime, signal, picture)
         else:
-            said = self._said(rng, above[person], d_prime, signal)
+            said = self._said(rng, above[person] + self.plain_bias * is_plain, d_prime, signal)
         # The careless ones of people draw once, for plain pairs and others alike.
         said = np.where(self._lapsed(state, person), rng.random(len(person)) < 0.5, said)
         right = said == signal
@@ -189,6 +195,35 @@ def share_covered(people: int, trials: int) -> Callable[[np.random.Generator], O
     return study
 
 
+def planned_for(planned: PlannedPairs, d_prime: float | None = None) -> Callable[[np.random.Generator], Outcome]:
+    """A study of as many people as planned, and one of fewer by 1.3: equivalent without a d', else different."""
+    people = people_for_equivalence(planned) if d_prime is None else people_to_detect(d_prime, planned)
+
+    def reached(rng: np.random.Generator, people: int) -> bool:
+        crowd, assay = Crowds(
+            people,
+            planned.trials_each,
+            planned.bias,
+            planned.bias_sd,
+            d_prime=d_prime or 0.0,
+            form=planned.form,
+            careless=planned.careless,
+            plain=planned.plain_each,
+            plain_d_prime=PLANNED_PLAIN[planned.form],
+            # Who is without bias in ABX is as often right about A as about B.
+            plain_bias=2.3 if planned.form == "abx" else 0.0,
+        ).draw(rng)
+        if d_prime is None:
+            return _is_below(crowd, assay)
+        return crowd.d_prime > 0.0 and crowd.p_above(0.0) < ALPHA
+
+    def study(rng: np.random.Generator) -> Outcome:
+        fewer = max(round(people / 1.3), 2)
+        return {"reached": reached(rng, people), "reached with 1.3 times fewer": reached(rng, fewer), "people": people}
+
+    return study
+
+
 RARELY = Limit(at_most=0.05)
 COVERS = Limit(at_least=0.93)
 MARGINAL = {
@@ -223,6 +258,14 @@ POWER = {
     "100 x 40, bias 1.5, sd .8": Crowds(100, 40, 1.5, 0.8, d_prime=0.0),
     "100 x 40, bias .75, sd .5, 20 % careless answers": Crowds(100, 40, 0.75, 0.5, d_prime=0.0, careless=0.2),
 }
+PLANNED = {
+    "equivalent, 10 trials each": (PlannedPairs(10, 8), None),
+    "equivalent, 4 trials each": (PlannedPairs(4, 4), None),
+    "equivalent, ABX, 10 trials each": (PlannedPairs(10, 8, form="abx", bias=0.0), None),
+    "different, d' 1, 10 trials each": (PlannedPairs(10, 8), 1.0),
+    "different, d' 1.5, 4 trials each": (PlannedPairs(4, 4), 1.5),
+    "different, ABX, d' 1, 10 trials each": (PlannedPairs(10, 8, form="abx", bias=0.0), 1.0),
+}
 INTERVALS = {
     "5 people x 40, d' 1.5": Crowds(5, 40, 0.75, 0.5, d_prime=1.5, plain=0),
     "20 x 20, d' 1.5, bias 1.5, sd .8": Crowds(20, 20, 1.5, 0.8, d_prime=1.5, plain=0),
@@ -247,6 +290,16 @@ CELLS = (
         for name, one in INTERVALS.items()
     ),
     *(Cell("told-apart-equivalent", f"power: {name}", equivalent_in(one), runs=400) for name, one in POWER.items()),
+    *(
+        Cell(
+            "told-apart-planned",
+            f"planned: {name}",
+            planned_for(*one),
+            {"reached": Limit(at_least=0.8), "reached with 1.3 times fewer": Limit(at_most=0.8)},
+            runs=400,
+        )
+        for name, one in PLANNED.items()
+    ),
     *(
         Cell(
             "told-apart-share-right",

@@ -92,6 +92,17 @@ class Panel:
         return next(row.entry.verdict.window_margin for row in self.models if row.entry.verdict)
 
     @property
+    def fragile(self) -> tuple[ModelRow, ...]:
+        """Models of whose verdicts it was sought what they hang on."""
+        return tuple(row for row in self.models if row.entry.verdict and row.entry.verdict.fragility)
+
+    @property
+    def individuals(self) -> str:
+        """What single people would be called; empty where it was not asked."""
+        known = (row.entry.verdict.individuals for row in self.models if row.entry.verdict)
+        return next((one.statement for one in known if one), "")
+
+    @property
     def axis(self) -> str:
         """Short name of the abscissa."""
         return "condition" if self.over_conditions else "Δv"

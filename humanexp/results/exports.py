@@ -44,6 +44,8 @@ FINDINGS = "findings.json"
 WITHDRAWN = "sessions_withdrawn_since"
 #: Folder of the trial files of the model-vs-human toolbox.
 TRIAL_FILES = "model-vs-human"
+#: Folder of the scripts that fit a mixed model to the answers, in R and in Python.
+MIXED_MODEL = "mixed-model"
 CERTIFICATE = "timing_certificate"
 COVERAGE = "coverage"
 #: Before the name of a sheet of curves.
@@ -88,6 +90,7 @@ def _write_all(study: Study, folder: Path, beside: dict[str, object]) -> Iterato
             yield path, schema
     others = (
         *_trial_files(study, folder),
+        *_mixed_model(folder),
         *_findings(study, folder, beside),
         *_coverage(study, folder),
         *_certificate(study, folder),
@@ -120,6 +123,15 @@ def _trial_files(study: Study, folder: Path) -> list[Path]:
         files.add_trials(chunk)
     files.add_predictions(predictions_of(study))
     return files.paths
+
+
+def _mixed_model(folder: Path) -> Iterator[Path]:
+    """Scripts that read the exported trials with lme4 and with bambi."""
+    from analysis.findings.reproduction import MIXED_MODEL_SCRIPTS
+
+    (folder / MIXED_MODEL).mkdir(exist_ok=True)
+    for script in MIXED_MODEL_SCRIPTS:
+        yield _written(folder / MIXED_MODEL / script.name, script.read_text(encoding="utf-8"))
 
 
 def _findings(study: Study, folder: Path, beside: dict[str, object]) -> Iterator[Path]:
@@ -179,6 +191,7 @@ Exported from HumanExp {settings.VERSION}. {_who_answered(study)}
 | {FINDINGS} | every number of the dashboard, unrounded |
 | {SHEET}-accuracy.pdf, {SHEET}-consistency.pdf | the curves of all corruptions, a panel each |
 | {TRIAL_FILES}/ | the same answers as the model-vs-human toolbox reads them, a folder a corruption |
+| {MIXED_MODEL}/ | the answers as a mixed model with crossed random effects: a script for lme4, one for bambi |
 | {COVERAGE}, {CERTIFICATE} | where in the range of visual change the stimuli lie; how they were timed |
 
 In CSV a text that a spreadsheet would run as a formula has an apostrophe in front.
@@ -187,7 +200,13 @@ Every number again, with Python 3.11, numpy, scipy, pandas, pyarrow and pydantic
 
     python -m analysis.findings FOLDER --json again.json --check
 
-On the platform of the export the result is identical, elsewhere within 1e-9.{since}
+On the platform of the export the result is identical, elsewhere within 1e-9.
+
+The same answers with person, category and original as random effects and a guess rate of 1/16, with R and lme4, or with
+Python and bambi:
+
+    Rscript {MIXED_MODEL}/mixed_model.R
+    python {MIXED_MODEL}/mixed_model.py{since}
 """
 
 

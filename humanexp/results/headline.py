@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import get_args
 
-from analysis.claims.models import models_sentence, overall_word
+from analysis.claims.models import models_sentence, order_sentence, overall_word
 from analysis.findings.model import (
     HUMANS,
     Comparison,
@@ -32,13 +32,13 @@ class Headline:
 def headline_of(findings: Findings) -> Headline:
     """What a reader wants to know first.
 
-    Of models beside people's own curves it is how many match people in accuracy, differ, or are undecided, and how
-    close the one with the highest HMRI comes. Where more than a fifth of a curve is extrapolated, HMRI is that of the
-    range that both measured, and named.
+    Of models beside people's own curves it is how many match people in accuracy, differ, or are undecided, whether
+    these data order them, and how close the one with the highest HMRI comes. Where more than a fifth of a curve is
+    extrapolated, HMRI is that of the range that both measured, and named.
     """
     own = [entry for entry in findings.comparisons if entry.property == "accuracy" and not entry.borrowed]
     if own:
-        return _against_people(own)
+        return _against_people(own, findings.ranks)
     curves = [curve for curve in findings.curves if curve.property == "accuracy"]
     people = [curve for curve in curves if curve.population == HUMANS]
     if people:
@@ -54,7 +54,7 @@ def headline_of(findings: Findings) -> Headline:
     return Headline("Too few answers count for a curve.", "Collect more, or look at why sessions were excluded.")
 
 
-def _against_people(entries: Sequence[Comparison]) -> Headline:
+def _against_people(entries: Sequence[Comparison], ranks: Mapping[str, tuple[int, int]]) -> Headline:
     by_classifier: dict[str, list[Comparison]] = {}
     for entry in entries:
         by_classifier.setdefault(entry.classifier, []).append(entry)
@@ -72,7 +72,8 @@ def _against_people(entries: Sequence[Comparison]) -> Headline:
     sentence = models_sentence(said["matches"], said["differs"], said["undecided"], where=_where(own))
     if len(scores) == 1:
         return Headline(f"{sentence}{_how(own)}. It replicates {share}.", caveat)
-    return Headline(f"{sentence}. The closest by HMRI, {quoted(best)}, replicates {share}{_how(own)}.", caveat)
+    order = f" {order_sentence({quoted(name): places for name, places in ranks.items()})}." if ranks else ""
+    return Headline(f"{sentence}.{order} The closest by HMRI, {quoted(best)}, replicates {share}{_how(own)}.", caveat)
 
 
 def _word(own: Sequence[Comparison]) -> Word | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Sections of charts: title -> families. The longest tables (bins, curves) are left to the export.
 _CHARTS = {
-    "Models against people": ("leaderboard", "agreement", "levels", "shape-bias"),
+    "Models against people": ("leaderboard", "difficulty", "agreement", "levels", "shape-bias"),
     "Similarity of corruptions": ("similarity", "discrimination"),
     "Pictures": ("validation",),
     "What the choices change": ("sensitivity",),
@@ -28,12 +28,15 @@ _CHARTS = {
 _APPENDIX = {
     "Appendix: curves one by one": ("curves",),
     "Appendix: models one corruption at a time": ("indices",),
+    "Appendix: how fragile the verdicts are": ("fragility",),
     "Appendix: similarity for models": ("similarity",),
     "Appendix: answers": ("coverage", "participants", "times", "confusion"),
 }
 #: Of similarity people's stands in the report, and that of models behind it.
 _PEOPLES = {"similarity": re.compile(r"similarity--.*--humans")}
-_LEFT_OUT = frozenset({"bins", "curve", "coverage", "error-consistency", "pictures", "participants"})
+_LEFT_OUT = frozenset({"bins", "curve", "coverage", "error-consistency", "pictures", "participants", "difficulty"})
+#: A square figure needs no more than a column.
+_NARROW = frozenset({"difficulty"})
 #: Of confusion matrices those of people over the whole range: one a range and model would fill the report.
 _ALONE = {"confusion": re.compile(r"confusion--humans--.*--all")}
 
@@ -98,7 +101,9 @@ def _performance(findings: Findings) -> Section | None:
     for measure, panels in sheets:
         title = f"{measure.capitalize()} over visual change"
         first = panels[0][1]
-        told = " ".join([f"{title}, a panel a corruption.", *_said_of(first), "Grey ranges were not measured."])
+        told = f"{title}, as in the figure before."
+        if not blocks:
+            told = " ".join([f"{title}, a panel a corruption.", *_said_of(first), "Grey: hardly any answers."])
         blocks.append(SheetBlock(title, panels, told))
     for choice in choices_of(findings, "curves"):
         said |= {str(text) for text in chart_of(findings, choice.key).caveats}
@@ -116,8 +121,9 @@ def _charts(findings: Findings, title: str, families: Sequence[str], *, is_appen
                 continue
             chart = chart_of(findings, choice.key)
             if chart.figure is not None:
-                blocks.append(FigureBlock(chart.figure, _caption(chart.figure)))
-            blocks += [TableBlock(table) for table in chart.tables if table.key not in _LEFT_OUT]
+                width = "column" if family in _NARROW else "text"
+                blocks.append(FigureBlock(chart.figure, _caption(chart.figure), width=width))
+            blocks += [TableBlock(one.for_print()) for one in chart.tables if one.key not in _LEFT_OUT]
             said |= {str(text) for text in chart.caveats}
         blocks += [Paragraph(text, is_note=True) for text in sorted(said)]
     return Section(title, tuple(blocks)) if blocks else None

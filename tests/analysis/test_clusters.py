@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from analysis.clusters import Clustered, clustered, summed
+from analysis.clusters import Clustered, clustered, covariance, summed
 
 
 def mean_of(values: np.ndarray, people: np.ndarray, pictures: np.ndarray | None = None) -> Clustered:
@@ -73,3 +73,19 @@ def test_equal_truth_is_rejected_at_its_level() -> None:
         for values in (rng.normal(size=450) + rng.normal(size=15)[people] for _ in range(1000))
     ]
     assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.018)
+
+
+def test_covariance_of_two_means_equals_statsmodels() -> None:
+    rng = np.random.default_rng(7)
+    people, cell = rng.integers(0, 12, 200), rng.integers(0, 2, 200)
+    values = rng.normal(size=200) + rng.normal(size=12)[people]
+    fitted = sm.OLS(values, np.eye(2)[cell]).fit(cov_type="cluster", cov_kwds={"groups": people})
+    residual = (values - fitted.params[cell]) / np.bincount(cell)[cell]
+    # Theirs also counts the two parameters: (n - 1) / (n - 2).
+    np.testing.assert_allclose(covariance(residual, people, cell, (12, 2)) * 199 / 198, fitted.cov_params(), rtol=1e-10)
+
+
+def test_covariance_by_hand() -> None:
+    # Persons 0 and 1 add 1 and -1 to the first estimate, 2 and 0 to the second; G / (G - 1) = 2.
+    found = covariance(np.array([1.0, -1.0, 2.0]), np.array([0, 1, 0]), np.array([0, 0, 1]), (2, 2))
+    assert found.tolist() == [[4.0, 4.0], [4.0, 8.0]]

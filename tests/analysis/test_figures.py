@@ -32,7 +32,9 @@ from tests.analysis.figures.series import series_of
 GRID = tuple(np.linspace(0, 1, 21))
 
 
-def plotted(name: str, role: str, index: int = 0, *, measured: tuple[float, float] = (0.0, 0.95)) -> PlottedCurve:
+def plotted(
+    name: str, role: str, index: int = 0, *, gaps: tuple[tuple[float, float], ...] = ((0.95, 1.0),)
+) -> PlottedCurve:
     estimate = tuple(0.93 / (1 + np.exp((np.array(GRID) - 0.8 + 0.2 * index) / 0.05)))
     lower, upper = tuple(np.array(estimate) * 0.95), tuple(np.array(estimate) * 1.03)
     wider = (tuple(np.array(estimate) * 0.9), tuple(np.array(estimate) * 1.06))
@@ -42,7 +44,7 @@ def plotted(name: str, role: str, index: int = 0, *, measured: tuple[float, floa
         estimate=estimate,
         bands=(CurveBand("pointwise", 0.95, lower, upper), CurveBand("simultaneous", 0.834, *wider)),
         bins=((0.1, 20, 0.95), (0.5, 80, 0.9), (0.9, 40, 0.1)),
-        measured=measured,
+        gaps=gaps,
         area=0.8,
     )
 
@@ -145,10 +147,12 @@ def test_area_of_a_dot_is_proportional_to_n(figure: Figure) -> None:
 
 def test_unmeasured_range_is_shaded_and_named() -> None:
     (shade,) = curve_figure([plotted("people", "human")], title="", measure="accuracy").shaded
-    assert (shade.start, shade.end, shade.label) == (0.95, 1.0, "extrapolated 5.0 %")
-    both = curve_figure([plotted("people", "human", measured=(0.1, 0.9))], title="", measure="accuracy").shaded
-    assert [(s.start, s.end) for s in both] == [(0.0, 0.1), (0.9, 1.0)]
-    assert curve_figure([plotted("people", "human", measured=(0.0, 1.0))], title="", measure="accuracy").shaded == ()
+    assert (shade.start, shade.end, shade.label) == (0.95, 1.0, "not measured: 5.0 %")
+    gaps = ((0.0, 0.1), (0.4, 0.5), (0.9, 1.0))
+    all_of_them = curve_figure([plotted("people", "human", gaps=gaps)], title="", measure="accuracy").shaded
+    assert [(shade.start, shade.end) for shade in all_of_them] == list(gaps)
+    assert [shade.label for shade in all_of_them] == ["", "", "not measured: 30.0 %"]
+    assert curve_figure([plotted("people", "human", gaps=())], title="", measure="accuracy").shaded == ()
 
 
 def test_plotly_json_is_json_and_names_are_escaped_in_hover_text(figure: Figure) -> None:

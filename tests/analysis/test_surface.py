@@ -11,11 +11,12 @@ import pytest
 
 from analysis.agreement import ErrorConsistency, error_consistency
 from analysis.curves import CurveFit, fit_curve
+from analysis.differences import AnswersToOne
 from analysis.errors import InvalidInput
 from analysis.figures import Observer
 from analysis.findings.model import Indices
 from analysis.metrics import compare
-from analysis.similarity import CurveSimilarity, compare_curves
+from analysis.similarity import CurveSimilarity, compare_all
 from analysis.summaries import one_row, screen
 from tests.analysis.curves.truths import crowd, gradual, sharp
 
@@ -23,6 +24,10 @@ from tests.analysis.curves.truths import crowd, gradual, sharp
 @pytest.fixture(scope="module")
 def people() -> CurveFit:
     return fit_curve(**crowd(1, people=20, trials_each=20, curve=gradual), n_bootstrap=20, rng=1)
+
+
+_TRIALS = crowd(1, people=20, trials_each=20, curve=gradual)
+ANSWERS = AnswersToOne.of(_TRIALS["visual_change"], _TRIALS["correct"], _TRIALS["images"], _TRIALS["participants"])
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +43,7 @@ def results(people: CurveFit, model: CurveFit) -> dict[str, CurveFit | Indices |
     return {
         "curve": people,
         "indices": compare(people, model),
-        "similarity": compare_curves(people, people),
+        "similarity": compare_all({"a": ANSWERS, "b": ANSWERS})["a", "b"],
         "agreement": error_consistency(rng.random(60) < 0.7, rng.random(60) < 0.7),
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.forms import IntegerField
 from django.test import Client
 
-from analysis.similarity import share_right, trials_for_equivalence, trials_to_detect
+from analysis.similarity import PlannedPairs, d_prime_of, people_for_equivalence, people_to_detect
 from humanexp.core.errors import JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.experiments import handlers, services
@@ -35,10 +34,9 @@ ASKED = {"difference": 0.3, "people": 12, "bend": 0.8, "image_sd": 1.0, "partici
 
 @pytest.fixture
 def draft(stimulus_set: Any, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Two simulated studies of a size, with few refits, stand for a hundred."""
+    """Two simulated studies of a size stand for a hundred."""
     monkeypatch.setattr(questions, "LIMITS", {**questions.LIMITS, "runs": (2, 1000)})
     monkeypatch.setitem(PowerForm.base_fields, "runs", IntegerField())
-    monkeypatch.setattr(questions, "REFITS", 8)
     return services.create_study(configuration=configuration(), by=User.objects.create_user("anna"))
 
 
@@ -80,13 +78,16 @@ def test_it_is_asked_on_the_page_and_its_answer_stands_with_the_design(owner: Cl
     assert job.result == {"power": estimate.report["planned"]["different"]}
     shown = owner.get(PAGE).content.decode()
     for words in (
+        "a model that is exactly like people would be said to match them on all 3 corruptions",
+        "12 people show two corruptions to be equivalent in",
         "a difference of 0.300 between the areas",
         "From 2 simulated studies",
         "3 pairs under Holm",
         "plot-power",
     ):
         assert words in shown
-    assert "a difference of 0.300" in owner.get(DESIGN).content.decode()
+    beside = owner.get(DESIGN).content.decode()
+    assert "a difference of 0.300" in beside and "a model that is exactly like people" in beside
     assert AuditEvent.objects.filter(action="power", study="small-study").count() == 1
     again = configuration(design={"sessions": 7, "main_trials": 16, "practice_trials": 4, "consistency_pairs": 2})
     services.revise_study(study=draft, configuration=again)
@@ -106,9 +107,13 @@ def test_a_cancelled_simulation_goes_on_from_the_sizes_that_are_done(draft: Stud
     assert len(estimate.found) == 2 and estimate.completed_at is None
     seen: list[int] = []
     handlers.power(lambda done, total, message="": seen.append(done), **job.parameters)
-    assert seen == [5, 6, 7, 8]
+    assert seen == [5, 6, 7, 8, 9, 10]
     estimate.refresh_from_db()
-    assert estimate.found[0] == estimate.report["planned"] and estimate.completed_at is not None
+    assert (
+        estimate.report["models"]["runs"] == 2
+        and estimate.found[0] == estimate.report["planned"]
+        and estimate.completed_at is not None
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,6 +153,7 @@ def test_the_command_tells_power_and_sizes(draft: Study, tmp_path: Path) -> None
     call_command("power", draft.slug, *options, stdout=told)
     report = json.loads(target.read_text())
     assert report == PowerEstimate.objects.get().report
+    assert "a model that is exactly like people" in told.getvalue()
     assert "12 (planned)" in told.getvalue() and "Power 0.95: " in told.getvalue()
     with pytest.raises(CommandError, match="difference lies between 0.005 and 0.5"):
         call_command("power", draft.slug, "--difference=0")
@@ -155,23 +161,23 @@ def test_the_command_tells_power_and_sizes(draft: Study, tmp_path: Path) -> None
         call_command("power", "nowhere")
 
 
-def test_trials_of_a_pair_stand_beside_what_the_plan_holds(stimulus_set: Any, client: Client) -> None:
+def test_people_for_a_pair_stand_beside_what_the_plan_holds(stimulus_set: Any, client: Client) -> None:
     anna = User.objects.create_user("anna")
     design = {"sessions": 6, "main_trials": 0, "discrimination": {"trials": 12, "sentinels": 4, "practice": 2}}
     study = services.create_study(configuration=configuration(design=design), by=anna)
     found = telling_apart(study)
     assert found is not None and found.pairs == 3
-    assert (found.trials, found.people, found.trials_each) == (24, 6, 4)
+    assert (found.trials, found.people, found.trials_each, found.plain_each) == (24, 6, 4, 4)
+    does = PlannedPairs(4, 4, bias=0.5)
     sixty = next(row for row in found.detect if row.share == 0.6)
-    assert sixty.trials == trials_to_detect(0.6, alpha=0.05 / 3, trials_each=4, icc=found.correlation)
-    assert sixty.people == math.ceil(sixty.trials / 4) and not sixty.is_planned
-    assert found.equivalent.trials == trials_for_equivalence(
-        share_right(1.0, "same-different", "differencing") - 0.5, trials_each=4, icc=found.correlation
-    )
+    assert sixty.d_prime == d_prime_of(0.6, "same-different", "differencing")
+    assert sixty.people == people_to_detect(sixty.d_prime, does, alpha=0.05 / 3)
+    assert sixty.people is not None and sixty.trials == 4 * sixty.people and not sixty.is_planned
+    assert found.equivalent.people == people_for_equivalence(does)
     client.force_login(anna)
     page = client.get(PAGE).content.decode()
-    assert "Telling corruptions apart" in page and f"{sixty.trials:,}</td>" in page and "too few" in page
-    assert "No curves to compare" not in page
+    assert "Telling corruptions apart" in page and f"{sixty.people:,}</td>" in page and "too few" in page
+    assert "No curves to compare" not in page and "hardest step of Holm&#x27;s rule over 3 pairs" in page
     assert "How many trials it takes" in client.get(DESIGN).content.decode()
 
 

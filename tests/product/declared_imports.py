@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 #: What is installed as the product: tests, benchmarks and the scripts of the documents are not.
 PRODUCT = ("analysis", "humanexp", "manage.py", "gunicorn.conf.py")
+#: Scripts that every export holds, for an environment of the reader's own: the product copies them.
+COPIED = ("analysis/mixed_models",)
 #: What each part has wherever it is installed, and what some of its work needs besides.
 SCIENCE = ("requirements/analysis.txt",)
 PLATFORM = (*SCIENCE, "requirements/server.txt")
@@ -31,6 +33,8 @@ def imports_of(root: Path = ROOT) -> Iterator[tuple[str, str]]:
         path = root / name
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
         for file in files:
+            if file.parent.relative_to(root).as_posix() in COPIED:
+                continue
             tree = ast.parse(file.read_text(encoding="utf-8"))
             for node in _nodes(tree):
                 place = f"{file.relative_to(root)}:{getattr(node, 'lineno', 0)}"

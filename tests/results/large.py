@@ -258,7 +258,8 @@ def _pair(one: str, two: str, measure: str, population: str, curves: list[dict[s
         "range": [0.0, 0.9],
         "p": 0.5,
         "p_adjusted": 0.01 if size > 0.03 else 0.8,
-        "test": "permutation",
+        "test": "windows",
+        "window": 0.15,
         "overlap_83": size < 0.03,
         "overlap_83_pointwise": size < 0.02,
         "equivalent": size < 0.015,
@@ -269,6 +270,7 @@ def _pair(one: str, two: str, measure: str, population: str, curves: list[dict[s
         "band_margin": 0.1,
         "answers": 800,
         "answers_to_decide": 1200 if 0.015 <= size <= 0.03 else None,
+        "answers_to_differ": 900 if 0.015 <= size <= 0.03 else None,
     }
 
 

@@ -41,6 +41,7 @@ def test_the_package_describes_every_file_that_it_holds(study: Study, analysed: 
         "trials.csv", "trials.parquet", "predictions.csv", "predictions.parquet", "stimuli.csv", "stimuli.parquet",
         "sessions.csv", "sessions.parquet", "findings.json", "analysis.json", "README.md",
         "curves-accuracy.pdf", "curves-consistency.pdf",
+        "mixed-model/mixed_model.R", "mixed-model/mixed_model.py",
         "coverage.json", "coverage.svg", "timing_certificate.json", "timing_certificate.svg",
         *(f"model-vs-human/{name}/{name}_{who}.csv" for name in ("clean", "gaussian-blur", "uniform-noise")
           for who in ("people", "tiny-net")),

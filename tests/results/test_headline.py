@@ -8,6 +8,8 @@ from humanexp.results.headline import headline_of as headline_of_findings
 from tests.analysis.findings.examples import STORED, curve, findings, like
 from tests.analysis.findings.examples import comparison as entry
 
+LEADER = next(one for one in STORED.leaderboard if one.property == "accuracy")
+
 
 def headline_of(parts: dict[str, Any]) -> Headline:
     return headline_of_findings(findings(**parts))
@@ -44,6 +46,17 @@ def test_several_models_are_counted_by_their_word_and_the_closest_is_named() -> 
         "The closest by HMRI, a, replicates 98.0 %"
     )
     assert said.caveat == ""
+
+
+def test_the_closest_by_hmri_is_not_taken_for_the_best() -> None:
+    names = ("a", "b c")
+    leaders = [like(LEADER, classifier=name, ranks={"best": 1, "worst": 2, "classifiers": 2}) for name in names]
+    entries = [judged(name, "undecided", hmri=0.9) for name in names]
+    text = headline_of({"comparisons": entries, "leaderboard": leaders}).text
+    assert "undecided. By mean accuracy these data do not order the 2 models: a tie. The closest by HMRI" in text
+    leaders[1] = like(LEADER, classifier="b c", ranks={"best": 2, "worst": 2, "classifiers": 2})
+    text = headline_of({"comparisons": entries, "leaderboard": leaders}).text
+    assert "By mean accuracy a is the first of 2 models." in text
 
 
 def test_a_high_hmri_is_no_match_and_a_low_one_no_difference() -> None:

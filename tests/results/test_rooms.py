@@ -11,6 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from analysis.documents import TableBlock
+from analysis.figures import Table
+from analysis.findings.model import RankSet, VerdictOnAll
 from humanexp.core.models import User
 from humanexp.experiments.models import Study
 from humanexp.results import charts, selectors
@@ -100,18 +102,55 @@ def test_what_is_said_beside_a_curve_is_swapped_with_it(researcher: Client, larg
 
 def test_the_leaderboard_is_ordered_and_names_the_weakest_corruption(large: Study) -> None:
     found = selectors.findings(selectors.latest_run(large))
-    (table,) = charts.chart_of(found, "leaderboard--accuracy").tables
+    table, extremes = charts.chart_of(found, "leaderboard--accuracy").tables
     means = [row[2][0] for row in table.rows]
     assert means == sorted(means, reverse=True) and len(means) == len(MODELS)
-    name, *_rest, lowest, on, _highest, _on = table.rows[0]
+    name, *_areas, lowest, on, _highest, _on = extremes.rows[0]
+    assert [row[0] for row in extremes.rows] == [row[0] for row in table.rows]
     own = {
         one.corruption.replace("_", " "): one.hmri
         for one in found.comparisons
         if one.classifier == name and one.property == "accuracy"
     }
     assert (lowest, on) == min((value, corruption) for corruption, value in own.items())
-    assert len(own) == 14 and table.notes == ("Means over 14 corruptions, each counting once.",)
+    assert len(own) == 14 and table.notes == (
+        "Means over 14 corruptions, each counting once.",
+        "Ordered by HMRI, which ranks no models.",
+    )
     assert means[0] == pytest.approx(sum(own.values()) / 14)
+
+
+def test_ranks_stand_in_the_leaderboard_as_the_places_left_open(large: Study) -> None:
+    found = selectors.findings(selectors.latest_run(large))
+    leaders = [one for one in found.leaderboard if one.property == "accuracy"]
+
+    def ranked(places: list[tuple[int, int]]) -> Table:
+        """The first three models are ranked, the last of them is the most accurate; the others lack a corruption."""
+        told = []
+        for one, difference in zip(leaders, range(len(leaders)), strict=True):
+            verdict = VerdictOnAll(
+                word="undecided", statement="undecided", matches=False, differs=False, direction=None,
+                difference=difference / 100, interval=(-1.0, 1.0), matches_on=(), differs_on=(),
+            )  # fmt: skip
+            more = {"ranks": RankSet(best=places[difference][0], worst=places[difference][1], classifiers=3)}
+            told.append(one.model_copy(update={"verdict": verdict, **(more if difference < 3 else {})}))
+        table, _extremes = charts.chart_of(
+            found.model_copy(update={"leaderboard": told}), "leaderboard--accuracy"
+        ).tables
+        return table
+
+    places = [(2, 3), (2, 3), (1, 1)] + [(0, 0)] * (len(leaders) - 3)
+    table = ranked(places)
+    assert [column.name for column in table.columns[:4]] == ["model", "rank", "difference", "verdict"]
+    rows = {row[0]: row for row in table.rows}
+    assert [rows[one.classifier][1] for one in leaders[:4]] == ["2 to 3", "2 to 3", "1", ""]
+    means = [row[2][0] for row in table.rows]
+    assert means == sorted(means, reverse=True), "the order is that of what is ranked"
+    assert table.notes[1].startswith(f"By mean accuracy {leaders[2].classifier} is the first of 3 models. Ranks are")
+    assert table.notes[2] == "Ordered by mean accuracy."
+    assert r"2 to 3" in table.to_latex() and "rank" in table.to_csv().splitlines()[0]
+    tied = ranked([(1, 3)] * len(leaders))
+    assert "these data do not order the 3 models: a tie." in tied.notes[1]
 
 
 def test_rarer_findings_have_charts_too(large: Study) -> None:

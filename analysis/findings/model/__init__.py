@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.findings.model.agreement import Agreement, ErrorConsistency, Pooled, ShapeBias
+from analysis.findings.model.agreement import Agreement, Difficulty, ErrorConsistency, Pooled, ShapeBias
 from analysis.findings.model.answers import (
     Accuracy,
     Confusion,
@@ -19,6 +19,7 @@ from analysis.findings.model.checks import (
     ChoiceComparison,
     ChoiceCurve,
     ChoiceKind,
+    ChoiceVerdict,
     FunctionLevels,
     JudgedImage,
     Judgements,
@@ -35,11 +36,14 @@ from analysis.findings.model.comparisons import (
     Comparison,
     CorruptionError,
     Direction,
+    Fragility,
     FullSet,
     HmriAndMrsi,
     Indices,
+    Individuals,
     Leader,
     ModelVerdict,
+    RankSet,
     VerdictOnAll,
     VerdictOnOne,
     WindowMean,
@@ -58,7 +62,7 @@ from analysis.findings.model.curves import (
     SizeAndArea,
     Threshold,
 )
-from analysis.findings.model.entry import HUMANS, LEVEL, N_BOOTSTRAP, Entry, Interval, Property
+from analysis.findings.model.entry import HUMANS, LEVEL, N_BOOTSTRAP, Entry, Interval, Property, Twin
 from analysis.findings.model.findings import Findings
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, OtherModel, PlainPairs, Reuse, Similarity
 
@@ -76,6 +80,7 @@ __all__ = [
     "Choice",
     "ChoiceComparison",
     "ChoiceCurve",
+    "ChoiceVerdict",
     "ChoiceKind",
     "CommonRange",
     "Comparison",
@@ -83,6 +88,7 @@ __all__ = [
     "CorruptionError",
     "Curve",
     "Direction",
+    "Difficulty",
     "Discrimination",
     "Entry",
     "ErrorConsistency",
@@ -90,11 +96,13 @@ __all__ = [
     "Favourite",
     "Findings",
     "Flow",
+    "Fragility",
     "FullSet",
     "FunctionLevels",
     "HmriAndMrsi",
     "HumanAccuracy",
     "Indices",
+    "Individuals",
     "Interval",
     "JudgedImage",
     "Judgements",
@@ -113,6 +121,7 @@ __all__ = [
     "Pooled",
     "Property",
     "RankChange",
+    "RankSet",
     "Ranks",
     "Reach",
     "ResponseTimes",
@@ -126,6 +135,7 @@ __all__ = [
     "Threshold",
     "TimeBin",
     "TrialCounts",
+    "Twin",
     "Validation",
     "VerdictOnAll",
     "VerdictOnOne",

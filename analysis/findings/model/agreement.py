@@ -24,6 +24,8 @@ class ErrorConsistency(Entry):
     interval: Interval | None = None
     #: Share of pictures on which the less accurate observer would have to copy the other; None where that has no value
     copied: float | None = None
+    #: Different originals behind the n pictures; None in findings that did not count them
+    originals: int | None = None
 
 
 class Pooled(Entry):
@@ -62,3 +64,22 @@ class ShapeBias(Entry):
     other: int
     bias: float | None
     interval: Interval
+
+
+class Difficulty(Entry):
+    """A classifier beside people on the pictures that other people find about as hard."""
+
+    classifier: str
+    #: share of other people's right answers between which an answer is placed here
+    placed: Interval
+    #: accuracies of the people whose answers were placed, and of the classifier on the same pictures
+    people: float
+    accuracy: float
+    #: classifier minus people
+    difference: float
+    interval: Interval
+    n: int
+    participants: int
+    originals: int
+    #: whether it rests on enough answers, people and originals
+    shown: bool

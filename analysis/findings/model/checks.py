@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from analysis.findings.model.comparisons import Word
 from analysis.findings.model.entry import ComparisonName, CurveName, Entry, Property
 
 ChoiceKind = Literal["headline", "screening", "timing", "misses"]
@@ -25,6 +26,14 @@ class ChoiceComparison(ComparisonName):
     mrsi: float
 
 
+class ChoiceVerdict(Entry):
+    """A classifier beside people over all corruptions under another choice of trials."""
+
+    classifier: str
+    word: Word
+    statement: str
+
+
 class Choice(Entry):
     """Headline numbers under one choice of sessions and trials."""
 
@@ -35,6 +44,8 @@ class Choice(Entry):
     answers: int
     curves: tuple[ChoiceCurve, ...]
     comparisons: tuple[ChoiceComparison, ...]
+    #: on accuracy, over all corruptions; empty without refits
+    verdicts: tuple[ChoiceVerdict, ...] = ()
 
 
 class FunctionLevels(Entry):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING, Literal
 
-from analysis.findings.model.entry import LEVEL, ComparisonName, Entry, Interval, Property
+from analysis.findings.model.entry import LEVEL, ComparisonName, Entry, Interval, Property, Twin
 from analysis.summaries import one_row, plot_figure, screen
 
 if TYPE_CHECKING:
@@ -154,6 +154,64 @@ class WindowMean(Span):
     significant: bool
 
 
+Unit = Literal["sessions", "pictures", "categories"]
+
+
+class Fragility(Entry):
+    """The smallest set of one kind of unit that was found to decide a verdict.
+
+    Attributes
+    ----------
+    unit : {"sessions", "pictures", "categories"}
+    count : int
+        How many there are.
+    names : tuple of str
+        The set without which the verdict is another; empty where none was found.
+    word : {"matches", "differs", "undecided"} or None
+        What it is without them.
+    tried : int
+        Largest size of a set that was sought; 0 where the study is too large to seek.
+    exact : int
+        Up to this size every set was tried; beyond it the strongest units were taken out one after the other.
+    statement : str
+        The same as it is printed.
+    """
+
+    unit: Unit
+    count: int
+    names: tuple[str, ...]
+    word: Word | None
+    tried: int
+    exact: int
+    statement: str
+
+
+class Individuals(Entry):
+    """People, judged one at a time against all others by the rule for models.
+
+    Attributes
+    ----------
+    people : int
+        How many were judged: those with the most answers.
+    answers : int
+        Their answers on the median.
+    matches, differs, undecided : int
+        How many would be called so.
+    too_few : int
+        How many did not answer often enough for the rule; they are among the undecided.
+    statement : str
+        The same as it is printed.
+    """
+
+    people: int
+    answers: int
+    matches: int
+    differs: int
+    undecided: int
+    too_few: int
+    statement: str
+
+
 class ModelVerdict(Entry):
     """Whether a model matches people or differs from them, in accuracy.
 
@@ -170,6 +228,10 @@ class ModelVerdict(Entry):
         Mean accuracy of the model minus that of people over everything measured.
     interval : tuple of float
         Its two-sided interval at the level of the analysis.
+    fragility : tuple of Fragility
+        What the word hangs on; empty where it was not asked for.
+    individuals : Individuals or None
+        What people would be called; None where it was not asked for.
     """
 
     word: Word
@@ -179,6 +241,8 @@ class ModelVerdict(Entry):
     direction: Direction | None
     difference: float
     interval: Interval
+    fragility: tuple[Fragility, ...] = ()
+    individuals: Individuals | None = None
 
 
 class VerdictOnOne(ModelVerdict, Span):
@@ -247,6 +311,23 @@ class Comparison(Indices, ComparisonName):
         return self.common_range.range if self.withheld and self.common_range else None
 
 
+class RankSet(Entry):
+    """The places that the data leave open to a classifier, by mean accuracy over corruptions; 1 is the highest.
+
+    Attributes
+    ----------
+    best, worst : int
+        For all classifiers at once: with a chance of .95 every set holds the true place, and where classifiers are
+        equally accurate, all places of their group.
+    classifiers : int
+        Ranked together: those that were measured on the same cells of the same corruptions.
+    """
+
+    best: int
+    worst: int
+    classifiers: int
+
+
 class Leader(Entry):
     """A classifier on average over corruptions, resampled jointly over all of them."""
 
@@ -254,6 +335,10 @@ class Leader(Entry):
     property: Property
     corruptions: int
     verdict: VerdictOnAll | None = None
+    #: of accuracy: what a simulated twin of people reaches over the same corruptions
+    twin: Twin | None = None
+    #: of accuracy, beside a verdict; None where the classifier was not measured as the others were
+    ranks: RankSet | None = None
     #: how many of them are extrapolated too far
     withheld: int
     hmri: float

@@ -7,7 +7,7 @@ from typing import Literal
 from analysis.curves.bootstrap import Scheme
 from analysis.curves.curve import AnchorKind
 from analysis.figures.performance import BandKind, CurveBand
-from analysis.findings.model.entry import LEVEL, CurveName, Entry, Interval, Numbers
+from analysis.findings.model.entry import LEVEL, CurveName, Entry, Interval, Numbers, Twin
 
 Abscissa = Literal["visual_change", "condition"]
 
@@ -97,7 +97,17 @@ class Misses(Entry):
 
 
 class Ceiling(Entry):
-    """What an observer like people would score: random halves of the people beside each other."""
+    """What an observer like people would score.
+
+    Attributes
+    ----------
+    splits, hmri, mrsi
+        Random halves of the people beside each other, and the means of their indices.
+    twin : Twin or None
+        Of accuracy: a simulated twin in a study of this size.
+    kappa, kappa_interval, kappa_n
+        Of two people.
+    """
 
     splits: int
     hmri: float
@@ -105,6 +115,7 @@ class Ceiling(Entry):
     kappa: float | None = None
     kappa_interval: Interval | None = None
     kappa_n: int | None = None
+    twin: Twin | None = None
 
 
 class Curve(CurveName):

@@ -49,3 +49,32 @@ class ComparisonName(Entry):
     classifier: str
     corruption: str
     property: Property
+
+
+class Twin(Entry):
+    """HMRI and MRSI of simulated twins: models that answer by people's own curve, in drawn studies of this size.
+
+    Attributes
+    ----------
+    draws : int
+    hmri, mrsi : float
+        Medians.
+    hmri_range, mrsi_range : tuple of float
+        From the 5 to the 95 % quantile.
+    shared : float
+        Correlation of what lies behind two people's answers to one picture.
+    shared_by : {"stimuli", "originals", "nothing"}
+        What it was estimated from: answers to one stimulus, to stimuli of one original where there are too few of
+        these (less is shared then), or neither: the twin has its own difficulties.
+    statement : str
+        The same as it is printed.
+    """
+
+    draws: int
+    hmri: float
+    hmri_range: Interval
+    mrsi: float
+    mrsi_range: Interval
+    shared: float
+    shared_by: Literal["stimuli", "originals", "nothing"]
+    statement: str

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import JsonValue
 
-from analysis.findings.model.agreement import Agreement, ErrorConsistency, ShapeBias
+from analysis.findings.model.agreement import Agreement, Difficulty, ErrorConsistency, ShapeBias
 from analysis.findings.model.answers import Accuracy, Confusion, HumanAccuracy, Observer, Participant, ResponseTimes
 from analysis.findings.model.checks import Choice, Levels, Reach, Validation
 from analysis.findings.model.comparisons import Comparison, Leader
@@ -39,6 +39,8 @@ class Findings(Entry):
     discrimination: tuple[Discrimination, ...] = ()
     error_consistency: tuple[ErrorConsistency, ...] = ()
     agreement: tuple[Agreement, ...] = ()
+    #: classifiers over people's own accuracy, the hardest pictures first
+    difficulty: tuple[Difficulty, ...] = ()
     shape_bias: tuple[ShapeBias, ...] = ()
     confusion: tuple[Confusion, ...] = ()
     response_times: tuple[ResponseTimes, ...] = ()
@@ -64,6 +66,12 @@ class Findings(Entry):
     def level(self) -> float:
         """Level of the intervals."""
         return self.settings.level if self.settings else LEVEL
+
+    @property
+    def ranks(self) -> dict[str, tuple[int, int]]:
+        """Best and worst place of every classifier that is ranked, by its mean accuracy over corruptions."""
+        ranked = ((one.classifier, one.ranks) for one in self.leaderboard)
+        return {name: (places.best, places.worst) for name, places in ranked if places is not None}
 
     @property
     def human_curves(self) -> tuple[Curve, ...]:

@@ -11,7 +11,18 @@ from analysis.spec.design import DiscriminationForm
 
 
 class Similarity(Entry):
-    """A pair of corruptions for one population; see `analysis.similarity.CurveSimilarity`."""
+    """A pair of corruptions for one population; see `analysis.similarity.CurveSimilarity`.
+
+    Attributes
+    ----------
+    test
+        "windows": the mean difference and every window, without a curve. To findings-4 of the difference of two
+        curves: by refits or by permutation; ``p``, ``band`` and ``answers_to_decide`` are of that test.
+    window
+        Width of the windows; None to findings-4.
+    overlap_83, overlap_83_pointwise
+        The papers' rule: whether the 83 % bands of the two curves overlap at every visual change that both measured.
+    """
 
     population: str = HUMANS
     pair: Pair
@@ -22,7 +33,7 @@ class Similarity(Entry):
     range: Interval
     p: float
     p_adjusted: float
-    test: Literal["permutation", "bootstrap"]
+    test: Literal["windows", "permutation", "bootstrap"]
     overlap_83: bool
     overlap_83_pointwise: bool
     equivalent: bool
@@ -35,6 +46,12 @@ class Similarity(Entry):
     band_margin: float
     answers: int
     answers_to_decide: int | None
+    answers_to_differ: int | None = None
+    gaps: tuple[Interval, ...] = ()
+    higher_on: tuple[Interval, ...] = ()
+    lower_on: tuple[Interval, ...] = ()
+    attentive: float | None = None
+    window: float | None = None
 
 
 class Reuse(Entry):

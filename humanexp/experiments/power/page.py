@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from analysis.claims import corruptions, models
 from humanexp.experiments.models import PowerEstimate
 
 if TYPE_CHECKING:
@@ -54,10 +55,31 @@ class PowerPage:
         return SizeRow(self.found.planned, True)
 
     @property
-    def equivalent(self) -> tuple[float, tuple[float, float]]:
-        """Share shown to be equivalent where nothing differs."""
+    def on_equal_corruptions(self) -> str:
+        """How often nothing is seen where nothing differs, and how often something."""
         alike = self.found.alike
-        return alike.equivalent, alike.interval(alike.equivalent)
+        low, high = alike.interval(alike.equivalent)
+        return corruptions.planned_words(
+            people=alike.people, equivalent=alike.equivalent, low=low, high=high, different=alike.different
+        )
+
+    @property
+    def on_models(self) -> tuple[str, ...]:
+        """How often a model like people would match, and a worse one differ; empty in estimates of earlier versions."""
+        found = self.found.models
+        if found is None:
+            return ()
+        return models.planned_words(
+            people=found.people,
+            corruptions=found.functions,
+            answers=found.answers,
+            matches=found.matches,
+            own_matches=found.own_matches,
+            matches_one=found.matches_one,
+            own_matches_one=found.own_matches_one,
+            gap=found.gap,
+            gap_differs=found.gap_differs,
+        )
 
     @property
     def believed(self) -> dict[str, float]:

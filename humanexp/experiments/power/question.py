@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Difference in area that a study is planned for unless it says otherwise.
 USUAL_DIFFERENCE = 0.033
-#: Refits per resampled unit in each simulated study.
-REFITS = 200
 #: What each part of a question may be.
 LIMITS: Mapping[str, tuple[float, float]] = {
     "people": (2, 5000),
@@ -111,7 +109,6 @@ def planned_study(study: Study, question: PowerQuestion) -> PlannedStudy:
         functions=planned.functions,
         clean_answers=round(planned.clean_answers * question.people / planned.people),
         curve=LogisticDrop(bend=question.bend),
-        n_bootstrap=REFITS,
         margin=plan.margin,
         band_margin=plan.band_margin,
     )

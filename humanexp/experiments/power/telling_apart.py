@@ -1,33 +1,34 @@
-"""How many trials it takes to find that people tell two corruptions apart, or to show that they cannot."""
+"""How many people it takes to find that people tell two corruptions apart, or to show that they cannot."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from analysis.claims import telling_apart as claims
 from analysis.errors import InvalidInput
 from humanexp.experiments.models import Study
 from humanexp.experiments.plans import plan_head
 from humanexp.experiments.selectors import configuration_of
 
-#: True shares of right answers that a reader may have in mind; guessing is 0.5.
+#: True shares of right answers, of people without bias, that a reader may have in mind; guessing is 0.5.
 SHARES = (0.55, 0.6, 0.65, 0.7, 0.8)
-POWER, ALPHA = 0.9, 0.05
-#: Believed correlation of two answers of one person about one pair.
-CORRELATION = 0.05
+POWER, ALPHA = 0.8, 0.05
+#: Believed lean of people's criteria: towards "same"; in ABX towards neither side.
+LEAN = {"same-different": 0.5, "abx": 0.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class NeededTrials:
+class NeededPeople:
     """What one aim takes; None where it is beyond any study."""
 
-    #: true share of right answers
+    #: true share of right answers of people without bias, and their d'
     share: float
-    trials: int | None
+    d_prime: float
     people: int | None
-    #: whether the plan has so many trials of a pair
+    #: trials of a pair
+    trials: int | None
+    #: whether the plan has so many people
     is_planned: bool
 
 
@@ -35,34 +36,24 @@ class NeededTrials:
 class TellingApart:
     """The comparisons of a plan, and what they could show."""
 
-    form: str
     pairs: int
     people: int
-    #: planned trials of a pair, and those of one person
+    #: planned trials of a pair, and those of one person; plain pairs of a person
     trials: int
     trials_each: int
-    margin: float
-    #: to find people of these shares better than guessing
-    detect: tuple[NeededTrials, ...]
-    #: to show that people who guess are within the margin of guessing
-    equivalent: NeededTrials
-    power: float = POWER
-    alpha: float = ALPHA
-    correlation: float = CORRELATION
-
-    @property
-    def bound(self) -> float:
-        """Share of right answers below which a pair counts as indistinguishable."""
-        return 0.5 + self.margin
+    plain_each: int
+    d_prime_margin: float
+    #: to show that people of these shares tell the pair apart
+    detect: tuple[NeededPeople, ...]
+    #: to show that people who cannot tell them apart are within the margin
+    equivalent: NeededPeople
+    #: what is believed, and by which test
+    assumed: str
 
 
 def telling_apart(study: Study) -> TellingApart | None:
     """None where a study compares no pictures. Differences are sought at the hardest step of Holm's rule."""
-    from analysis.similarity import (
-        share_right,
-        trials_for_equivalence,
-        trials_to_detect,
-    )
+    from analysis.similarity import PlannedPairs, d_prime_of, people_for_equivalence, people_to_detect
     from analysis.spec.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL
 
     configuration, summary = configuration_of(study), plan_head(study)["summary"]
@@ -71,29 +62,43 @@ def telling_apart(study: Study) -> TellingApart | None:
     planned = [2 * count for name, count in summary.get("comparisons", {}).items() if len(set(name.split(" / "))) == 2]
     if asked is None or not planned:
         return None
-    pairs, trials = len(planned), min(planned)
-    people = -(-summary["sessions"] // configuration.max_sessions_per_worker)
+    pairs, trials, sessions = len(planned), min(planned), configuration.max_sessions_per_worker
+    people = -(-summary["sessions"] // sessions)
     each = max(1, round(trials / people))
-    margin = share_right(D_PRIME_MARGIN, asked.form, OBSERVER_MODEL) - 0.5
+    plain = asked.sentinels * min(sessions, summary["sessions"])
+    does = PlannedPairs(each, plain, form=asked.form, bias=LEAN[asked.form])
 
-    def needed(share: float, count: Callable[[], int]) -> NeededTrials:
+    def needed(d_prime: float, share: float, count: Callable[[], int]) -> NeededPeople:
         try:
             wanted = count()
         except InvalidInput:
-            return NeededTrials(share=share, trials=None, people=None, is_planned=False)
-        return NeededTrials(share=share, trials=wanted, people=math.ceil(wanted / each), is_planned=wanted <= trials)
+            return NeededPeople(share=share, d_prime=d_prime, people=None, trials=None, is_planned=False)
+        return NeededPeople(
+            share=share, d_prime=d_prime, people=wanted, trials=wanted * each, is_planned=wanted <= people
+        )
 
-    designed: dict[str, Any] = {"power": POWER, "trials_each": each, "icc": CORRELATION}
+    d_primes = {share: d_prime_of(share, asked.form, OBSERVER_MODEL) for share in SHARES}
     return TellingApart(
-        form=asked.form,
         pairs=pairs,
         people=people,
         trials=trials,
         trials_each=each,
-        margin=margin,
+        plain_each=does.plain_each,
+        d_prime_margin=D_PRIME_MARGIN,
         detect=tuple(
-            needed(share, lambda share=share: trials_to_detect(share, alpha=ALPHA / pairs, **designed))  # type: ignore[misc]
-            for share in SHARES
+            needed(d_prime, share, lambda d=d_prime: people_to_detect(d, does, power=POWER, alpha=ALPHA / pairs))  # type: ignore[misc]
+            for share, d_prime in d_primes.items()
         ),
-        equivalent=needed(0.5, lambda: trials_for_equivalence(margin, alpha=ALPHA, **designed)),
+        equivalent=needed(0.0, 0.5, lambda: people_for_equivalence(does, power=POWER, alpha=ALPHA)),
+        assumed=claims.planned_sentence(
+            power=POWER,
+            alpha=ALPHA,
+            pairs=pairs,
+            model=OBSERVER_MODEL,
+            bias=does.bias,
+            bias_sd=does.bias_sd,
+            careless=does.careless,
+            plain_missed=does.plain_missed,
+            plain_each=does.plain_each,
+        ),
     )

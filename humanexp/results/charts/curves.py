@@ -184,13 +184,16 @@ def _thresholds(curve: Curve) -> tuple[Estimate, Estimate]:
 
 
 def _plotted(curve: Curve, observer: Observer) -> PlottedCurve:
+    start, end = curve.measured.range
+    # Earlier versions kept no gaps, and only the ends of what was measured are known.
+    ends = tuple((low, high) for low, high in ((0.0, start), (end, 1.0)) if high > low)
     return PlottedCurve(
         observer=observer,
         v=curve.band.v,
         estimate=curve.band.estimate,
         bands=curve.band.bands,
         bins=tuple((one.v, one.n, one.rate) for one in curve.bins),
-        measured=curve.measured.range,
+        gaps=curve.gaps or ends,
         area=curve.area,
     )
 

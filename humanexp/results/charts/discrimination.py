@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.claims.telling_apart import OBSERVERS, rule_sentence
+from analysis.claims.telling_apart import FORMS, OBSERVERS, rule_sentence
 from analysis.figures import Column, Table
 from analysis.findings.model import Findings
 from humanexp.results.charts import words
@@ -12,7 +12,6 @@ from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import readable
 
 KEY = "discrimination"
-FORMS = {"same-different": "same/different", "abx": "ABX"}
 
 
 def _choices(findings: Findings) -> list[Choice]:
@@ -70,8 +69,9 @@ def _notes(findings: Findings) -> tuple[str, ...]:
     notes = [f"Guessing gives 0.5; {100 * findings.level:g} % intervals."]
     for form in dict.fromkeys(entry.form for entry in entries):
         one = next(entry for entry in entries if entry.form == form)
-        rule = rule_sentence(margin=one.margin, d_prime_margin=one.margin_d_prime, model=one.observer_model)
-        notes.append(f"{FORMS[form]}: {rule}")
+        notes.append(
+            rule_sentence(form=form, margin=one.margin, d_prime_margin=one.margin_d_prime, model=one.observer_model)
+        )
     others = {entry.other_model.model for entry in entries if entry.other_model}
     notes += [f"Other model: {OBSERVERS[name]}." for name in sorted(others)]
     return tuple(notes)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from django.utils.translation import gettext_lazy as _
 
+from analysis.claims.models import ORDER_BY_ACCURACY, ORDER_BY_HMRI, RANKS_NOTE, order_sentence, rank_words
 from analysis.figures import Column, IndexRow, Table, index_figure
 from analysis.figures.table import Estimate, estimate
-from analysis.findings.model import Comparison, Findings, Leader
+from analysis.findings.model import Comparison, Findings, Leader, ModelVerdict, Twin
+from analysis.reporting.wording import quoted
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.names import observers_of, readable
@@ -24,6 +26,10 @@ class Standing:
     corruptions: int
     #: on accuracy, over all corruptions; empty where there is none
     verdict: str
+    #: mean accuracy of the classifier minus that of people, by which it is ranked
+    difference: Estimate
+    #: empty where it has none
+    rank: str
     hmri: Estimate
     mrsi: Estimate
     human_area: float
@@ -41,13 +47,18 @@ def own_comparisons(findings: Findings, measure: str) -> list[Comparison]:
 
 
 def standings_of(findings: Findings, measure: str) -> list[Standing]:
-    """Highest mean HMRI first."""
+    """Highest mean accuracy first where it is known beside people's; highest mean HMRI first, where it is not."""
     joint = {entry.classifier: entry for entry in findings.leaderboard if entry.property == measure}
     by_classifier: dict[str, list[Comparison]] = {}
     for entry in own_comparisons(findings, measure):
         by_classifier.setdefault(entry.classifier, []).append(entry)
     standings = [_standing(name, own, joint.get(name)) for name, own in by_classifier.items()]
-    return sorted(standings, key=lambda standing: -(standing.hmri[0] or 0.0))
+    return sorted(standings, key=_place)
+
+
+def _place(one: Standing) -> tuple[bool, float]:
+    difference = one.difference[0]
+    return difference is None, -(one.hmri[0] or 0.0) if difference is None else -difference
 
 
 def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Standing:
@@ -59,6 +70,8 @@ def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Sta
         classifier=name,
         corruptions=len(own),
         verdict=joint.verdict.statement if joint and joint.verdict else "",
+        difference=_difference(joint.verdict if joint else None),
+        rank=rank_words(joint.ranks.best, joint.ranks.worst) if joint and joint.ranks else "",
         hmri=estimate(
             joint.hmri if joint else fmean(one.hmri for one in shown), resampled.hmri_interval if resampled else None
         ),
@@ -75,42 +88,68 @@ def _standing(name: str, own: Sequence[Comparison], joint: Leader | None) -> Sta
     )
 
 
+def _difference(verdict: ModelVerdict | None) -> Estimate:
+    return estimate(verdict.difference, verdict.interval) if verdict else (None, None, None)
+
+
 def leaderboard_table(findings: Findings, measure: str) -> Table:
     standings = standings_of(findings, measure)
     alike = len({one.corruptions for one in standings}) == 1
+    judged, ranked = any(one.verdict for one in standings), any(one.rank for one in standings)
+    notes = [f"Means over {f'{standings[0].corruptions} ' if alike else ''}corruptions, each counting once."]
+    if ranked:
+        named = {quoted(name): places for name, places in findings.ranks.items()}
+        notes.append(f"{order_sentence(named)}. {RANKS_NOTE}")
+    notes.append(ORDER_BY_ACCURACY if judged else ORDER_BY_HMRI)
+    notes.extend(_ceilings(one.twin for one in findings.leaderboard if one.property == measure))
     return Table(
         f"leaderboard-{measure}",
         f"Models against people over all corruptions, {measure}",
         (
             Column("model", "Model"),
+            *([Column("rank", "Rank")] if ranked else []),
+            *([Column("difference", "Accuracy minus people’s", "estimate")] if judged else []),
             Column("verdict", "Against people"),
             Column("hmri", "HMRI", "estimate"),
             Column("mrsi", "MRSI", "estimate"),
-            Column("human_area", "R̂ people", "number"),
-            Column("model_area", "R̂ model", "number"),
             Column("corruption_error", "Errors per human error", "estimate", 2),
-            Column("lowest_hmri", "Lowest HMRI", "number"),
-            Column("lowest_on", "on"),
-            Column("highest_hmri", "Highest HMRI", "number"),
-            Column("highest_on", "on"),
             *([] if alike else [Column("corruptions", "Corruptions", "count")]),
         ),
         tuple(
             (
                 one.classifier,
+                *([one.rank] if ranked else []),
+                *([one.difference] if judged else []),
                 one.verdict,
                 one.hmri,
                 one.mrsi,
-                one.human_area,
-                one.classifier_area,
                 one.corruption_error,
-                *one.lowest,
-                *one.highest,
                 *([] if alike else [one.corruptions]),
             )
             for one in standings
         ),
-        (f"Means over {f'{standings[0].corruptions} ' if alike else ''}corruptions, each counting once.",),
+        tuple(notes),
+    )
+
+
+def extremes_table(findings: Findings, measure: str) -> Table:
+    """Behind the leaderboard: areas, and the corruptions on which each model does worst and best."""
+    return Table(
+        f"leaderboard-extremes-{measure}",
+        f"Mean areas, and where each model does worst and best, {measure}",
+        (
+            Column("model", "Model"),
+            Column("human_area", "R̂ people", "number"),
+            Column("model_area", "R̂ model", "number"),
+            Column("lowest_hmri", "Lowest HMRI", "number"),
+            Column("lowest_on", "on"),
+            Column("highest_hmri", "Highest HMRI", "number"),
+            Column("highest_on", "on"),
+        ),
+        tuple(
+            (one.classifier, one.human_area, one.classifier_area, *one.lowest, *one.highest)
+            for one in standings_of(findings, measure)
+        ),
     )
 
 
@@ -124,7 +163,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
             Column("model", "Model"),
             Column("people_s_curve", "People’s curve"),
             Column("verdict", "Against people"),
-            Column("difference", "R̂ model minus people", "estimate"),
+            Column("difference", "Accuracy minus people’s", "estimate"),
             Column("hmri", "HMRI", "estimate"),
             Column("mrsi", "MRSI", "estimate"),
             Column("human_area", "R̂ people", "number"),
@@ -139,7 +178,7 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
                 entry.classifier,
                 readable(entry.human_curve) + (" (borrowed)" if entry.borrowed else ""),
                 entry.verdict.statement if entry.verdict else "",
-                estimate(entry.verdict.difference, entry.verdict.interval) if entry.verdict else (None, None, None),
+                _difference(entry.verdict),
                 estimate(entry.shown.hmri, entry.shown.hmri_interval),
                 estimate(entry.shown.mrsi, entry.shown.mrsi_interval),
                 entry.shown.human_area,
@@ -153,8 +192,19 @@ def comparisons_table(findings: Findings, measure: str, corruption: str) -> Tabl
         (
             f"{100 * level:g} % intervals. Where more than a fifth of a curve is extrapolated, numbers are for the "
             "range that both measured.",
+            *_ceilings(
+                one.ceiling.twin
+                for one in findings.human_curves
+                if (one.property, one.corruption) == (measure, corruption) and one.ceiling
+            ),
+            ORDER_BY_HMRI,
         ),
     )
+
+
+def _ceilings(twins: Iterable[Twin | None]) -> list[str]:
+    """What a simulated twin of people reaches; once, where it is the same for all models."""
+    return [f"{said}." for said in dict.fromkeys(one.statement for one in twins if one is not None)]
 
 
 def _pairs(findings: Findings) -> list[tuple[str, str]]:
@@ -203,7 +253,7 @@ def _build_leaderboard(findings: Findings, key: str) -> Chart:
         key=key,
         title=_("Leaderboard"),
         figure=None,
-        tables=(leaderboard_table(findings, measure),),
+        tables=(leaderboard_table(findings, measure), extremes_table(findings, measure)),
         definition=words.LEADERBOARD,
         caveats=words.LEADERBOARD_CAVEATS,
     )

@@ -6,12 +6,15 @@ from statistics import fmean
 
 from django.utils.translation import gettext_lazy as _
 
+from analysis.claims.models import models_sentence
 from analysis.figures import Column, Table
 from analysis.figures.table import Cell
 from analysis.findings.model import Choice as Chosen
 from analysis.findings.model import Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.names import readable
+from humanexp.results.headline import quoted
 
 KEY = "sensitivity"
 
@@ -39,6 +42,7 @@ def _build(findings: Findings, key: str) -> Chart:
                 ),
                 tuple(_row(entry, models) for entry in findings.sensitivity),
             ),
+            *_headlines(findings),
         ),
         definition=words.SENSITIVITY,
         caveats=words.SENSITIVITY_CAVEATS,
@@ -52,6 +56,38 @@ def _row(entry: Chosen, models: list[str]) -> tuple[Cell, ...]:
         found = [one.hmri for one in entry.comparisons if (one.classifier, one.property) == (name, "accuracy")]
         cells.append(fmean(found) if found else None)
     return tuple(cells)
+
+
+def _headlines(findings: Findings) -> list[Table]:
+    """What is said of the models under each choice: no rule, the plan's rules, the strictest ones."""
+    judged = [entry for entry in findings.sensitivity if entry.verdicts]
+    if not judged:
+        return []
+    #: choice under which a headline stands first
+    first: dict[str, str] = {}
+    rows = []
+    for entry in judged:
+        said = _headline(entry)
+        rows.append((entry.choice, f"as under “{first[said]}”" if said in first else said))
+        first.setdefault(said, entry.choice)
+    return [
+        Table(
+            "headlines",
+            "The headline under other choices",
+            (Column("choice", "Choice"), Column("headline", "Models against people")),
+            tuple(rows),
+        )
+    ]
+
+
+def _headline(entry: Chosen) -> str:
+    said = {
+        word: [quoted(one.classifier) for one in entry.verdicts if one.word == word]
+        for word in ("matches", "differs", "undecided")
+    }
+    corruptions = {one.corruption for one in entry.comparisons if one.property == "accuracy"}
+    where = f"on {readable(*corruptions)}" if len(corruptions) == 1 else f"over {len(corruptions)} corruptions"
+    return models_sentence(said["matches"], said["differs"], said["undecided"], where=where)
 
 
 FAMILY = Family("sensitivity", _choices, _build)

@@ -28,13 +28,14 @@ def pairs_table(entries: list[Similarity], title: str) -> Table:
         (
             Column("first", "First"),
             Column("second", "Second"),
-            Column("difference", "ΔR̂", "estimate"),
-            Column("p_holm", "p (Holm)", "p"),
+            Column("difference", "Mean difference", "estimate"),
+            Column("p_holm", "p (corrected)", "p"),
             Column("overlap_83", "83 % bands"),
             Column("overlap_83_pointwise", "83 % bands, pointwise"),
             Column("verdict", "Verdict"),
             Column("answers", "Answers", "count"),
-            Column("answers_to_decide", "Answers that would decide", "count"),
+            Column("answers_to_decide", "Would show equal ones to be equivalent", "count"),
+            Column("answers_to_differ", "Would show .05 to differ", "count"),
         ),
         tuple(
             (
@@ -44,14 +45,29 @@ def pairs_table(entries: list[Similarity], title: str) -> Table:
                 entry.p_adjusted,
                 _overlap(entry.overlap_83),
                 _overlap(entry.overlap_83_pointwise),
-                entry.verdict,
+                _verdict(entry),
                 entry.answers,
                 entry.answers_to_decide,
+                entry.answers_to_differ,
             )
             for entry in entries
         ),
         tuple(f"Margin of equivalence ±{entry.margin:g}." for entry in entries[:1]),
     )
+
+
+def _verdict(entry: Similarity) -> str:
+    """The verdict, and where the first is shown to be higher and lower where they differ."""
+    where = [
+        f"{word} at Δv {_ranges(ranges)}"
+        for word, ranges in (("higher", entry.higher_on), ("lower", entry.lower_on))
+        if ranges
+    ]
+    return f"{entry.verdict} ({', '.join(where)})" if where else entry.verdict
+
+
+def _ranges(ranges: tuple[tuple[float, float], ...]) -> str:
+    return " and ".join(f"{low:.2f} to {high:.2f}" for low, high in ranges)
 
 
 def _overlap(value: bool) -> str:
@@ -98,7 +114,7 @@ def _build(findings: Findings, key: str) -> Chart:
 def _detail(entry: Similarity) -> str:
     first, second = (readable(name) for name in entry.pair)
     low, high = entry.interval
-    return f"{first} · {second}: {entry.verdict}, ΔR {entry.difference:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{first} · {second}: {_verdict(entry)}, difference {entry.difference:.3f} [{low:.3f}, {high:.3f}]"
 
 
 FAMILY = Family("similarity", _choices, _build)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
+from analysis.claims.curves import BANDS
+from analysis.claims.models import LEVEL_RANKS_NOTE
+
 CURVES = (
     _(
         "Curve: monotone penalised B-spline with 20 segments, binomial likelihood, smoothness chosen by AIC, over the "
         "answers of sessions that count. Clean trials hold its left end."
     ),
+    *BANDS,
     _(
-        "Bands: bootstrap over participants and originals (two-way clusters) for people, over originals for models. "
-        "Pointwise: at each visual change by itself. Simultaneous: the whole curve at once."
+        "Dots: people's answers in 40 bins of visual change, two or four of them together where they hold few answers; "
+        "the area of a dot is proportional to its answers."
     ),
-    _("Dots: people's answers in 40 bins of visual change; the area of a dot is proportional to its answers."),
-    _("R̂: area under the curve on [0, 1]. Where the axis is grey there are no answers: the curve is extrapolated."),
+    _("R̂: area under the curve on [0, 1]. Grey: hardly any answers, the curve is a guess."),
 )
 CONSISTENCY = _(
     "Consistency of people: agreement of an answer with a random other person's answer to the clean original, because "
@@ -48,18 +51,44 @@ LEADERBOARD = (
     *INDICES[:2],
     INDICES[3],
     _("Means over the corruptions on which a model stands beside people's own curves; each corruption counts once."),
+    _(
+        "Rank: the places that the data leave open to a model by its mean accuracy, from the differences of all pairs "
+        "of models together (Mogstad et al. 2024). Models that share a place are not ordered."
+    ),
 )
 LEADERBOARD_CAVEATS = (
     _("A mean over corruptions hides where a model fails: its lowest corruption stands beside it."),
-    _("Ranks of models whose intervals overlap are not settled."),
+    _("No rank rests on HMRI or MRSI: noise alone moves them from their edge."),
+)
+TWIN = _(
+    "A simulated twin is a model that answers by people's own curve, on the same pictures: what it reaches is the "
+    "ceiling at this size."
+)
+FRAGILITY = (
+    _(
+        "Sessions, pictures or categories are left out and every verdict is computed again, with the same random "
+        "numbers for whoever remains; a change that they alone make does not count."
+    ),
+    _(
+        "With at most 100 of a kind each is left out by itself, with at most 16 also every pair, if time allows. "
+        "Larger sets are sought step by step, so that a smaller one may exist: at most so many."
+    ),
+)
+FRAGILITY_CAVEATS = (
+    _("That a verdict hangs on few answers does not make it wrong; that none was found does not make it right."),
+    _("A person gives far fewer answers than a model: undecided of people does not say that they are alike."),
 )
 SIMILARITY = (
     _(
-        "Equivalent: the difference of areas lies within the margin (two one-sided tests) and the 90 % simultaneous "
-        "band of the difference of curves lies within ±0.10."
+        "Equivalent: the difference of mean accuracies lies within the margin over everything measured, and within "
+        "±0.10 over every window of 0.15 of visual change (two one-sided tests each). Margins shrink by the share of "
+        "answers that may not have come from looking; below 80 % from looking, nothing is called equivalent."
     ),
-    _("Different: the test says so at level 0.05 after Holm's correction over all pairs."),
-    _("Undecided: neither. Undecided is not similar; the table says how many answers would decide."),
+    _("Different: a window, or the mean, differs at level 0.05, corrected over all windows and pairs together."),
+    _(
+        "Undecided: neither. Undecided is not similar. The table says with how many answers two corruptions without "
+        "any difference would be shown to be equivalent, and a difference of 0.05 in area to be different."
+    ),
 )
 SIMILARITY_CAVEATS = (
     _("On the range of visual change that both corruptions measured."),
@@ -101,9 +130,20 @@ PARTICIPANTS = (
 PARTICIPANT_CAVEATS = (
     _("A single curve rests on few answers: its wiggles are mostly chance. The band is of the mean, not of people."),
 )
+DIFFICULTY = (
+    _("Across: how often people are right, from answers that did not place them; up: the model on the same pictures."),
+    _(
+        "An answer is placed by other people's answers to other originals of its corruption and tenth of visual "
+        "change: placed by itself, luck would put an observer like people off the diagonal."
+    ),
+)
+DIFFICULTY_CAVEATS = (
+    _("Pictures that are as hard for people may be hard for other reasons: corruptions stand here together."),
+)
 LEVELS = (
     _("Accuracy at levels: mean over the five published levels of strength. R̂: area over the whole visual change."),
     _("Ranks differ where a benchmark of fixed levels orders models otherwise than the whole range does."),
+    LEVEL_RANKS_NOTE,
 )
 VALIDATION = (
     _("Agreement: share of the qualified answers that equal the majority. Qualified: the session counts."),

@@ -6,8 +6,10 @@ import warnings
 import numpy as np
 import pytest
 
-from analysis.agreement import error_consistency, pictures_for_width
+from analysis.agreement import error_consistency, pictures_for_width, stretch_of, width_for_pictures
+from analysis.agreement.pairs import kappa_from_counts
 from analysis.agreement.posterior import kappa_interval
+from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
 
 
@@ -105,3 +107,69 @@ def test_bad_input_is_refused() -> None:
         error_consistency([1, 0.5], [1, 0])
     with pytest.raises(TooFewResponses):
         error_consistency([], [])
+
+
+def test_pictures_of_originals_of_their_own_change_nothing() -> None:
+    rng = np.random.default_rng(6)
+    a, b = rng.random(60) < 0.8, rng.random(60) < 0.7
+    assert error_consistency(a, b, originals=rng.permutation(60)) == error_consistency(a, b)
+
+
+def test_every_picture_twice_is_half_as_many_pictures() -> None:
+    """The variance doubles, but for the corrections (2G - 1) / (G - 1) of 2G pictures and G originals."""
+    rng = np.random.default_rng(7)
+    a, b = (np.repeat(rng.random(40) < p, 2) for p in (0.7, 0.6))
+    original = np.repeat(np.arange(40), 2)
+    # Without the t quantile: at a level near 0 that of few degrees of freedom is nearly the normal one.
+    assert stretch_of(a, b, original, level=0.01) ** 2 == pytest.approx(79 / 39, rel=0.03)
+    alone, together = error_consistency(a, b), error_consistency(a, b, originals=original)
+    assert together.kappa == alone.kappa and (together.n, together.originals) == (80, 40)
+    assert alone.interval is not None and together.interval is not None
+    grown = (together.interval[1] - together.interval[0]) / (alone.interval[1] - alone.interval[0])
+    assert grown == pytest.approx(stretch_of(a, b, original))
+
+
+def test_the_design_effect_is_that_of_statsmodels_for_the_numerical_derivative() -> None:
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(8)
+    original = rng.integers(30, size=200)
+    easy = rng.normal(0.0, 3.0, 30)[original]
+    _, original = np.unique(original, return_inverse=True)
+    a, b = (rng.random(200) < 1.0 / (1.0 + np.exp(-(shift + easy))) for shift in (0.5, 1.0))
+
+    def kappa(weights: np.ndarray) -> float:
+        return float(kappa_from_counts(weights @ a, weights @ b, weights @ (a & b), weights.sum())[2])
+
+    step = 1e-4
+    ones = np.ones(200)
+    moved = np.array([(kappa(ones + step * one) - kappa(ones - step * one)) / (2.0 * step) for one in np.eye(200)])
+    model = sm.OLS(moved, ones)
+    robust = model.fit(cov_type="cluster", cov_kwds={"groups": original}).bse[0] ** 2 / model.fit().bse[0] ** 2
+    freedom = clustered([np.bincount(original, weights=moved)[:, None]], np.zeros(1)).degrees_of_freedom[0]
+    from scipy.stats import norm, t
+
+    wanted = np.sqrt(robust) * t.ppf(0.975, freedom) / norm.ppf(0.975)
+    assert robust > 1.2
+    assert stretch_of(a, b, original) == pytest.approx(wanted, rel=1e-5)
+
+
+def test_pictures_that_all_agree_count_as_one_an_original() -> None:
+    a = np.repeat([True] * 30 + [False] * 10, 3)
+    assert stretch_of(a, a, np.repeat(np.arange(40), 3)) == pytest.approx(math.sqrt(3.0))
+    with pytest.raises(InvalidInput):
+        error_consistency(a, a, originals=[1, 2])
+
+
+def test_kappa_is_shown_by_originals() -> None:
+    rng = np.random.default_rng(9)
+    a, b = rng.random(60) < 0.7, rng.random(60) < 0.6
+    assert error_consistency(a, b, originals=np.arange(60) // 2).shown
+    assert not error_consistency(a, b, originals=np.arange(60) // 3).shown
+
+
+def test_the_width_of_so_many_pictures_is_the_inverse() -> None:
+    """At accuracies of .5 and kappa 0 the variance is 1 / n: the interval is 2 x 1.96 / sqrt(n) wide."""
+    assert width_for_pictures((0.5, 0.5), 0.0, 100) == pytest.approx(0.392, abs=1e-3)
+    assert width_for_pictures((0.8, 0.7), 0.4, pictures_for_width((0.8, 0.7), 0.4, 0.2)) == pytest.approx(0.2, abs=1e-3)
+    assert width_for_pictures((0.5, 0.5), 0.0, 1) == 2.0

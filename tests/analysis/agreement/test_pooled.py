@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from analysis.agreement import error_consistency, pooled_consistency
+from analysis.agreement import PooledConsistency, error_consistency, pooled_consistency
 from analysis.errors import InvalidInput, TooFewResponses
 
 
@@ -53,7 +53,7 @@ def test_the_interval_covers_the_truth_of_independent_observers() -> None:
         original = np.repeat(np.arange(60), 4)
         a, b = rng.random(240) < 0.7, rng.random(240) < 0.6
         one = np.ones(240)
-        interval = pooled_consistency(a, one, b, one, clusters=original, n_bootstrap=200, rng=seed).interval
+        interval = pooled_consistency(a, one, b, one, clusters=original).interval
         assert interval is not None
         covered.append(interval[0] <= 0 <= interval[1])
     assert 0.85 <= np.mean(covered) <= 1
@@ -67,7 +67,7 @@ def test_pictures_of_one_original_are_drawn_together() -> None:
     one = np.ones(400)
 
     def width(clusters: np.ndarray | None) -> float:
-        found = pooled_consistency(a, one, b, one, clusters=clusters, n_bootstrap=400, rng=1).interval
+        found = pooled_consistency(a, one, b, one, clusters=clusters).interval
         assert found is not None
         return found[1] - found[0]
 
@@ -83,3 +83,26 @@ def test_observers_without_a_common_picture_are_refused() -> None:
         pooled_consistency([2], [1], [1], [1])
     with pytest.raises(InvalidInput):
         pooled_consistency([1], [1], [1])
+
+
+def test_the_interval_is_that_of_the_jackknife_over_originals() -> None:
+    rng = np.random.default_rng(4)
+    original, stratum = np.arange(400) // 4, np.arange(400) % 3
+    easy = rng.normal(0.0, 1.5, 100)[original] + np.array([2.0, 1.0, 0.0])[stratum]
+    n_a, n_b = rng.integers(1, 4, 400), np.ones(400, dtype=np.int64)
+    right_a, right_b = (rng.binomial(n, 1.0 / (1.0 + np.exp(-easy))) for n in (n_a, n_b))
+
+    def found(kept: np.ndarray) -> PooledConsistency:
+        columns = (column[kept] for column in (right_a, n_a, right_b, n_b))
+        return pooled_consistency(*columns, strata=stratum[kept], clusters=original[kept])
+
+    without = np.array([found(original != one).kappa for one in range(100)])
+    error = np.sqrt(99 / 100 * ((without - without.mean()) ** 2).sum())
+    whole = found(np.ones(400, dtype=np.bool_)).interval
+    assert whole is not None
+    # 1.98 to 2.00: t with 60 to 99 degrees of freedom.
+    assert (whole[1] - whole[0]) / (2.0 * error) == pytest.approx(1.99, rel=0.03)
+
+
+def test_without_any_spread_there_is_no_interval() -> None:
+    assert pooled_consistency([1, 0, 1], [1, 1, 1], [1, 0, 1], [1, 1, 1]).interval is None

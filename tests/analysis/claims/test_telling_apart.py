@@ -40,8 +40,8 @@ def test_an_open_verdict_says_why_where_the_crowd_is_the_reason(
 
 
 def test_the_rule_names_the_observer_or_what_was_judged_before() -> None:
-    assert "0.6" in rule_sentence(margin=0.1, d_prime_margin=1.19, model=None)
-    said = rule_sentence(margin=0.0558, d_prime_margin=1.0, model="differencing")
+    assert "0.6" in rule_sentence(form="abx", margin=0.1, d_prime_margin=1.19, model=None)
+    said = rule_sentence(form="same-different", margin=0.0558, d_prime_margin=1.0, model="differencing")
     assert "below 1 (" in said and "differ from each other" in said and "55.6 %" in said
 
 

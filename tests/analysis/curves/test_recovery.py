@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import interval_coverage, recovery, verdicts
+from benchmarks import interval_coverage, recovery
 
 
 def cells(runs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -46,17 +46,3 @@ def test_the_interval_of_the_area_covers_as_often_as_it_says(design: str) -> Non
     assert 0.75 <= covered <= 0.92
     spread = np.std([one["area"] for one in runs], ddof=1)
     assert np.median([one["error"] for one in runs]) == pytest.approx(spread, rel=0.2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("design", verdicts.DESIGNS)
-def test_equal_curves_are_seldom_called_different(design: str) -> None:
-    called = [verdicts.run((f"pair/{design}/0.0", seed))["pairs"][0]["different"] for seed in range(80)]
-    assert np.mean(called) <= 0.125
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("design", ["A", "B", "joint"])
-def test_a_difference_of_0033_is_found(design: str) -> None:
-    called = [verdicts.run((f"pair/{design}/0.033", seed))["pairs"][0]["different"] for seed in range(40)]
-    assert np.mean(called) >= 0.9

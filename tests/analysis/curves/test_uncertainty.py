@@ -82,3 +82,12 @@ def test_answers_that_lie_thinly_leave_short_gaps_and_a_missing_end_one() -> Non
     assert curve.measured[1] == curve.gaps[0][0] and curve.is_withheld, "one answer at .9 measures nothing"
     thin = fit_curve(np.linspace(0.0, 1.0, 60), np.arange(60) < 30)
     assert len(thin.gaps) > 5 and max(end - start for start, end in thin.gaps) < 0.1
+
+
+def test_bounds_that_rounding_alone_keeps_apart_are_one() -> None:
+    """With 24 degrees of freedom both ends of the search then lie on one side of the level."""
+    apart, one = (
+        identified_interval(np.array([0.1, upper]), spread([0.02, 0.02], 24.0), 0.95)
+        for upper in (np.nextafter(0.1, 1.0), 0.1)
+    )
+    assert apart == pytest.approx(one, abs=1e-15)

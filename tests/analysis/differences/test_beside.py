@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from analysis.differences import AnswersToOne, Beside, attentive_share, beside_people
 from analysis.differences.beside import ATTENTIVE
@@ -166,6 +169,17 @@ def test_answers_that_would_decide_are_told_at_truths_set_beforehand() -> None:
     error = np.max(found.standard_error[1:]) / np.sqrt(needed)
     assert error * (1.645 + 1.282) == pytest.approx(0.10, rel=0.02) or error * (1.645 + 1.282) < 0.10
     assert other.answers_to_match == pytest.approx(found.answers_to_match, rel=0.15)
+
+
+def test_all_windows_have_to_match_at_once() -> None:
+    """By hand: of one estimate |Z| + 1.645 standard errors have to fit; of two independent ones, more have to."""
+    found = only(evenly(0.8, people=40), evenly(0.8))
+    both = np.array([0.03, 0.03])
+    pair = replace(found, standard_error=both, margin=0.03, window_margin=0.03, estimate=both)
+    one = replace(pair, correlation=lambda: np.ones((2, 2))).answers_to_match / found.answers
+    two = replace(pair, correlation=lambda: np.eye(2)).answers_to_match / found.answers
+    assert one == pytest.approx((1.645 + norm.ppf(0.9)) ** 2, rel=0.05)
+    assert two == pytest.approx((1.645 + norm.ppf((1.0 + np.sqrt(0.8)) / 2.0)) ** 2, rel=0.05)
 
 
 def test_the_same_seed_gives_the_same_and_order_does_not_matter() -> None:

@@ -9,7 +9,18 @@ import pytest
 from matplotlib.text import Text
 
 from analysis.errors import InvalidInput
-from analysis.figures import Figure, Observer, PlottedCurve, Points, curve_figure, similarity_figure, style_of
+from analysis.figures import (
+    Figure,
+    Line,
+    Observer,
+    PlottedCurve,
+    PlottedDifficulty,
+    Points,
+    curve_figure,
+    difficulty_figure,
+    similarity_figure,
+    style_of,
+)
 from analysis.figures.drawing import draw
 from analysis.figures.paper import installed_fonts, sheet_to_file, to_file
 from analysis.figures.rows import Pair
@@ -29,7 +40,7 @@ def figure() -> Figure:
             estimate=(0.9, 0.5, 0.1),
             bands=(),
             bins=BINS,
-            measured=(0.0, 1.0),
+            gaps=(),
             area=0.5,
         )
         for observer in (Observer("people", "human"), Observer("net", "classifier"))
@@ -89,3 +100,31 @@ def test_letters_that_the_machine_lacks_are_refused(figure: Figure, tmp_path: Pa
         sheet_to_file([("one", figure)], tmp_path / f"{name}.pdf", title="S").read_bytes() for name in "ab"
     )
     assert first == second
+
+
+def test_bins_that_hold_next_to_nothing_are_joined_to_dots() -> None:
+    bins = ((0.01, 4, 1.0), (0.03, 4, 0.5), (0.06, 2, 0.0), (0.51, 12, 0.75))
+    people = PlottedCurve(
+        observer=Observer("people", "human"), v=(0.0, 1.0), estimate=(0.9, 0.1), bands=(), bins=bins, gaps=(), area=0.5
+    )
+    drawn = curve_figure([people], title="", measure="accuracy")
+    (points,) = [trace for trace in drawn.traces if isinstance(trace, Points)]
+    assert points.n == (10, 12)
+    assert points.x == pytest.approx((0.028, 0.51))
+    assert points.y == pytest.approx((0.6, 0.75))
+    assert "in steps of 0.1" in drawn.notes[0]
+
+
+def test_people_are_the_diagonal_of_difficulty_and_intervals_stay_inside() -> None:
+    places = [
+        PlottedDifficulty(people=0.3, difference=-0.2, interval=(-0.5, 0.1), n=40),
+        PlottedDifficulty(people=0.9, difference=0.05, interval=(0.0, 0.2), n=80),
+    ]
+    people, model = Observer("people", "human"), Observer("net", "classifier")
+    figure = difficulty_figure([(model, places)], people=people, title="", notes=())
+    (diagonal,) = [trace for trace in figure.traces if isinstance(trace, Line)]
+    assert (diagonal.observer, diagonal.x) == (people, diagonal.y)
+    (points,) = [trace for trace in figure.traces if isinstance(trace, Points)]
+    assert points.x == (0.9, 0.3) and points.y == pytest.approx((0.95, 0.1))
+    assert points.intervals == ((0.9, 1.0), (0.0, pytest.approx(0.4)))
+    assert figure.x.range[0] > figure.x.range[1]

@@ -79,7 +79,9 @@ def test_two_processes_find_the_same_and_tell_how_far_they_are(
             report=lambda done, total, what: told.append((done, total, what)),
         )
     assert json.dumps(again) == json.dumps(findings)
-    assert [done for done, _, _ in told] == list(range(1, told[-1][1] + 1))
+    # Long parts tell again that they are still there, so that they can be cancelled.
+    steps = [done for done, _, _ in told]
+    assert steps == sorted(steps) and set(steps) == set(range(1, told[-1][1] + 1))
     assert {total for _, total, _ in told} == {told[-1][1]} and told[0][2] == "humans, blur"
 
 
@@ -111,8 +113,8 @@ def test_the_human_curve_is_that_of_accepted_main_trials_with_a_soft_anchor(
         rng=3,
     )
     entry = find(findings["curves"], population="humans", corruption="blur", property="accuracy")
-    assert entry["area"] == fit.area
-    assert entry["interval"] == list(fit.area_interval or ())
+    assert entry["area"] == pytest.approx(fit.area, rel=1e-12)
+    assert entry["interval"] == pytest.approx(list(fit.area_interval or ()), rel=1e-12)
     assert entry["anchor"] == {"kind": "soft", "value": clean["correct"].mean(), "n": len(clean)}
     assert sum(one["n"] for one in entry["bins"]) == len(main) == entry["n"]
 

@@ -59,6 +59,41 @@ def test_people_and_classifiers_meet_on_the_stimuli_that_both_saw() -> None:
     assert [entry.n for entry in with_network] == [10] * 5
 
 
+def test_pictures_of_one_original_count_together() -> None:
+    rng = np.random.default_rng(1)
+    original = np.repeat(np.arange(32), 3)
+    easy = rng.normal(0.0, 2.0, 32)[original]
+    answers = {name: rng.random(96) < 1.0 / (1.0 + np.exp(-easy)) for name in ("a", "b")}
+    rows = pd.DataFrame(
+        [
+            {
+                "participant": name,
+                "task": "categorisation",
+                "role": "main",
+                "original": f"o{original[k]}",
+                "stimulus": f"s{k}",
+                "corruption": "blur",
+                "visual_change": 0.5,
+                "condition": None,
+                "response": "cat",
+                "correct": bool(correct[k]),
+                "accepted": True,
+            }
+            for name, correct in answers.items()
+            for k in range(96)
+        ]
+    )
+    # The first does not see one picture, and nothing of one original.
+    seen = (rows["participant"] == "b") | ~rows["stimulus"].isin(["s0", "s3", "s4", "s5"])
+    (found,), _ = error_consistency_entries(read_trials(rows[seen]), NOBODY)
+    common = ~np.isin(np.arange(96), (0, 3, 4, 5))
+    oracle = error_consistency(answers["a"][common], answers["b"][common], originals=original[common])
+    assert (found.n, found.originals, found.shown) == (92, 31, True)
+    assert found.interval == pytest.approx(oracle.interval)
+    alone = error_consistency(answers["a"][common], answers["b"][common]).interval
+    assert found.interval is not None and alone is not None and found.interval[0] < alone[0]
+
+
 def test_too_many_pairs_leave_out_those_that_share_least(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(error_consistency_module, "MOST_PAIRS", 2)
     trials = imported({"0.1": 0.8}, people=3, each=12)

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from analysis.claims.models import models_sentence, undecided_words, verdict_words
+from analysis.claims.models import (
+    models_sentence,
+    order_sentence,
+    rank_words,
+    ranks_sentence,
+    undecided_words,
+    verdict_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +31,7 @@ def test_the_words_of_a_verdict(matches: bool, differs: bool, direction: str | N
 
 
 def test_why_nothing_is_decided() -> None:
-    numbers: dict[str, Any] = {"answers_to_match": 3008, "answers_to_differ": 2461, "gap": 0.05}
+    numbers: dict[str, Any] = {"answers_to_match": 3008, "answers_to_differ": 2461}
     assert "3,008 answers" in undecided_words(gaps=0, careless=False, **numbers)
     assert "2,461 a difference of 0.05" in undecided_words(gaps=0, careless=False, **numbers)
     assert "could not have shown it" in undecided_words(gaps=0, careless=True, **numbers)
@@ -40,6 +47,16 @@ def test_models_are_counted_with_their_names_while_they_are_few() -> None:
     assert said == "Whether any of 2 models matches people on blur is undecided"
     said = models_sentence(["a", "b"], [], [], where="on blur")
     assert said == "Of 2 models, on blur, 2 (a, b) match people"
+
+
+def test_the_order_of_models_is_said_as_far_as_it_is_known() -> None:
+    assert [rank_words(2, 2), rank_words(1, 3)] == ["2", "1 to 3"]
+    tie = {"a": (1, 2), "b": (1, 2)}
+    assert order_sentence(tie) == "By mean accuracy these data do not order the 2 models: a tie"
+    some = {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
+    assert order_sentence(some) == "By mean accuracy the first place among 3 models is open to 2 (a, b)"
+    assert ranks_sentence(some).endswith("are not ordered): a, b 1 to 2; c 3.")
+    assert order_sentence({"a": (1, 1), "b": (2, 3), "c": (2, 3)}) == "By mean accuracy a is the first of 3 models"
 
 
 def test_the_findings_hold_a_verdict_on_accuracy_beside_peoples_own_curves(findings: dict[str, Any]) -> None:
