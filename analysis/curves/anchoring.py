@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.curves.categories import CategoryGap, Standard, equal_categories
 from analysis.curves.curve import Anchor
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.errors import InvalidInput, TooFewResponses
@@ -20,13 +22,19 @@ RightAnchor = float | Literal["chance", "soft"] | None
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Trials of a curve, and the trials or values at its ends."""
+    """Trials of a curve, and the trials or values at its ends.
+
+    Where their categories are known, the weights are those by which categories count equally.
+    """
 
     main: TrialColumns
     clean: TrialColumns | None
     noise: TrialColumns | None
     left: Anchor
     right: Anchor
+    #: how many categories count, and where one of them has no answers
+    categories: int = 0
+    category_gaps: tuple[CategoryGap, ...] = ()
 
     @property
     def parts(self) -> list[TrialColumns]:
@@ -48,13 +56,14 @@ def read_sample(
     right_anchor: RightAnchor,
     noise: CleanTrials | None,
     label_space: int,
+    study_categories: Sequence[str] = (),
 ) -> Sample:
     """Split trials into those of the curve and those at its ends.
 
     Parameters
     ----------
     table : TrialColumns
-    anchor, clean, right_anchor, noise, label_space
+    anchor, clean, right_anchor, noise, label_space, study_categories
         As in `analysis.curves.fit.fit_curve`.
 
     Raises
@@ -72,14 +81,12 @@ def read_sample(
     clean_trials = noise_trials = None
     if anchor == "soft":
         table, clean_trials = _end(table, clean, 0.0)
-        left = _measured(clean_trials)
     elif anchor is not None:
         left = Anchor("fixed", float(anchor))
         if not 0.0 < float(anchor) <= 1.0:
             raise InvalidInput(f"A fixed anchor lies above 0 and at most at 1, not at {anchor}.")
     if right_anchor == "soft":
         table, noise_trials = _end(table, noise, 1.0)
-        right = _measured(noise_trials)
     elif right_anchor is not None:
         value = 1.0 / label_space if right_anchor == "chance" else float(right_anchor)
         if not 0.0 <= value < 1.0:
@@ -91,7 +98,38 @@ def read_sample(
         )
     if not len(table.correct):
         raise TooFewResponses("All trials are clean; a curve needs trials on corrupted pictures.")
-    return Sample(table, clean_trials, noise_trials, left, right)
+    sample = _weighed(Sample(table, clean_trials, noise_trials, left, right), study_categories)
+    return replace(
+        sample,
+        left=left if sample.clean is None else _measured(sample.clean),
+        right=right if sample.noise is None else _measured(sample.noise),
+    )
+
+
+def _weighed(sample: Sample, study: Sequence[str]) -> Sample:
+    """With weights by which categories count equally, along the curve and at its ends."""
+    if sample.main.categories is None:
+        return sample
+    known = _standard(sample.main, sample.main.categories, study)
+    ends = [
+        (part, Standard(None) if part is None or part.categories is None else _standard(part, part.categories, ()))
+        for part in (sample.clean, sample.noise)
+    ]
+    sample = replace(sample, categories=known.number, category_gaps=known.gaps)
+    if sample.main.weights is None and known.factors is None and all(own.factors is None for _, own in ends):
+        return sample
+    clean, noise = (None if part is None else _times(part, own.factors) for part, own in ends)
+    return replace(sample, main=_times(sample.main, known.factors), clean=clean, noise=noise)
+
+
+def _standard(part: TrialColumns, categories: NDArray[np.str_], study: Sequence[str]) -> Standard:
+    return equal_categories(part.visual_change, categories, pictures=part.images, weights=part.weights, study=study)
+
+
+def _times(part: TrialColumns, factors: FloatArray | None) -> TrialColumns:
+    """With weights, multiplied where there are factors."""
+    base = np.ones(len(part.correct)) if part.weights is None else part.weights
+    return replace(part, weights=base if factors is None else base * factors)
 
 
 def _end(table: TrialColumns, given: CleanTrials | None, place: float) -> tuple[TrialColumns, TrialColumns]:
@@ -104,10 +142,10 @@ def _end(table: TrialColumns, given: CleanTrials | None, place: float) -> tuple[
         return table.select(~rows), table.select(rows)
     places: ArrayLike = np.full(np.asarray(given.correct).shape, place)
     ids: tuple[Ids | None, Ids | None] = given.participants, given.images
-    trials = TrialColumns.read(places, given.correct, *ids, what, given.weights)
-    for name in ("participants", "images", "weights"):
+    trials = TrialColumns.read(places, given.correct, *ids, what, given.weights, given.categories)
+    for name in ("participants", "images", "weights", "categories"):
         if (getattr(table, name) is None) != (getattr(trials, name) is None):
-            told = name if name == "weights" else f"Ids of {name}"
+            told = name if name in ("weights", "categories") else f"Ids of {name}"
             raise InvalidInput(f"{told.capitalize()} are given for only one of the trials and the {many}.")
     return table, trials
 

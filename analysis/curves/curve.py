@@ -14,6 +14,7 @@ from analysis.curves.bands import Bands, band_grid
 from analysis.curves.basis import SplineBasis, spline_basis
 from analysis.curves.binning import Bin, Binning, BinRule
 from analysis.curves.bootstrap import Bootstrap, Scheme, Spread, Unit, spread_of
+from analysis.curves.categories import CategoryGap
 from analysis.errors import InvalidInput
 from analysis.summaries import plot_figure, screen
 
@@ -140,6 +141,8 @@ class CurveFit:
         What holds the curve at visual change 1.
     n_dropped : int
         Trials in no bin that counts (only of methods with a minimum a bin, or bins that leave out their edges).
+    category_gaps : tuple of CategoryGap
+        Where a category that counts has no answers, though others have enough; outside ``gaps``.
     scheme_reason : str
         Why the bands resample what they do; empty without bands.
     """
@@ -170,6 +173,7 @@ class CurveFit:
     right_anchor: Anchor = Anchor("none")
     n_dropped: int = 0
     scheme_reason: str = ""
+    category_gaps: tuple[CategoryGap, ...] = ()
 
     @property
     def is_withheld(self) -> bool:
@@ -371,6 +375,7 @@ class CurveFit:
             "right_anchor": asdict(self.right_anchor),
             "n_dropped": self.n_dropped,
             "scheme_reason": self.scheme_reason,
+            **({"category_gaps": [asdict(one) for one in self.category_gaps]} if self.category_gaps else {}),
         }
 
     @classmethod
@@ -411,6 +416,7 @@ class CurveFit:
             right_anchor=Anchor(**values["right_anchor"]),
             n_dropped=int(values["n_dropped"]),
             scheme_reason=str(values["scheme_reason"]),
+            category_gaps=tuple(CategoryGap(**one) for one in values.get("category_gaps", ())),
             **plain,
         )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves.anchoring import Sample
 from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import Binning
+from analysis.curves.categories import CategoryGap
 from analysis.curves.curve import CurveConfig
 
 FloatArray = NDArray[np.float64]
@@ -17,6 +20,8 @@ Range = tuple[float, float]
 #: A stretch longer than this with fewer answers than that is a gap.
 LONGEST_UNMEASURED = 0.05
 FEWEST_ANSWERS = 5
+#: Answers of a category so near a gap of it say how high it is there.
+NEAR = 0.15
 #: Stands for the ends of the axis, beyond every answer.
 _BEYOND = 1e-12
 
@@ -146,3 +151,100 @@ def mean_bounds(
         design[2] += (at[0] if high_known else 0.0) - across
         constant[2] += 0.0 if high_known else end - start
     return design / (upper - lower), constant / (upper - lower)
+
+
+def categories_outside(found: tuple[CategoryGap, ...], gaps: tuple[Range, ...]) -> tuple[CategoryGap, ...]:
+    """What gaps of categories leave of themselves outside stretches that nobody answered."""
+    left = list(found)
+    for start, end in gaps:
+        parts = [(one, (one.start, min(one.end, start)), (max(one.start, end), one.end)) for one in left]
+        left = [replace(one, start=low, end=high) for one, *both in parts for low, high in both if low < high]
+    return tuple(left)
+
+
+def gaps_of_any(gaps: tuple[Range, ...], found: tuple[CategoryGap, ...]) -> tuple[Range, ...]:
+    """Stretches in which at least one category was not measured, disjoint, in rising order."""
+    joined: list[Range] = []
+    for start, end in sorted([*gaps, *((one.start, one.end) for one in found)]):
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryBounds:
+    """By how much the lowest and the highest mean over a range move where categories lack answers.
+
+    Parameters
+    ----------
+    design : ndarray, shape (K,)
+        Taken off both: what the curve has there for these categories.
+    constant : ndarray, shape (2,)
+        What the categories could have, lowest and highest.
+    influence : ndarray, shape (n_trials, 2)
+        What each trial of the sample (clean trials, trials of the curve, trials on noise) adds to the errors of these.
+    """
+
+    design: FloatArray
+    constant: FloatArray
+    influence: FloatArray
+
+
+def category_bounds(
+    basis: SplineBasis, sample: Sample, counted: BoolArray, found: tuple[CategoryGap, ...], range_: Range
+) -> CategoryBounds:
+    """Bounds that monotonicity leaves for each category where it lacks answers, for its share of the mean.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+    sample : Sample
+    counted : ndarray of bool, shape (n_trials,)
+        As in `unmeasured`.
+    found : tuple of CategoryGap
+        Outside stretches that nobody answered.
+    range_ : (float, float)
+
+    Returns
+    -------
+    CategoryBounds
+
+    Notes
+    -----
+    A category that falls is, in a gap, at most as high as its mean over the last 0.15 before it, and at least as high
+    as its mean over the first 0.15 behind it: means of its own answers there, which bound it the more loosely the more
+    it falls. Without such answers it lies below 1 and above 0. The means weigh answers as the curve does.
+    """
+    lower, upper = range_
+    shape = sum(len(part.correct) for part in sample.parts)
+    bounds = CategoryBounds(np.zeros(basis.size), np.zeros(2), np.zeros((shape, 2)))
+    place = np.concatenate([part.visual_change for part in sample.parts])
+    outcome = np.concatenate([part.correct for part in sample.parts])
+    category = np.concatenate([part.categories for part in sample.parts if part.categories is not None])
+    weight = np.concatenate([np.ones(len(p.correct)) if p.weights is None else p.weights for p in sample.parts])
+    first = 0 if sample.clean is None else len(sample.clean.correct)
+    usable = np.ones(shape, dtype=np.bool_)
+    usable[first : first + len(counted)] = counted
+    for one in found:
+        start, end = max(one.start, lower), min(one.end, upper)
+        if start >= end:
+            continue
+        share = (end - start) / sample.categories / (upper - lower)
+        bounds.design[:] += basis.integral_design(start, end) / sample.categories / (upper - lower)
+        own = usable & (category == one.category)
+        behind = own & (place >= one.end) & (place <= one.end + NEAR)
+        before = own & (place <= one.start) & (place >= one.start - NEAR)
+        for side, (rows, unknown) in enumerate(((behind, 0.0), (before, 1.0))):
+            number = int(rows.sum())
+            if not number:
+                bounds.constant[side] += share * unknown
+                continue
+            mean = float(np.average(outcome[rows], weights=weight[rows]))
+            bounds.constant[side] += share * mean
+            # A residual from a mean of n answers is too small by (n - 1) / n.
+            stretch = np.sqrt(number / max(number - 1.0, 1.0))
+            residual = weight[rows] / weight[rows].sum() * (outcome[rows] - mean)
+            bounds.influence[rows, side] += share * stretch * residual
+    return bounds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,15 @@ from analysis.curves.binning import bin_trials
 from analysis.curves.bootstrap import UNITS, Bootstrap, Scheme
 from analysis.curves.cells import answered_cells, clustered_trials, counted_trials, occupied_cells
 from analysis.curves.curve import OVERLAP_LEVEL, Anchor, CurveConfig, CurveFit
-from analysis.curves.extrapolation import extrapolated_share, mean_bounds, measured_range, unmeasured
+from analysis.curves.extrapolation import (
+    categories_outside,
+    category_bounds,
+    extrapolated_share,
+    gaps_of_any,
+    mean_bounds,
+    measured_range,
+    unmeasured,
+)
 from analysis.curves.methods import DEFAULT_METHOD, curve_method
 from analysis.curves.methods.base import AnchorUse
 from analysis.curves.refits import refit
@@ -38,6 +47,8 @@ def fit_curve(
     participants: Ids | None = None,
     images: Ids | None = None,
     weights: ArrayLike | None = None,
+    categories: Ids | None = None,
+    study_categories: Sequence[str] = (),
     anchor: LeftAnchor = None,
     n_bootstrap: int = 0,
     rng: np.random.Generator | int | None = None,
@@ -68,6 +79,12 @@ def fit_curve(
     weights : array-like, shape (n,), optional
         How much each answer counts, above 0: the curve is then that of weighted means. Smoothness is chosen by the
         number of equal answers that they are worth.
+    categories : sequence, shape (n,), optional
+        Category of each trial: the curve is then the mean in which categories count equally
+        (`analysis.curves.categories`), and where one of them lacks answers the interval of the area includes whatever
+        its fall leaves open.
+    study_categories : sequence of str
+        Categories that count whether or not they occur among the trials.
     anchor : None, float or "soft"
         None leaves s(0) free; a number fixes it; "soft" adds clean trials as observations at visual change 0: those
         in ``clean``, or else the trials whose visual change is exactly 0.
@@ -111,7 +128,7 @@ def fit_curve(
     """
     drawn_by = curve_method(method)
     basis = drawn_by.basis(segments, degree)
-    table = TrialColumns.read(visual_change, correct, participants, images, "trial", weights)
+    table = TrialColumns.read(visual_change, correct, participants, images, "trial", weights, categories)
     choice = choose_scheme(table) if scheme is None else scheme_by_hand(scheme, table)
     config = CurveConfig(
         n_bins=drawn_by.n_bins if n_bins is None else n_bins,
@@ -129,7 +146,13 @@ def fit_curve(
     if drawn_by.anchors == "none" and (anchor is not None or right_anchor is not None):
         raise InvalidInput(f"The method {method} holds its curve at no end: leave the anchors out.")
     sample = read_sample(
-        table, anchor=anchor, clean=clean, right_anchor=right_anchor, noise=noise, label_space=label_space
+        table,
+        anchor=anchor,
+        clean=clean,
+        right_anchor=right_anchor,
+        noise=noise,
+        label_space=label_space,
+        study_categories=study_categories,
     )
     main = sample.main
     bins = bin_trials(
@@ -157,8 +180,18 @@ def fit_curve(
     measured = measured_range(sample, counted, gaps, config)
     ends = {"start_known": sample.left.kind != "none", "end_known": sample.right.kind != "none"}
     (whole, beyond), (inner, within) = (mean_bounds(basis, gaps, span, **ends) for span in ((0.0, 1.0), measured))
-    bounds = np.clip(whole[1:] @ coefficients + beyond[1:], 0.0, 1.0)
-    inner_bounds = np.clip(inner[1:] @ coefficients + within[1:], 0.0, 1.0)
+    lacking = categories_outside(sample.category_gaps, gaps)
+    beside = None
+    if lacking:
+        open_ = [category_bounds(basis, sample, counted, lacking, span) for span in ((0.0, 1.0), measured)]
+        for design, constant, one in zip((whole, inner), (beyond, within), open_, strict=True):
+            design[1:] -= one.design
+            constant[1:] += one.constant
+        beside = np.zeros((len(cell_of), 6))
+        beside[:, [1, 2, 4, 5]] = np.hstack([one.influence for one in open_])
+        beside = beside[cell_of >= 0]
+    bounds = np.sort(np.clip(whole[1:] @ coefficients + beyond[1:], 0.0, 1.0))
+    inner_bounds = np.sort(np.clip(inner[1:] @ coefficients + within[1:], 0.0, 1.0))
 
     bootstrap = bands = error = interval = inner_interval = None
     if n_bootstrap:
@@ -182,17 +215,22 @@ def fit_curve(
             choice.scheme,
             v=band_grid(),
             estimate=np.clip(basis.design(band_grid()) @ coefficients, 0.0, 1.0),
-            gaps=gaps,
+            gaps=gaps_of_any(gaps, lacking),
             level=simultaneous_level,
             key=key,
         )
         bands = make_bands(basis, coefficients, bootstrap, around, level=level, simultaneous_level=simultaneous_level)
         spread = spread_of_functions(
-            np.vstack([whole, inner]), drawn_by, basis, cells, chosen, clustered, choice.scheme
+            np.vstack([whole, inner]), drawn_by, basis, cells, chosen, clustered, choice.scheme, beside
         )
         error = float(spread.standard_error[0])
         interval = identified_interval(bounds, spread.part([1, 2]), level)
         inner_interval = identified_interval(inner_bounds, spread.part([4, 5]), level)
+        if lacking:
+            # Where categories are missing the curve is that of the others, which may be easier or harder than all.
+            height = float(np.clip(inner[0] @ coefficients, 0.0, 1.0))
+            interval = min(interval[0], area), max(interval[1], area)
+            inner_interval = min(inner_interval[0], height), max(inner_interval[1], height)
 
     return CurveFit(
         config=config,
@@ -212,6 +250,7 @@ def fit_curve(
         measured=measured,
         measured_interval=inner_interval,
         gaps=gaps,
+        category_gaps=lacking,
         extrapolated=extrapolated_share(gaps, measured),
         area_bounds=(min(float(bounds[0]), area), max(float(bounds[1]), area)),
         bands=bands,

@@ -28,12 +28,15 @@ class CleanTrials:
         Ids of participants and originals, from the same name space as the curve's.
     weights : array-like, shape (n,), optional
         How much each counts, as for the curve's own trials.
+    categories : sequence, shape (n,), optional
+        Category of each, as for the curve's own trials.
     """
 
     correct: ArrayLike
     participants: Ids | None = None
     images: Ids | None = None
     weights: ArrayLike | None = None
+    categories: Ids | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,7 @@ class TrialColumns:
     participants: NDArray[np.str_] | None
     images: NDArray[np.str_] | None
     weights: FloatArray | None = None
+    categories: NDArray[np.str_] | None = None
 
     @classmethod
     def read(
@@ -55,6 +59,7 @@ class TrialColumns:
         images: Ids | None,
         what: str,
         weights: ArrayLike | None = None,
+        categories: Ids | None = None,
     ) -> TrialColumns:
         outcome = np.asarray(correct, dtype=np.float64)
         place = np.asarray(visual_change, dtype=np.float64)
@@ -74,9 +79,12 @@ class TrialColumns:
             ids_as_text(participants, len(outcome), "participants"),
             ids_as_text(images, len(outcome), "images"),
         )
+        named = ids_as_text(categories, len(outcome), "categories")
         keys: list[NDArray[np.generic]] = [outcome, place]
         if counted is not None:
             keys.insert(0, counted)
+        if named is not None:
+            keys.insert(0, named)
         keys = [*(ids for ids in (people, originals) if ids is not None), *keys]
         order = np.lexsort(keys)
         return cls(
@@ -85,6 +93,7 @@ class TrialColumns:
             None if people is None else people[order],
             None if originals is None else originals[order],
             None if counted is None else counted[order],
+            None if named is None else named[order],
         )
 
     def select(self, rows: NDArray[np.bool_]) -> TrialColumns:
@@ -95,6 +104,7 @@ class TrialColumns:
             None if self.participants is None else self.participants[rows],
             None if self.images is None else self.images[rows],
             None if self.weights is None else self.weights[rows],
+            None if self.categories is None else self.categories[rows],
         )
 
     def digest(self) -> str:

@@ -49,6 +49,7 @@ def spread_of_functions(
     chosen: ChosenFit,
     trials: ClusteredTrials,
     scheme: Scheme,
+    beside: FloatArray | None = None,
 ) -> Clustered:
     """Spread of linear functions of the curve over the people and originals that another study would have.
 
@@ -59,6 +60,8 @@ def spread_of_functions(
     method, basis, cells, chosen, trials
         The fit, as for `analysis.curves.refits.refit`.
     scheme : {"two-way", "image", "participant", "naive"}
+    beside : ndarray, shape (n_trials, q), optional
+        What each trial adds to the errors beside its pull on the curve.
 
     Returns
     -------
@@ -80,6 +83,8 @@ def spread_of_functions(
     if trials.weight is not None:
         residual = residual * trials.weight
     contributions = slope.T[trials.cell] * residual[:, None]
+    if beside is not None:
+        contributions = contributions + beside
     sums = [
         contributions
         if unit == "trial"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack
 
+from analysis.curves.categories import Standard, equal_categories
 from analysis.errors import InvalidInput
 
 FloatArray = NDArray[np.float64]
@@ -36,6 +37,12 @@ class Clusters:
         names, codes = np.unique(ids, return_inverse=True)
         return cls(names, codes.astype(np.int64))
 
+    @classmethod
+    def among(cls, ids: NDArray[np.str_], every: Sequence[str]) -> Clusters:
+        """The same, with names that no answer has."""
+        names = np.union1d(ids, np.asarray(every, dtype=np.str_))
+        return cls(names, np.searchsorted(names, ids).astype(np.int64))
+
     def select(self, rows: NDArray[np.bool_]) -> Clusters:
         """Keep these answers."""
         kept, codes = np.unique(self.codes[rows], return_inverse=True)
@@ -53,18 +60,26 @@ class AnswersToOne:
     originals : Clusters
     people : Clusters or None
         None where one observer answered.
+    categories : Clusters or None
+        Category of each answer where categories count equally; among the names are all that count.
     """
 
     place: FloatArray
     outcome: FloatArray
     originals: Clusters
     people: Clusters | None = None
+    categories: Clusters | None = None
     #: what `by_cell` found, by its edges
     _cells: dict[bytes, CellMeans] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
-        cls, place: ArrayLike, outcome: ArrayLike, originals: ArrayLike, people: ArrayLike | None = None
+        cls,
+        place: ArrayLike,
+        outcome: ArrayLike,
+        originals: ArrayLike,
+        people: ArrayLike | None = None,
+        categories: Clusters | None = None,
     ) -> AnswersToOne:
         """From columns, one entry an answer.
 
@@ -79,7 +94,8 @@ class AnswersToOne:
             raise InvalidInput("Place, outcome, original and person are columns of one length: one entry an answer.")
         if not all(np.all((column >= 0.0) & (column <= 1.0)) for column in (places, outcomes)):
             raise InvalidInput("Places and outcomes of answers lie in [0, 1].")
-        return cls(places, outcomes, *map(Clusters.of, ids))
+        names = [Clusters.of(one) for one in ids]
+        return cls(places, outcomes, names[0], names[1] if len(names) > 1 else None, categories)
 
     def __len__(self) -> int:
         """Number of answers."""
@@ -87,14 +103,35 @@ class AnswersToOne:
 
     def select(self, rows: NDArray[np.bool_]) -> AnswersToOne:
         """Keep these answers."""
-        people = None if self.people is None else self.people.select(rows)
-        return AnswersToOne(self.place[rows], self.outcome[rows], self.originals.select(rows), people)
+        people, categories = (None if own is None else own.select(rows) for own in (self.people, self.categories))
+        return AnswersToOne(self.place[rows], self.outcome[rows], self.originals.select(rows), people, categories)
 
     def weights(self) -> FloatArray:
-        """Weight of each answer, shape (n,): every person counts once, whatever the number of their answers."""
+        """Weight of each answer, shape (n,): every person counts once, and every category equally, however often."""
+        base, factors = self._once_each(), self._standard.factors
+        return base if factors is None else base * factors
+
+    @property
+    def category_gaps(self) -> tuple[tuple[float, float], ...]:
+        """Stretches in which at least one category that counts was not measured."""
+        return tuple((one.start, one.end) for one in self._standard.gaps)
+
+    def _once_each(self) -> FloatArray:
         if self.people is None:
             return np.ones(len(self))
         return (1.0 / np.bincount(self.people.codes))[self.people.codes]
+
+    @cached_property
+    def _standard(self) -> Standard:
+        if self.categories is None:
+            return Standard(None)
+        return equal_categories(
+            self.place,
+            self.categories.names[self.categories.codes],
+            pictures=self.originals.codes,
+            weights=self._once_each(),
+            study=self.categories.names.tolist(),
+        )
 
     def by_cell(self, edges: FloatArray) -> CellMeans:
         """Means of the cells between the edges, and what each person and original contributes to their errors."""
@@ -172,12 +209,14 @@ class CellMeans:
         row : ndarray, shape (cells,)
             Weights of the cells; the answers are of one observer.
         """
-        codes, n_cells = self.answers.originals.codes, len(self.means)
+        codes, n_cells, weight = self.answers.originals.codes, len(self.means), self.answers.weights()
         together = codes * n_cells + self.cell
-        own = np.bincount(together, minlength=len(self.answers.originals.names) * n_cells)[together]
-        counts = self.counts[self.cell]
-        residual = row[self.cell] * (self.answers.outcome - self.means[self.cell])
-        lost = np.divide(residual, counts - own, out=residual / counts, where=counts > own)
+        size = len(self.answers.originals.names) * n_cells
+        is_alone = np.bincount(together, minlength=size)[together] == self.counts[self.cell]
+        own = np.bincount(together, weight, size)[together]
+        total = np.bincount(self.cell, weight, n_cells)[self.cell]
+        residual = weight * row[self.cell] * (self.answers.outcome - self.means[self.cell])
+        lost = np.divide(residual, total - own, out=residual / total, where=~is_alone)
         return np.bincount(codes, lost, len(self.answers.originals.names)).astype(np.float64)
 
     def _gathered(self, clusters: Clusters) -> SumsOfNames:

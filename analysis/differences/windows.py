@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -64,11 +65,14 @@ def contrasts_of(people: AnswersToOne, model: AnswersToOne, *, has_conditions: b
     Contrasts or None
         None where both measured nothing in common.
     """
+    lacking = (*people.category_gaps, *model.category_gaps)
     make = condition_contrasts if has_conditions else window_contrasts
-    return make(people.place, model.place)
+    return make(people.place, model.place, lacking=lacking)
 
 
-def window_contrasts(first: FloatArray, second: FloatArray, *, window: float = WINDOW) -> Contrasts | None:
+def window_contrasts(
+    first: FloatArray, second: FloatArray, *, window: float = WINDOW, lacking: Sequence[Range] = ()
+) -> Contrasts | None:
     """The cells and windows on which two sets of answers can be compared.
 
     Parameters
@@ -77,6 +81,8 @@ def window_contrasts(first: FloatArray, second: FloatArray, *, window: float = W
         Places of the answers in [0, 1].
     window : float
         Width of a window, in (0, 1].
+    lacking : sequence of (float, float)
+        Stretches in which a category lacks answers on either side: they count as not measured.
 
     Returns
     -------
@@ -91,10 +97,12 @@ def window_contrasts(first: FloatArray, second: FloatArray, *, window: float = W
     """
     fine = np.linspace(0.0, 1.0, _FINE + 1)
     counts = np.minimum(_counts(first, fine), _counts(second, fine))
-    if counts.min() >= FEWEST:
+    if counts.min() >= FEWEST and not lacking:
         return _contrasts(_FINE, (1 << _FINE) - 1, window)
     coarse = np.linspace(0.0, 1.0, _COARSE + 1)
     enough = np.minimum(_counts(first, coarse), _counts(second, coarse)) >= FEWEST
+    for start, end in lacking:
+        enough &= (coarse[1:] <= start + 1e-9) | (coarse[:-1] >= end - 1e-9)
     if not enough.any():
         return None
     return _contrasts(_COARSE, int("".join("1" if one else "0" for one in enough[::-1]), 2), window)
@@ -131,13 +139,15 @@ def _runs(chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return list(zip(np.flatnonzero(change == 1).tolist(), np.flatnonzero(change == -1).tolist(), strict=True))
 
 
-def condition_contrasts(first: FloatArray, second: FloatArray) -> Contrasts | None:
+def condition_contrasts(first: FloatArray, second: FloatArray, *, lacking: Sequence[Range] = ()) -> Contrasts | None:
     """The same for a published experiment with few conditions: each that both answered often enough is a window.
 
     Parameters
     ----------
     first, second : ndarray, shape (n,) and (m,)
         Places of the conditions of the answers.
+    lacking : sequence of (float, float)
+        As in `window_contrasts`.
     """
     places = np.intersect1d(first, second)
     if not len(places):
@@ -145,6 +155,8 @@ def condition_contrasts(first: FloatArray, second: FloatArray) -> Contrasts | No
     edges = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2.0, [np.inf]])
     counts = np.minimum(*(_counts(side[np.isin(side, places)], edges) for side in (first, second)))
     enough = counts >= FEWEST
+    for start, end in lacking:
+        enough &= (places < start) | (places > end)
     if not enough.any():
         return None
     rows = [enough / enough.sum(), *np.eye(len(places))[enough]]

@@ -42,6 +42,7 @@ from analysis.findings.observations import (
     sentinel_originals,
 )
 from analysis.findings.observers import accuracy_entries, human_accuracy_entries
+from analysis.findings.outcomes import categories_of
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
 from analysis.findings.reach import reach_entries
 from analysis.findings.sensitivity import sensitivity_entries
@@ -92,7 +93,7 @@ def analyse(
     observer_model: ObserverModel = OBSERVER_MODEL,
     validation_threshold: float = VALIDATION_THRESHOLD,
     sensitivity: bool = True,
-    estimand: Estimand = "people",
+    estimand: Estimand = "categories",
     executor: Executor | None = None,
     report: Report | None = None,
 ) -> Findings:
@@ -141,9 +142,9 @@ def analyse(
         Share of qualified answers that accepts a picture.
     sensitivity : bool
         Whether headline numbers are also computed under other choices of sessions and trials.
-    estimand : {"people", "answers"}
-        Whether people's curves are means over people, each of whom counts once, or over answers. They are the same
-        where all gave equally many answers.
+    estimand : {"categories", "people", "answers"}
+        Whether curves are means in which people and categories count equally (of models: categories), people alone, or
+        answers. They are the same where all gave equally many answers, equally many to each category.
     executor : Executor, optional
         Where curves are fitted and compared (`analysis.compute.executor`); here, without one. The result is the same.
     report : callable, optional
@@ -169,7 +170,13 @@ def analyse(
     classifiers, label_spaces = read_predictions(predictions)
     # Golds and practice pictures enter no curve, human or classifier.
     classifiers = classifiers.select(~np.isin(classifiers.original, sentinel_originals(trials)))
-    settings = FitSettings(seed=seed, n_bootstrap=n_bootstrap, level=level, estimand=estimand)
+    settings = FitSettings(
+        seed=seed,
+        n_bootstrap=n_bootstrap,
+        level=level,
+        estimand=estimand,
+        categories=categories_of(people if len(people) else classifiers),
+    )
     steps = _Steps(report)
     curves = fit_study(
         people, classifiers, label_spaces, settings, everyone=everyone, executor=executor, report=steps.fitted

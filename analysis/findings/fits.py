@@ -66,7 +66,14 @@ class FitSettings:
     seed: int
     n_bootstrap: int
     level: float = LEVEL
-    estimand: Estimand = "people"
+    estimand: Estimand = "categories"
+    #: those of the study, which count equally
+    categories: tuple[str, ...] = ()
+
+    @property
+    def equal_categories(self) -> tuple[str, ...] | None:
+        """The study's categories where they count equally."""
+        return self.categories if self.estimand == "categories" else None
 
 
 @dataclass(eq=False)
@@ -119,7 +126,7 @@ def fit_study(
     every = _reported(_all_wanted(study, people, everyone, predictions, corruptions), total, report)
     calls = ((one, (one.main, one.others, settings, one.label_space)) for one in every)
     for wanted, fitted in run_in_order(executor, _fit, calls):
-        _collect(study, wanted, fitted)
+        _collect(study, wanted, fitted, settings)
     return study
 
 
@@ -238,7 +245,7 @@ def _fit(main: Outcomes, others: tuple[Outcomes | None, ...], settings: FitSetti
     return _Fitted(curve, "", tuple(quiet_fit(outcomes, settings, label_space=label_space) for outcomes in others))
 
 
-def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted) -> None:
+def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted, settings: FitSettings) -> None:
     """Put a fitted curve in its place, and say what was left out."""
     key = wanted.key
     place = f"{key.population}, {key.corruption}, {key.property}"
@@ -252,7 +259,7 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted) -> None:
             else "predictions are left out, because their clean original was not classified."
         )
         study.notes.append(f"{place}: {wanted.main.left_out} {what}")
-    answers = wanted.main.to_one()
+    answers = wanted.main.to_one(settings.equal_categories)
     if wanted.of_people:
         without_misses, all_sessions = fitted.others
         study.curves[key] = FittedCurve(
@@ -267,14 +274,20 @@ def _collect(study: StudyCurves, wanted: _Wanted, fitted: _Fitted) -> None:
 
 def fit_outcomes(outcomes: Outcomes, settings: FitSettings, *, label_space: int = 16) -> CurveFit:
     """Fit one curve; all curves of an analysis share the seed, so they are resampled jointly."""
-    weights = people_weights(outcomes) if settings.estimand == "people" else None
-    clean = outcomes.clean
-    if weights is not None and clean is not None:
-        clean = replace(clean, weights=weights[1])
+    weights = None if settings.estimand == "answers" else people_weights(outcomes)
+    clean, categories = outcomes.clean, None if settings.equal_categories is None else outcomes.known_categories
+    if clean is not None:
+        clean = replace(
+            clean,
+            weights=None if weights is None else weights[1],
+            categories=None if categories is None else clean.categories,
+        )
     return fit_curve(
         outcomes.place,
         outcomes.outcome,
         weights=None if weights is None else weights[0],
+        categories=categories,
+        study_categories=settings.equal_categories or (),
         participants=outcomes.answers.observer if outcomes.of_people else None,
         images=outcomes.answers.original,
         anchor="soft" if outcomes.clean is not None else outcomes.fixed,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves import CleanTrials
-from analysis.differences import AnswersToOne
+from analysis.curves.categories import equal_categories
+from analysis.differences import AnswersToOne, Clusters
 from analysis.findings.abscissa import ConditionScale
 from analysis.findings.consistency import classifier_agreement, human_agreement
 from analysis.findings.model import Property
-from analysis.findings.observations import Observations
+from analysis.findings.observations import CLEAN, Observations
+from analysis.spec.analysis_plan import Estimand
 
 FloatArray = NDArray[np.float64]
 PROPERTIES: tuple[Property, ...] = ("accuracy", "consistency")
@@ -46,10 +49,16 @@ class Outcomes:
     left_out: int = 0
     of_people: bool = True
 
-    def to_one(self) -> AnswersToOne:
-        """The same by person and original, for differences of means."""
-        people = self.answers.observer if self.of_people else None
-        return AnswersToOne.of(self.place, self.outcome, self.answers.original, people)
+    def to_one(self, categories: Sequence[str] | None = None) -> AnswersToOne:
+        """The same by person and original, for differences of means; with categories, each of these counts equally."""
+        people, known = self.answers.observer if self.of_people else None, self.known_categories
+        named = None if categories is None or known is None else Clusters.among(known, categories)
+        return AnswersToOne.of(self.place, self.outcome, self.answers.original, people, named)
+
+    @property
+    def known_categories(self) -> NDArray[np.str_] | None:
+        """Category of each answer; None where any is not known."""
+        return self.answers.category if (self.answers.category != "").all() else None
 
 
 def human_outcomes(
@@ -61,7 +70,7 @@ def human_outcomes(
         return None
     clean = people.clean if scale is None else people.select(np.zeros(len(people), dtype=bool))
     if subject == "accuracy":
-        held = CleanTrials(clean.correct, clean.observer, clean.original) if len(clean) else None
+        held = _held(clean.correct, clean) if len(clean) else None
         return Outcomes(place, answers.correct, answers, held)
     if not len(clean):
         return None
@@ -71,7 +80,7 @@ def human_outcomes(
         return None
     held = None
     if known_base.any():
-        held = CleanTrials(base[known_base], clean.observer[known_base], clean.original[known_base])
+        held = _held(base[known_base], clean.select(known_base))
     return Outcomes(place[known], outcome[known], answers.select(known), held, left_out=int(len(known) - known.sum()))
 
 
@@ -111,8 +120,61 @@ def classifier_outcomes(
     if not len(clean):
         clean = everything.clean
         clean = clean.select(np.isin(clean.original, answers.original))
-    held = CleanTrials(clean.correct, images=clean.original) if len(clean) and scale is None else None
+    held = _held(clean.correct, clean, of_people=False) if len(clean) and scale is None else None
     return Outcomes(place, answers.correct, answers, held, of_people=False)
+
+
+def _held(outcome: FloatArray, clean: Observations, *, of_people: bool = True) -> CleanTrials:
+    """Clean answers that hold a curve."""
+    people = clean.observer if of_people else None
+    return CleanTrials(outcome, people, clean.original, categories=clean.category)
+
+
+def categories_of(answers: Observations) -> tuple[str, ...]:
+    """Categories of the pictures that a study shows corrupted, sorted; none where one is not known."""
+    names = np.unique(answers.category[answers.imported | (answers.corruption != CLEAN)]).tolist()
+    return () if "" in names else tuple(names)
+
+
+def counted_weights(
+    outcomes: Outcomes, estimand: Estimand, study: Sequence[str]
+) -> tuple[FloatArray, FloatArray] | None:
+    """Weights of the answers in a curve and at its left end, with everything that counts equally.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+    estimand : {"categories", "people", "answers"}
+    study : sequence of str
+        Categories of the study.
+
+    Returns
+    -------
+    tuple of ndarray, shapes (n,) and (clean answers,), or None
+        None where each answer counts once.
+    """
+    weights = None if estimand == "answers" else people_weights(outcomes)
+    if estimand != "categories" or outcomes.known_categories is None:
+        return weights
+    main, held = weights or (np.ones(len(outcomes.place)), _ones(outcomes.clean))
+    found = [
+        equal_categories(
+            outcomes.place, outcomes.known_categories, pictures=outcomes.answers.original, weights=main, study=study
+        )
+    ]
+    if outcomes.clean is not None and len(held):
+        own = outcomes.clean
+        names, pictures = (np.asarray(ids, dtype=np.str_) for ids in (own.categories, own.images))
+        found.append(equal_categories(np.zeros(len(held)), names, pictures=pictures, weights=held))
+    factors = [one.factors for one in found]
+    if weights is None and all(one is None for one in factors):
+        return None
+    counted = [base if one is None else base * one for base, one in zip((main, held), (*factors, None), strict=False)]
+    return counted[0], counted[1]
+
+
+def _ones(clean: CleanTrials | None) -> FloatArray:
+    return np.ones(0 if clean is None else len(np.asarray(clean.correct)))
 
 
 def people_weights(outcomes: Outcomes) -> tuple[FloatArray, FloatArray] | None:

@@ -12,7 +12,7 @@ from analysis.differences import Clusters
 from analysis.differences.twin import TWINS, CurveAnswers, Twins, simulated_twins
 from analysis.findings.fits import FitSettings, FittedCurve, StudyCurves
 from analysis.findings.model import HUMANS, Twin
-from analysis.findings.outcomes import people_weights
+from analysis.findings.outcomes import counted_weights
 
 
 def twins_of(study: StudyCurves, settings: FitSettings) -> Twins | None:
@@ -54,7 +54,7 @@ def twin_entry(twins: Twins, corruptions: Sequence[str]) -> Twin:
 def _answers(curve: FittedCurve, settings: FitSettings) -> CurveAnswers:
     """People's answers behind a curve, and those that hold its left end."""
     outcomes, answers = curve.outcomes, curve.outcomes.answers
-    weights = people_weights(outcomes) if settings.estimand == "people" else None
+    weights = counted_weights(outcomes, settings.estimand, settings.categories)
     clean = outcomes.clean
     count = 0 if clean is None else len(np.asarray(clean.correct))
     held = np.empty(0, dtype=np.str_) if clean is None else np.asarray(clean.images, dtype=np.str_)

@@ -15,7 +15,7 @@ from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, s
 from analysis.differences.attention import ATTENTIVE
 from analysis.differences.beside import Beside, beside_of, minus
 from analysis.differences.family import DRAWS, Estimates, which_differ
-from analysis.differences.windows import Contrasts, window_contrasts
+from analysis.differences.windows import Contrasts, contrasts_of
 from analysis.similarity.verdicts import Verdict, verdict_of
 from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 from analysis.summaries import one_row, plot_figure, screen
@@ -260,7 +260,9 @@ def _similarity(
 
 def _members(answers: Mapping[str, AnswersToOne]) -> dict[Pair, tuple[Contrasts, Estimates]]:
     """Differences of every pair with a commonly measured stretch."""
-    contrasts = {pair: window_contrasts(*(answers[name].place for name in pair)) for pair in combinations(answers, 2)}
+    contrasts = {
+        pair: contrasts_of(*(answers[name] for name in pair), has_conditions=False) for pair in combinations(answers, 2)
+    }
     common = {pair: own for pair, own in contrasts.items() if own is not None}
     cells = {(name, len(own.edges)): own.edges for pair, own in common.items() for name in pair}
     means = {key: answers[key[0]].by_cell(edges) for key, edges in cells.items()}

@@ -21,8 +21,8 @@ D_PRIME_MARGIN = 1.0
 #: What an observer does with the pictures of a trial.
 ObserverModel = Literal["differencing", "independent"]
 OBSERVER_MODEL: ObserverModel = "differencing"
-#: What a curve of people is the mean over.
-Estimand = Literal["people", "answers"]
+#: What a curve is the mean over: people and categories, each of which counts equally; people alone; or answers.
+Estimand = Literal["categories", "people", "answers"]
 #: Share of qualified answers that say yes to both questions, above which a picture is accepted.
 VALIDATION_THRESHOLD = 0.5
 
@@ -63,9 +63,13 @@ class AnalysisPlan(Sparse):
     ] = DISCRIMINATION_MARGIN
     estimand: Annotated[
         Estimand,
-        Field(description="what people's curves are the mean over: people, each counting once, or answers"),
+        Field(
+            description="what curves are the mean over: people, each counting once, and categories, each counting "
+            "equally (`categories`); `people` alone; or `answers`"
+        ),
+        Earlier(3, "people"),
         Earlier(2, "answers"),
-    ] = "people"
+    ] = "categories"
     validation_threshold: Annotated[
         float, Field(gt=0, lt=1, description="share of yes that accepts a picture"), Number
     ] = VALIDATION_THRESHOLD

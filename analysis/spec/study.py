@@ -63,7 +63,7 @@ class StudyConfiguration(Spec):
     """Everything a study is. What cannot be run is refused, with the place of every setting that is at fault."""
 
     #: The newest version of the specification. A new setting, or a new default, makes the next one (see `Earlier`).
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
 
     title: Annotated[
         str,

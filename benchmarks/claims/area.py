@@ -11,9 +11,10 @@ of the estimate over other runs of the same kind, kept in `ORACLE`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
+from scipy.special import expit, ndtri
 
 from analysis.curves import CurveFit, fit_curve
 from analysis.power import Crowd, LogisticDrop, simulate_answers
@@ -39,6 +40,10 @@ ORACLE: Mapping[str, float] = {
     "dip and recovery": 0.01053,
 }
 GRADUAL = LogisticDrop(0.93, 1 / 16, 0.6, 0.1)
+#: How much easier each of 16 categories is on the logit: normal quantiles of standard deviation 1.5; and the standard
+#: deviation of categories, people and pictures together.
+EASE = 1.5 * (_QUANTILES := ndtri((np.arange(16) + 0.5) / 16)) / np.std(_QUANTILES)
+CATEGORY_SPREAD = float(np.sqrt(1.5**2 + 1.0 + 1.0))
 
 
 def area_of(curve: Curve) -> float:
@@ -110,6 +115,33 @@ def gap_study(
     return judged(fit_curve(**columns, n_bootstrap=2), area_of(curve), name)
 
 
+def category_study(rng: np.random.Generator, *, name: str, reach: float = 1.0) -> dict[str, float]:
+    """40 people x 60 answers to pictures of 16 categories, the 8 harder of which are shown below the reach alone."""
+    person = np.repeat(np.arange(40), 60)
+    category, place = rng.integers(0, 16, len(person)), rng.random(len(person))
+    category[(place > reach) & (category < 8)] += 8
+    logit = marginal_logit(GRADUAL(place), CATEGORY_SPREAD) + EASE[category]
+    logit += rng.normal(0.0, 1.0, 40)[person] + rng.normal(0.0, 1.0, len(person))
+    fit = fit_curve(
+        place,
+        rng.random(len(person)) < expit(logit),
+        participants=person,
+        images=np.arange(len(person)),
+        categories=category.astype(np.str_),
+        n_bootstrap=2,
+    )
+    return {**judged(fit, category_area(), name), "gaps of categories": float(len(fit.category_gaps))}
+
+
+@cache
+def category_area() -> float:
+    """True area of the mean curve of the 16 categories, each of which counts equally."""
+    v = (np.arange(1000) + 0.5) / 1000
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    logit = marginal_logit(GRADUAL(v), CATEGORY_SPREAD)[:, None, None] + EASE[:, None] + np.sqrt(2.0) * nodes
+    return float((expit(logit) @ (weights / weights.sum())).mean())
+
+
 def step(at: float, high: float = 0.9, low: float = 0.15) -> Curve:
     """High before a place, low behind it."""
     return lambda v: np.where(v < at, high, low)
@@ -176,6 +208,8 @@ CELLS: tuple[Cell, ...] = (
         reach=0.82,
     ),
     cell("reach .82, cliff at .83", crowd_study, GAP, curve=step(0.83, 0.9, 0.0), crowd=Crowd(40, 60), reach=0.82),
+    cell("categories differ (sd 1.5), balanced", category_study, {"covers": COVERS_CLOSELY}),
+    cell("categories differ (sd 1.5), above .8 from the 8 easier only", category_study, GAP, reach=0.8),
 )
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from analysis.differences import AnswersToOne, Beside, attentive_share, beside_people
+from analysis.differences import AnswersToOne, Beside, Clusters, attentive_share, beside_people
 from analysis.differences.beside import ATTENTIVE
 from analysis.errors import InvalidInput
 from benchmarks.claims._studies import SHARP, SMOOTH, Size, Study, simulated
@@ -207,3 +207,32 @@ def test_the_same_seed_gives_the_same_and_order_does_not_matter() -> None:
 def test_columns_that_are_no_answers_are_refused(columns: tuple[list[float], list[float], list[str]]) -> None:
     with pytest.raises(InvalidInput):
         AnswersToOne.of(*columns)
+
+
+def with_categories(answers: AnswersToOne, easy: np.ndarray) -> AnswersToOne:
+    return replace(answers, categories=Clusters.of(np.where(easy, "easy", "hard")))
+
+
+def test_categories_count_equally_on_both_sides_however_often_each_answered() -> None:
+    """Easy pictures are answered rightly, hard ones wrongly; people saw three easy of four, the model one of two."""
+    place, rank = np.repeat((np.arange(40) + 0.5) / 40, 20), np.tile(np.arange(20), 40)
+    mostly, half = rank < 15, rank < 10
+    sides = [AnswersToOne.of(place, easy.astype(float), np.arange(800)) for easy in (mostly, half)]
+    assert only(*sides).estimate[0] == pytest.approx(-0.25)
+    weighed = only(*(with_categories(own, easy) for own, easy in zip(sides, (mostly, half), strict=True)))
+    assert np.abs(weighed.estimate).max() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_balanced_categories_change_no_digit() -> None:
+    people, model = evenly(0.8, people=8), evenly(0.5)
+    easy = np.arange(800) % 2 == 0
+    plain, weighed = only(people, model), only(with_categories(people, easy), with_categories(model, easy))
+    assert np.array_equal(plain.estimate, weighed.estimate) and np.array_equal(plain.lower, weighed.lower)
+
+
+def test_where_either_side_lacks_a_category_nothing_was_measured() -> None:
+    people, model = evenly(0.8, people=8), evenly(0.8)
+    easy = (np.arange(800) % 2 == 0) | ((people.place > 0.4) & (people.place < 0.6))
+    found = only(with_categories(people, easy), with_categories(model, np.arange(800) % 2 == 0))
+    assert len(found.gaps) == 1 and found.gaps[0] == pytest.approx((0.4, 0.6)) and not found.matches
+    assert found.ranges[0] == (0.0, 1.0)

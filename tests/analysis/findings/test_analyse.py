@@ -108,7 +108,13 @@ def test_the_human_curve_is_that_of_accepted_main_trials_with_a_soft_anchor(
         participants=main["participant"].to_numpy(),
         images=main["original"].to_numpy(),
         anchor="soft",
-        clean=CleanTrials(clean["correct"], clean["participant"].to_numpy(), clean["original"].to_numpy()),
+        clean=CleanTrials(
+            clean["correct"],
+            clean["participant"].to_numpy(),
+            clean["original"].to_numpy(),
+            categories=clean["category"].to_numpy(),
+        ),
+        categories=main["category"].to_numpy(),
         n_bootstrap=60,
         rng=3,
     )
