@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from analysis.claims.claim import Claim
+from analysis.spec.analysis_plan import Estimand
 
 AREA_INTERVAL = Claim(
     name="area-interval",
     statement="The area is {area} [{lower}, {upper}].",
     estimand=(
-        "Area under the mean curve of people (each counts once) over new people and new pictures of the same kind; "
-        "over a gap, whatever a falling curve could have there."
+        "Area under the mean curve of people, in which each person counts once and each of the study's categories "
+        "equally, over new people and new pictures of these categories; over a gap, whatever a falling curve could "
+        "have there."
     ),
     conditions=(
         "Forced choice at the study's exposure and screening; performance falls with visual change; answers are "
-        "independent but for the person and the original. A gap is more than .05 of the axis with fewer than 5 answers."
+        "independent but for the person and the original. A gap is more than .05 of the axis with fewer than 5 "
+        "answers, or with none to a category of which an equal share would be 8 pictures; then it concerns this "
+        "category's share."
     ),
     promise="covers in at least",
     rate=0.93,
@@ -38,12 +42,39 @@ WHOLE_CURVE_BAND = Claim(
 
 CLAIMS = (AREA_INTERVAL, WHOLE_CURVE_BAND)
 
+#: What curves are the mean over, by the plan's estimand.
+MEAN_OVER: Mapping[Estimand, str] = {
+    "categories": "People's curves are means over people, each of whom counts once, and categories, each of which "
+    "counts equally; categories count equally in the models' curves, too.",
+    "people": "People's curves are means over people, each of whom counts once; categories count as often as they were "
+    "shown.",
+    "answers": "Curves are means over answers: people and categories count as often as they answered and were shown.",
+}
+
 BANDS = (
     "Pointwise band: at each visual change by itself. Bootstrap over participants and originals (two-way clusters) for "
     "people, over originals for models.",
     "Simultaneous band: in at least 80 of 100 studies (nominal 83.4) the whole true curve lies within it, unless that "
     "drops from top to floor within 0.05 of the axis. Where nobody answered it holds whatever a falling curve may do.",
 )
+
+
+def category_gaps_sentence(gaps: Sequence[tuple[str, tuple[float, float]]]) -> str:
+    """Say which categories were not measured everywhere.
+
+    Parameters
+    ----------
+    gaps : sequence of (str, (float, float))
+        Category and stretch; at least one.
+    """
+    by_stretch: dict[tuple[float, float], list[str]] = {}
+    for name, stretch in gaps:
+        by_stretch.setdefault(stretch, []).append(name)
+    told = (f"{', '.join(names)} from {start:.2f} to {end:.2f}" for (start, end), names in by_stretch.items())
+    return (
+        f"Not shown: {'; '.join(told)}. There the curve is that of the other categories; the interval of the area "
+        "includes whatever a fall of these leaves open."
+    )
 
 
 def gaps_sentence(gaps: Sequence[tuple[float, float]], bounds: tuple[float, float]) -> str:

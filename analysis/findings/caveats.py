@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from analysis.claims.curves import gaps_sentence
+from analysis.claims.curves import category_gaps_sentence, gaps_sentence
 from analysis.findings.model import HUMANS, Comparison, Curve
 
 #: Bins at the top with fewer originals than this share of the median bin's hold a choice of them.
@@ -41,6 +41,8 @@ def curve_caveats(entry: Curve) -> list[str]:
         found.append(f"{thin} of {len(entry.bins)} bins with answers hold fewer than 20.")
     if entry.gaps:
         found.append(gaps_sentence(entry.gaps, entry.area_bounds))
+    if entry.category_gaps:
+        found.append(category_gaps_sentence([(one.category, one.range) for one in entry.category_gaps]))
     if entry.empty_bins:
         found.append(f"{len(entry.empty_bins)} bins between the first and the last hold no answer.")
     top = _highest_bins_of_few(entry)

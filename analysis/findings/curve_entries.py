@@ -21,6 +21,7 @@ from analysis.findings.model import (
     Anchor,
     Band,
     Bin,
+    CategoryGap,
     Ceiling,
     Curve,
     Measured,
@@ -118,6 +119,9 @@ def _curve_entry(key: CurveKey, curve: FittedCurve, study: StudyCurves, derived:
         thresholds=derived.thresholds,
         band=derived.band,
     )
+    if fit.category_gaps:
+        missing = (CategoryGap(category=one.category, range=(one.start, one.end)) for one in fit.category_gaps)
+        entry = partial(entry, category_gaps=tuple(missing))
     if key.population != HUMANS:
         return entry(full_set=_size_and_area(curve.full_set))
     return entry(ceiling=derived.ceiling, misses=_misses(curve), all_sessions=_size_and_area(curve.all_sessions))

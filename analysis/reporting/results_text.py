@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from analysis.claims import corruptions
+from analysis.claims.curves import MEAN_OVER
 from analysis.claims.models import method_sentence, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
@@ -32,6 +33,8 @@ def curve_sentences(findings: Findings) -> Iterable[str]:
         f"Performance was fitted over {_abscissae(curves)} by a monotone penalised B-spline (degree 3, 20 segments, 40 "
         f"bins, binomial likelihood, smoothness by Akaike's criterion){_held_by(people)}."
     )
+    if findings.settings:
+        yield MEAN_OVER[findings.settings.estimand]
     schemes = [
         f"{joined(drawn)} for {whose}"
         for whose, are_human in (("people's curves", True), ("models'", False))

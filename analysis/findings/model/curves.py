@@ -118,6 +118,13 @@ class Ceiling(Entry):
     twin: Twin | None = None
 
 
+class CategoryGap(Entry):
+    """A stretch of the axis on which a category of the study was not shown, though others were."""
+
+    category: str
+    range: Interval
+
+
 class Curve(CurveName):
     """One population's performance over visual change, or over an experiment's conditions."""
 
@@ -131,6 +138,8 @@ class Curve(CurveName):
     area_bounds: Interval
     #: stretches of more than .05 with fewer than 5 answers
     gaps: tuple[Interval, ...] = ()
+    #: stretches in which one category alone was not measured
+    category_gaps: tuple[CategoryGap, ...] = ()
     #: more than a fifth of the axis lies beyond the answers
     withheld: bool
     abscissa: Abscissa

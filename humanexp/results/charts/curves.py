@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.utils.translation import gettext_lazy
 
+from analysis.claims.curves import MEAN_OVER, category_gaps_sentence
 from analysis.figures import (
     Column,
     Figure,
@@ -87,13 +90,27 @@ def _build(findings: Findings, key: str) -> Chart:
             bins_table(name, curves),
             grid_table(name, curves),
         ),
-        definition=(*words.CURVES, *([words.CONSISTENCY] if is_consistency else [])),
+        definition=(
+            *words.CURVES[:1],
+            *([MEAN_OVER[findings.settings.estimand]] if findings.settings else []),
+            *words.CURVES[1:],
+            *([words.CONSISTENCY] if is_consistency else []),
+        ),
         caveats=(
+            *_missing(curves),
             *(words.CURVE_CAVEATS[:1] if over_conditions else words.CURVE_CAVEATS),
             *([words.CONSISTENCY_CAVEAT] if is_consistency else []),
         ),
         sheet=name.measure if name.measure in sheet_names(findings) else "",
     )
+
+
+def _missing(curves: list[Curve]) -> Iterator[str]:
+    """Which categories were not shown everywhere, curve by curve."""
+    for curve in curves:
+        if curve.category_gaps:
+            told = category_gaps_sentence([(one.category, one.range) for one in curve.category_gaps])
+            yield f"{population_label(curve.population)}: {told}"
 
 
 def areas_table(name: FigureName, curves: list[Curve], *, axis: str) -> Table:
