@@ -18,7 +18,7 @@ AREA_INTERVAL = Claim(
     conditions=(
         "Forced choice at the study's exposure and screening; performance falls with visual change; answers are "
         "independent but for the person and the original. A gap is more than .05 of the axis with fewer than 5 "
-        "answers, or with none to a category of which an equal share would be 8 pictures; then it concerns this "
+        "answers, or with none to a category of which an equal share would be 12 pictures; then it concerns this "
         "category's share."
     ),
     promise="covers in at least",
@@ -40,7 +40,24 @@ WHOLE_CURVE_BAND = Claim(
     rate=0.80,
 )
 
-CLAIMS = (AREA_INTERVAL, WHOLE_CURVE_BAND)
+NO_RISE = Claim(
+    name="no-rise",
+    statement="The answers rise by {rise} from {earlier} to {later}; the drawn curve, which never rises, does not fit "
+    "there.",
+    estimand=(
+        "whether mean performance (of people: each counts once) over a later window of .15 of visual change is above "
+        "that over an earlier one that it does not touch"
+    ),
+    conditions=(
+        "Answers are independent but for the person and the original; the rate holds for all curves of a study "
+        "together. Silence does not show that a curve falls: a dip narrower than a window, between parts that fall, is "
+        "not seen."
+    ),
+    promise="false claims at most",
+    rate=0.05,
+)
+
+CLAIMS = (AREA_INTERVAL, WHOLE_CURVE_BAND, NO_RISE)
 
 #: What curves are the mean over, by the plan's estimand.
 MEAN_OVER: Mapping[Estimand, str] = {
@@ -57,6 +74,27 @@ BANDS = (
     "Simultaneous band: in at least 80 of 100 studies (nominal 83.4) the whole true curve lies within it, unless that "
     "drops from top to floor within 0.05 of the axis. Where nobody answered it holds whatever a falling curve may do.",
 )
+
+
+def rise_sentence(*, earlier: tuple[float, float], later: tuple[float, float], rise: float, p: float) -> str:
+    """Say where answers rise, and that the drawn curve does not.
+
+    Parameters
+    ----------
+    earlier, later : (float, float)
+        Windows; the two ends of a condition are equal.
+    rise : float
+        Mean of the later minus that of the earlier.
+    p : float
+        Corrected over all curves of the study.
+    """
+    before, behind = (
+        f"from {start:.2f} to {end:.2f}" if start < end else f"at {start:.2f}" for start, end in (earlier, later)
+    )
+    return (
+        f"Performance rises: the mean {behind} lies {rise:.3f} above that {before} (p = {p:.2g}, corrected over all "
+        "curves). The drawn curve never rises, and does not fit there."
+    )
 
 
 def category_gaps_sentence(gaps: Sequence[tuple[str, tuple[float, float]]]) -> str:

@@ -6,6 +6,7 @@ from analysis.differences.answers import AnswersToOne, Clusters
 from analysis.differences.attention import attentive_share, least_changed
 from analysis.differences.beside import Beside, ModelBesidePeople, beside_people
 from analysis.differences.ranks import RankSet, rank_sets
+from analysis.differences.rises import Rise, rises
 from analysis.differences.windows import Contrasts, window_contrasts
 
 __all__ = [
@@ -15,9 +16,11 @@ __all__ = [
     "Contrasts",
     "ModelBesidePeople",
     "RankSet",
+    "Rise",
     "attentive_share",
     "beside_people",
     "least_changed",
     "rank_sets",
+    "rises",
     "window_contrasts",
 ]

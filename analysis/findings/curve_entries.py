@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from analysis.categories import CATEGORIES, NO_ANSWER
+from analysis.claims.curves import rise_sentence
 from analysis.curves import CurveFit, bin_index, threshold
+from analysis.differences import rises
 from analysis.differences.twin import Twins
 from analysis.errors import FitError
 from analysis.findings.agreement import pooled_within
@@ -27,6 +29,7 @@ from analysis.findings.model import (
     Measured,
     Misses,
     Property,
+    Rise,
     SizeAndArea,
     Threshold,
 )
@@ -54,17 +57,32 @@ def curve_entries(
         Where thresholds, bands and ceilings are computed; here, without one.
     """
     entries = []
+    risen = rises_of(study, settings)
     calls = (
         (key, (curve.fit, curve.outcomes if key.population == HUMANS else None, key.property, settings))
         for key, curve in study.curves.items()
     )
     for key, derived in run_in_order(executor, _derived, calls):
         entry = _curve_entry(key, study.curves[key], study, derived)
+        if key in risen:
+            entry = entry.model_copy(update={"rise": risen[key]})
         if twins is not None and entry.ceiling is not None and key.property == "accuracy":
             twin = twin_entry(twins, [key.corruption])
             entry = entry.model_copy(update={"ceiling": entry.ceiling.model_copy(update={"twin": twin})})
         entries.append(entry.model_copy(update={"caveats": tuple(curve_caveats(entry))}))
     return entries
+
+
+def rises_of(study: StudyCurves, settings: FitSettings) -> dict[CurveKey, Rise]:
+    """The curves whose answers surely rise, of all curves of a study together; none without refits."""
+    if not settings.n_bootstrap:
+        return {}
+    found = rises(
+        {key: curve.answers for key, curve in study.curves.items()},
+        conditions=frozenset(key for key in study.curves if key.corruption in study.scales),
+        seed=settings.seed,
+    )
+    return {key: Rise(**asdict(one), statement=rise_sentence(**asdict(one))) for key, one in found.items()}
 
 
 class _Derived(NamedTuple):

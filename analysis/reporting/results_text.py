@@ -51,6 +51,9 @@ def curve_sentences(findings: Findings) -> Iterable[str]:
             "Consistency of people is the agreement of an answer with another person's answer to the clean original, "
             "since nobody saw an original twice; that of models, with their own answer to it."
         )
+    for curve in curves:
+        if curve.rise is not None:
+            yield f"{_whose(curve)}: {curve.rise.statement}"
     own = [curve for curve in people if curve.property == "accuracy"]
     if len(own) <= MOST_CURVES:
         yield from map(_area_sentence, own)
@@ -62,6 +65,12 @@ def curve_sentences(findings: Findings) -> Iterable[str]:
         f"({words(lowest.corruption)}) and {highest.area:.3f} ({words(highest.corruption)}); {withheld} of "
         "them rest on extrapolation for more than 20 % of the axis, and are given for the measured range."
     )
+
+
+def _whose(curve: Curve) -> str:
+    """Population, property and corruption of a curve, at the head of a sentence."""
+    who = "People" if curve.population == HUMANS else quoted(curve.population)
+    return f"{who}, {curve.property}, {words(curve.corruption)}"
 
 
 def _abscissae(curves: Sequence[Curve]) -> str:

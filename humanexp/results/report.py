@@ -106,7 +106,9 @@ def _performance(findings: Findings) -> Section | None:
             told = " ".join([f"{title}, a panel a corruption.", *_said_of(first), "Grey: hardly any answers."])
         blocks.append(SheetBlock(title, panels, told))
     for choice in choices_of(findings, "curves"):
-        said |= {str(text) for text in chart_of(findings, choice.key).caveats}
+        chart = chart_of(findings, choice.key)
+        blocks += [Paragraph(f"{chart.title}. {text}") for text in chart.found]
+        said |= {str(text) for text in chart.caveats}
     return Section("Performance", (*blocks, *(Paragraph(text, is_note=True) for text in sorted(said))))
 
 
@@ -123,6 +125,7 @@ def _charts(findings: Findings, title: str, families: Sequence[str], *, is_appen
             if chart.figure is not None:
                 width = "column" if family in _NARROW else "text"
                 blocks.append(FigureBlock(chart.figure, _caption(chart.figure), width=width))
+            blocks += [Paragraph(str(text)) for text in chart.found]
             blocks += [TableBlock(one.for_print()) for one in chart.tables if one.key not in _LEFT_OUT]
             said |= {str(text) for text in chart.caveats}
         blocks += [Paragraph(text, is_note=True) for text in sorted(said)]

@@ -60,6 +60,7 @@ from analysis.findings.model.curves import (
     Line,
     Measured,
     Misses,
+    Rise,
     SizeAndArea,
     Threshold,
 )
@@ -128,6 +129,7 @@ __all__ = [
     "Reach",
     "ResponseTimes",
     "Reuse",
+    "Rise",
     "SessionCounts",
     "Settings",
     "ShapeBias",

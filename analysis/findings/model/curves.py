@@ -125,6 +125,17 @@ class CategoryGap(Entry):
     range: Interval
 
 
+class Rise(Entry):
+    """Two windows of the axis (or two conditions), the later of which is surely the higher; the curve never rises."""
+
+    earlier: Interval
+    later: Interval
+    rise: float
+    #: corrected over all curves of the study
+    p: float
+    statement: str
+
+
 class Curve(CurveName):
     """One population's performance over visual change, or over an experiment's conditions."""
 
@@ -159,6 +170,8 @@ class Curve(CurveName):
     measured: Measured
     thresholds: tuple[Threshold, ...]
     band: Band
+    #: where the answers rise as no falling curve does; None where that was not shown
+    rise: Rise | None = None
     #: of people alone
     ceiling: Ceiling | None = None
     misses: Misses | None = None

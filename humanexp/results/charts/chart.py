@@ -27,6 +27,8 @@ class Chart:
     definition: tuple[Text, ...]
     #: what a reader must not conclude
     caveats: tuple[Text, ...] = ()
+    #: what was found about the picture itself, and stands beside it
+    found: tuple[Text, ...] = ()
     #: name of the sheet on which the figure stands beside others of its kind; empty where it is the only one
     sheet: str = ""
 

@@ -101,6 +101,11 @@ def _build(findings: Findings, key: str) -> Chart:
             *(words.CURVE_CAVEATS[:1] if over_conditions else words.CURVE_CAVEATS),
             *([words.CONSISTENCY_CAVEAT] if is_consistency else []),
         ),
+        found=tuple(
+            f"{population_label(curve.population)}: {curve.rise.statement}"
+            for curve in curves
+            if curve.rise is not None
+        ),
         sheet=name.measure if name.measure in sheet_names(findings) else "",
     )
 

@@ -52,9 +52,9 @@ def test_balanced_categories_one_category_or_very_few_answers_are_not_weighed() 
 
 
 def test_a_stretch_without_a_category_is_its_gap_unless_chance_would_leave_it() -> None:
-    """Behind .8 one of two has no answers; .2 of the axis would hold 20 of its 100."""
-    place = np.r_[spread_out(80, 0.0, 0.8), spread_out(100)]
-    found = equal_categories(place, names(80, 100))
+    """Behind .8 one of two has no answers; the 30 there would be 15 each."""
+    place = np.r_[spread_out(120, 0.0, 0.8), spread_out(150)]
+    found = equal_categories(place, names(120, 150))
     assert found.gaps == (CategoryGap("category 0", 0.8, 1.0),)
     assert found.factors is None
     few = equal_categories(np.r_[spread_out(16, 0.0, 0.8), spread_out(20)], names(16, 20))

@@ -292,3 +292,37 @@ def test_importing_the_analysis_pulls_in_nothing_heavy() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == ""
+
+
+def test_answers_that_rise_are_named_at_their_curve(
+    tables: tuple[pd.DataFrame, pd.DataFrame], findings: dict[str, Any]
+) -> None:
+    assert not any("rise" in entry for entry in findings["curves"])
+    trials, predictions = tables
+    middle = (trials["corruption"] == "blur") & trials["visual_change"].between(0.2, 0.5)
+    turned = trials.assign(correct=trials["correct"].astype(bool) & ~middle)
+    found = analysed(turned, predictions, study="s", seed=3, n_bootstrap=2, sensitivity=False)
+    risen = [entry for entry in found["curves"] if "rise" in entry]
+    assert ("humans", "blur", "accuracy") in {(one["population"], one["corruption"], one["property"]) for one in risen}
+    assert all(one["corruption"] == "blur" and one["population"] == "humans" for one in risen)
+    (entry,) = [one for one in risen if one["property"] == "accuracy"]
+    (start, end), (low, high) = entry["rise"]["earlier"], entry["rise"]["later"]
+    assert 0.1 <= start < end <= low + 1e-9 and 0.45 <= low < high <= 0.9
+    assert entry["rise"]["rise"] > 0.3 and entry["rise"]["statement"].startswith("Performance rises: ")
+    quiet = analysed(turned, predictions, study="s", seed=3, n_bootstrap=0, sensitivity=False)
+    assert not any("rise" in one for one in quiet["curves"])
+
+
+def test_a_category_that_was_not_shown_everywhere_is_named_and_leaves_the_area_open() -> None:
+    trials, predictions = study(6, people=40, trials_each=100)
+    category = trials["category"].iloc[0]
+    kept = ~((trials["category"] == category) & (trials["visual_change"] > 0.6))
+    found = analysed(trials[kept], predictions, study="s", seed=1, n_bootstrap=2, sensitivity=False)
+    entry = find(found["curves"], population="humans", corruption="blur", property="accuracy")
+    ((named, (start, end)),) = [(one["category"], one["range"]) for one in entry["category_gaps"]]
+    assert (named, end) == (category, 1.0) and 0.55 <= start <= 0.6
+    assert any(text.startswith(f"Not shown: {category} from") for text in entry["caveats"])
+    lower, upper = entry["interval"]
+    assert lower <= entry["area_bounds"][0] < entry["area"] <= entry["area_bounds"][1] <= upper
+    pooled = analysed(trials[kept], predictions, study="s", seed=1, n_bootstrap=2, sensitivity=False, estimand="people")
+    assert "category_gaps" not in find(pooled["curves"], population="humans", corruption="blur", property="accuracy")

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.acceptance import load_rule_set
 from analysis.findings import analyse
-from analysis.findings.model import Findings
+from analysis.findings.model import Findings, Rise
 from analysis.reporting import FrozenPlan, freeze_plan, methods_paragraphs, results_text
 from analysis.spec.protocol import load_protocol
 from analysis.tables import SESSIONS, STIMULI
@@ -109,3 +109,22 @@ def test_a_plan_that_came_late_and_other_tasks_are_told_as_they_are(findings: Fi
     assert "lies below 0.6" in said
     assert "blur and pink noise: 53 of 104 right, 0.510 [0.410, 0.609]; d′ not determined" in said
     assert said.endswith("; equivalent.")
+
+
+def test_the_text_says_what_curves_are_the_mean_over_and_which_rise(findings: Findings) -> None:
+    def told(found: Findings) -> str:
+        return next(one.text for one in methods_paragraphs(found) if one.title == "Curves")
+
+    assert "categories, each of which counts equally" in told(findings) and "Performance rises" not in told(findings)
+    curve = findings.human_curves[0]
+    rise = Rise(earlier=(0.3, 0.45), later=(0.5, 0.65), rise=0.1, p=0.01, statement="Performance rises: so far.")
+    settings = findings.settings
+    assert settings is not None
+    changed = findings.model_copy(
+        update={
+            "curves": (curve.model_copy(update={"rise": rise}), *findings.curves[1:]),
+            "settings": settings.model_copy(update={"estimand": "answers"}),
+        }
+    )
+    assert "People, accuracy, blur: Performance rises: so far." in told(changed)
+    assert "Curves are means over answers" in told(changed)
