@@ -10,11 +10,14 @@ from django.urls import reverse
 
 from analysis.tables import TRIALS
 from humanexp.core.models import User
+from humanexp.core.storage import media_path
 from humanexp.experiments.models import Session, Study
 from humanexp.jobs.models import Job
 from humanexp.results import charts, selectors
 from humanexp.results.dashboard import dashboard_of, panel_of
 from humanexp.results.models import AnalysisRun
+from humanexp.results.report import document_of
+from humanexp.results.services.reporting import report_facts
 from humanexp.screening import services as screening
 from tests.results.collected import SESSIONS
 
@@ -180,3 +183,27 @@ def test_accuracies_of_all_observers_are_shown_for_published_trials_alone(analys
     rows = dashboard_of(found, imported=True).accuracy
     assert [row.condition for row in rows] == charts.conditions_of(found)
     assert all(len(row.cells) == len(found.observers) for row in rows)
+
+
+def test_a_curve_whose_answers_rise_says_so_beside_itself_and_in_the_report(
+    researcher: Client, study: Study, analysed: AnalysisRun
+) -> None:
+    told = "Performance rises: the mean from 0.50 to 0.65 lies 0.100 above that from 0.30 to 0.45."
+    assert told not in page(researcher, study)
+    content = selectors.findings_json(analysed)
+    first = content["curves"][0]
+    first["rise"] = {"earlier": [0.3, 0.45], "later": [0.5, 0.65], "rise": 0.1, "p": 0.01, "statement": told}
+    first["category_gaps"] = [{"category": "knife", "range": [0.8, 1.0]}]
+    file = analysed.findings_file.replace(".json", "-rising.json")
+    media_path(file).write_text(json.dumps(content))
+    names = ("version", "seed", "data_digest", "n_bootstrap", "trials", "seconds")
+    facts = {name: getattr(analysed, name) for name in names}
+    run = AnalysisRun.objects.create(study=study, findings_file=file, **facts)
+    found = selectors.findings(run)
+    name = next(one for one in charts.figure_names(found) if one.corruption == first["corruption"])
+    chart = charts.chart_of(found, name.key)
+    assert len(chart.found) == 1 and chart.found[0].endswith(f": {told}")
+    assert any("Not shown: knife from 0.80 to 1.00" in text for text in chart.caveats)
+    assert "categories, each of which counts equally" in str(chart.definition)
+    assert told in page(researcher, study, figure=name.key)
+    assert told in str(document_of(found, report_facts(run)).sections)
