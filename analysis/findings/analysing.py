@@ -175,7 +175,7 @@ def analyse(
         n_bootstrap=n_bootstrap,
         level=level,
         estimand=estimand,
-        categories=categories_of(people if len(people) else classifiers),
+        categories=categories_of(people, classifiers),
     )
     steps = _Steps(report)
     curves = fit_study(

@@ -67,13 +67,13 @@ class FitSettings:
     n_bootstrap: int
     level: float = LEVEL
     estimand: Estimand = "categories"
-    #: those of the study, which count equally
+    #: those of the study, where they are known
     categories: tuple[str, ...] = ()
 
     @property
     def equal_categories(self) -> tuple[str, ...] | None:
         """The study's categories where they count equally."""
-        return self.categories if self.estimand == "categories" else None
+        return self.categories if self.estimand == "categories" and self.categories else None
 
 
 @dataclass(eq=False)

@@ -130,14 +130,19 @@ def _held(outcome: FloatArray, clean: Observations, *, of_people: bool = True) -
     return CleanTrials(outcome, people, clean.original, categories=clean.category)
 
 
-def categories_of(answers: Observations) -> tuple[str, ...]:
-    """Categories of the pictures that a study shows corrupted, sorted; none where one is not known."""
-    names = np.unique(answers.category[answers.imported | (answers.corruption != CLEAN)]).tolist()
-    return () if "" in names else tuple(names)
+def categories_of(people: Observations, classifiers: Observations) -> tuple[str, ...]:
+    """Categories of the pictures that people (without them, models) saw corrupted, sorted.
+
+    None where one is not known, of people or of models: they are weighed alike, or not at all.
+    """
+    theirs, networks = (
+        np.unique(own.category[own.imported | (own.corruption != CLEAN)]).tolist() for own in (people, classifiers)
+    )
+    return () if "" in theirs or "" in networks else tuple(theirs or networks)
 
 
 def counted_weights(
-    outcomes: Outcomes, estimand: Estimand, study: Sequence[str]
+    outcomes: Outcomes, estimand: Estimand, study: Sequence[str] | None
 ) -> tuple[FloatArray, FloatArray] | None:
     """Weights of the answers in a curve and at its left end, with everything that counts equally.
 
@@ -145,8 +150,8 @@ def counted_weights(
     ----------
     outcomes : Outcomes
     estimand : {"categories", "people", "answers"}
-    study : sequence of str
-        Categories of the study.
+    study : sequence of str, optional
+        Categories of the study, where they count equally.
 
     Returns
     -------
@@ -154,7 +159,7 @@ def counted_weights(
         None where each answer counts once.
     """
     weights = None if estimand == "answers" else people_weights(outcomes)
-    if estimand != "categories" or outcomes.known_categories is None:
+    if study is None or outcomes.known_categories is None:
         return weights
     main, held = weights or (np.ones(len(outcomes.place)), _ones(outcomes.clean))
     found = [

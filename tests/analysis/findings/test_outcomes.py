@@ -7,8 +7,8 @@ import pytest
 
 from analysis.curves import CleanTrials
 from analysis.findings.fits import FitSettings, fit_outcomes
-from analysis.findings.observations import Observations
-from analysis.findings.outcomes import Outcomes, people_weights
+from analysis.findings.observations import Observations, joined
+from analysis.findings.outcomes import Outcomes, categories_of, counted_weights, people_weights
 
 
 def outcomes(sizes: tuple[int, ...], rates: tuple[float, ...]) -> Outcomes:
@@ -45,3 +45,38 @@ def test_equal_numbers_need_no_weights_and_stay_as_they_are() -> None:
     clean = CleanTrials(np.ones(3), ["a", "a", "b"], ["1", "2", "3"])
     both = people_weights(replace(equal, clean=clean))
     assert both is not None and both[1] == pytest.approx([0.75, 0.75, 1.5])
+
+
+def shown(rates: dict[str, tuple[int, float]]) -> Outcomes:
+    """So many answers to each category at its rate, along the whole axis."""
+    one = [outcomes((count,), (rate,)) for count, rate in rates.values()]
+    names = np.repeat(list(rates), [count for count, _ in rates.values()])
+    answers = joined([own.answers for own in one])
+    return Outcomes(
+        np.concatenate([own.place for own in one]),
+        answers.correct,
+        replace(answers, category=names, original=np.arange(len(names)).astype(np.str_)),
+    )
+
+
+def test_categories_count_equally_for_people_and_models_where_the_plan_and_the_tables_say_so() -> None:
+    unequal = shown({"cat": (600, 0.8), "dog": (200, 0.4)})
+    settings = FitSettings(seed=1, n_bootstrap=0, categories=("cat", "dog"))
+    for of_people in (True, False):
+        own = replace(unequal, of_people=of_people)
+        assert fit_outcomes(own, settings).area == pytest.approx(0.6, abs=0.01)
+        for other in (replace(settings, estimand="people"), replace(settings, categories=())):
+            assert fit_outcomes(own, other).area == pytest.approx(0.7, abs=0.01)
+        weights = counted_weights(own, "categories", settings.equal_categories)
+        assert weights is not None
+        assert weights[0][:600].sum() == pytest.approx(weights[0][600:].sum(), rel=1e-9)
+        assert counted_weights(own, "people", None) is None
+    unknown = replace(unequal, answers=replace(unequal.answers, category=np.full(800, "", dtype=np.str_)))
+    assert fit_outcomes(unknown, settings).area == pytest.approx(0.7, abs=0.01)
+
+
+def test_the_categories_are_those_of_people_unless_any_is_unknown() -> None:
+    cats, dogs = (shown({name: (20, 0.5)}).answers for name in ("cat", "dog"))
+    nobody, unknown = cats.select(np.zeros(20, dtype=np.bool_)), replace(cats, category=np.full(20, "", dtype=np.str_))
+    assert categories_of(cats, dogs) == ("cat",) and categories_of(nobody, dogs) == ("dog",)
+    assert categories_of(cats, unknown) == () == categories_of(unknown, dogs)
