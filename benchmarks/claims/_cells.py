@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -90,17 +90,25 @@ def run(script: str) -> None:
         processes: int = 2,
         kept: Annotated[Path | None, "file of finished runs: a later call goes on from it"] = None,
         write: Annotated[bool, "keep the figures for docs/claims.md"] = False,
+        anew: Annotated[bool, "do not add to the figures kept: the method has changed since"] = False,
     ) -> bool:
-        return measure(script, most=runs, only=cell, processes=processes, kept=kept, write=write)
+        return measure(script, most=runs, only=cell, processes=processes, kept=kept, write=write, anew=anew)
 
     main.__module__ = "__main__"
     _command.run(main)
 
 
 def measure(
-    script: str, *, most: int = 0, only: str = "", processes: int = 2, kept: Path | None = None, write: bool = False
+    script: str,
+    *,
+    most: int = 0,
+    only: str = "",
+    processes: int = 2,
+    kept: Path | None = None,
+    write: bool = False,
+    anew: bool = False,
 ) -> bool:
-    """Run the cells, print what came out, and say whether every limit was kept."""
+    """Run what the cells lack, print what came out of all runs, and say whether every limit was kept."""
     met = True
     file = MEASURED / f"{script}.json"
     figures = json.loads(file.read_text()) if file.exists() else {}
@@ -110,16 +118,18 @@ def measure(
     for cell in cells_of(script):
         if only not in cell.name:
             continue
-        count = min(most or cell.runs, cell.runs)
-        results = run_pieces(Runs(script), [(cell.name, seed) for seed in range(count)], file=kept, processes=processes)
-        found = summary(cell, list(results.values()))
+        before = {"runs": 0, "quantities": {}} if anew else figures.get(cell.name, {"runs": 0, "quantities": {}})
+        count = max(min(most or cell.runs, cell.runs), before["runs"])
+        pieces = [(cell.name, seed) for seed in range(before["runs"], count)]
+        results = run_pieces(Runs(script), pieces, file=kept, processes=processes)
+        found = summary(cell, list(results.values()), before["quantities"])
         figures[cell.name] = {"claim": cell.claim, "runs": count, "quantities": found}
         for quantity, one in found.items():
             met &= bool(one["kept"])
             tail = f"{one['limit']}  {'' if one['kept'] else 'MISSED'}" if one["limit"] else ""
             print(f"{cell.name:58} {quantity:26} {one['mean']:8.4f} {one['error']:9.4f}  {tail}", flush=True)
-    if write:
-        file.write_text(json.dumps(figures, indent=1) + "\n")
+        if write:
+            file.write_text(json.dumps(figures, indent=1) + "\n")
     return met
 
 
@@ -133,26 +143,69 @@ class Runs:
         return outcome_of(cells_of(self.script), piece)
 
 
-def summary(cell: Cell, outcomes: list[dict[str, float]]) -> dict[str, dict[str, object]]:
-    """Mean and Monte Carlo error of each quantity, over the runs that say it, and whether its limit was kept.
+@dataclass(frozen=True)
+class Told:
+    """What runs said of one quantity: how many said it, their mean, and the sum of squares about it."""
 
-    Rates of 0 or 1 have no spread of their own: their error is that of the limit.
-    """
-    found: dict[str, dict[str, object]] = {}
-    for quantity in dict.fromkeys(key for outcome in outcomes for key in outcome):
+    number: int = 0
+    mean: float = math.nan
+    squares: float = 0.0
+
+    @classmethod
+    def by(cls, outcomes: list[dict[str, float]], quantity: str) -> Told:
+        """Of the runs that say it."""
         told = np.array([outcome[quantity] for outcome in outcomes if quantity in outcome])
         told = told[np.isfinite(told)]
+        return cls(len(told), float(told.mean()), float(((told - told.mean()) ** 2).sum())) if len(told) else cls()
+
+    def and_also(self, other: Told) -> Told:
+        """Both together (Chan, Golub and LeVeque 1983, eq. 2.1)."""
+        if not self.number or not other.number:
+            return self if self.number else other
+        number, apart = self.number + other.number, other.mean - self.mean
+        squares = self.squares + other.squares + apart**2 * self.number * other.number / number
+        return Told(number, self.mean + apart * other.number / number, squares)
+
+    def error(self, limit: Limit | None) -> float:
+        """Monte Carlo error of the mean; that of the limit where it is a rate, whose spread may happen to be 0."""
+        if self.number < 2:
+            return math.inf
+        error = math.sqrt(self.squares / (self.number - 1) / self.number)
+        # Of zeros and ones, and of nothing else within [0, 1], the squares sum to n m (1 - m).
+        is_rate = math.isclose(self.squares, self.number * self.mean * (1.0 - self.mean), rel_tol=1e-6, abs_tol=1e-9)
+        if limit is None or not is_rate:
+            return error
+        bound = limit.at_most if math.isfinite(limit.at_most) else limit.at_least
+        return max(error, math.sqrt(bound * (1.0 - bound) / self.number))
+
+
+def summary(
+    cell: Cell, outcomes: list[dict[str, float]], before: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Mean and Monte Carlo error of each quantity, over the runs that say it, and whether its limit was kept.
+
+    Parameters
+    ----------
+    cell : Cell
+    outcomes : list of Outcome
+    before : mapping of quantity to what this function gave, optional
+        Of earlier runs, to which these are added.
+    """
+    before = before or {}
+    found: dict[str, dict[str, Any]] = {}
+    for quantity in dict.fromkeys([*before, *(key for outcome in outcomes for key in outcome)]):
+        told = Told.by(outcomes, quantity)
+        if quantity in before:
+            earlier = before[quantity]
+            told = Told(earlier["told"], earlier["mean"], earlier["squares"]).and_also(told)
         limit = cell.limits.get(quantity)
-        mean = float(told.mean()) if len(told) else math.nan
-        error = float(told.std(ddof=1) / np.sqrt(len(told))) if len(told) > 1 else math.inf
-        if limit is not None and np.isin(told, (0.0, 1.0)).all() and len(told):
-            bound = limit.at_most if math.isfinite(limit.at_most) else limit.at_least
-            error = max(error, math.sqrt(bound * (1.0 - bound) / len(told)))
+        error = told.error(limit)
         found[quantity] = {
-            "mean": round(mean, 5),
-            "error": round(error, 5),
-            "told": len(told),
+            "mean": told.mean,
+            "error": error,
+            "squares": told.squares,
+            "told": told.number,
             "limit": "" if limit is None else str(limit),
-            "kept": limit is None or (bool(len(told)) and limit.keeps(mean, error)),
+            "kept": limit is None or (told.number > 0 and limit.keeps(told.mean, error)),
         }
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 
@@ -53,3 +54,17 @@ def test_claims_and_their_words_load_nothing_that_computes() -> None:
 def test_a_limit_is_missed_beyond_its_monte_carlo_error(outcomes: list[float], limit: Limit, is_kept: bool) -> None:
     cell = Cell("claim", "studies", lambda rng: {}, {"rate": limit})
     assert summary(cell, [{"rate": one} for one in outcomes])["rate"]["kept"] is is_kept
+
+
+@pytest.mark.parametrize("said", [[0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0], [0.12, 0.5, float("nan"), 0.31, 0.7, 0.2, 0.4]])
+def test_runs_that_are_added_count_as_if_they_had_been_made_at_once(said: list[float]) -> None:
+    cell = Cell("claim", "studies", lambda rng: {}, {"rate": Limit(at_least=0.2)})
+    outcomes = [{"rate": one} for one in said]
+    at_once = summary(cell, outcomes)["rate"]
+    in_parts = summary(cell, outcomes[3:], summary(cell, outcomes[:3]))["rate"]
+    assert in_parts == pytest.approx(at_once)
+    known = [one for one in said if one == one]
+    assert at_once["mean"] == pytest.approx(statistics.mean(known)) and at_once["told"] == len(known)
+    spread = statistics.stdev(known) / len(known) ** 0.5
+    of_limit = (0.2 * 0.8 / len(known)) ** 0.5
+    assert at_once["error"] == pytest.approx(max(spread, of_limit) if set(known) == {0.0, 1.0} else spread)
