@@ -25,7 +25,12 @@ def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
 
     Whoever recruits by name lists a session with its submission: from then on it stands here, where it began.
     """
-    start = Session.objects.filter(counting(), study=study).order_by("opened_at").values_list("opened_at", flat=True).first()
+    start = (
+        Session.objects.filter(counting(), study=study)
+        .order_by("opened_at")
+        .values_list("opened_at", flat=True)
+        .first()
+    )
     if start is None:
         return []
     width = max((clock.now() - start) / bins, timedelta(minutes=1))

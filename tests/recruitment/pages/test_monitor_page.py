@@ -216,7 +216,8 @@ def test_sessions_are_counted_in_the_stretch_in_which_they_began_and_ended(
         row = finished(worker, submitted=False)
         Session.objects.filter(pk=row.session_id).update(
             is_verified=True,
-            opened_at=now - timedelta(hours=began), completed_at=now - timedelta(hours=ended) if ended else None
+            opened_at=now - timedelta(hours=began),
+            completed_at=now - timedelta(hours=ended) if ended else None,
         )
     monkeypatch.setattr(clock, "system_clock", SimpleNamespace(now=lambda: now))
     found = selectors.sessions_over_time(launched.study, bins=5)
