@@ -59,11 +59,11 @@ def test_who_is_not_there_is_refused_before_anything_is_written(command: str, us
 
 
 def test_who_is_not_there_does_not_go_on_with_a_set_either(tmp_path: Path) -> None:
+    ada = User.objects.create_user("ada")
     for category in ("cat", "dog"):
         (tmp_path / category).mkdir()
         (tmp_path / category / "1.png").write_bytes(encode_png(draw(category, 1, 112)))
-    stimuli.import_images(source=tmp_path, name="drawn")
-    ada = User.objects.create_user("ada")
+    stimuli.import_images(source=tmp_path, name="drawn", by=ada)
     call_command("generate_stimuli", *MAKERS["generate_stimuli"], "--size=112", "--owner=ada")
     with pytest.raises(CommandError, match="Nobody here has an account 'bob'"):
         call_command("generate_stimuli", *MAKERS["generate_stimuli"], "--size=112", "--owner=bob")
