@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from humanexp.loopback import is_loopback
+from humanexp.addresses import is_loopback
 
 #: Values that stand in examples and tutorials.
 _KNOWN_SECRETS = (

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.deprecation import MiddlewareMixin
 
-from humanexp.loopback import is_loopback
+from humanexp.addresses import is_loopback
 from humanexp.marketplace.errors import WorkRefused
 from humanexp.marketplace.views.answers import wants_json
 from humanexp.marketplace.views.refusals import refusal

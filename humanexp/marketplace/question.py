@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from humanexp.loopback import is_loopback
+from humanexp.addresses import is_loopback
 from humanexp.marketplace.errors import InvalidParameterValue, XMLParseError
 from humanexp.marketplace.question_form import QuestionForm
 from humanexp.marketplace.xml_documents import SCHEMAS, Element, read_document

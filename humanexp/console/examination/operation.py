@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.mail import get_connection
 
+from humanexp.addresses import is_loopback
 from humanexp.console.examination.finding import Finding, question
 from humanexp.experiments import selectors as experiments
 from humanexp.jobs import selectors as jobs
-from humanexp.loopback import is_loopback
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.states import CampaignState
 

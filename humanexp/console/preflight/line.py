@@ -12,11 +12,11 @@ from django.conf import settings
 from django.utils.functional import Promise
 
 from analysis.spec.study import StudyConfiguration
+from humanexp.addresses import is_loopback
 from humanexp.console.models import Tone
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Study
-from humanexp.loopback import is_loopback
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.pricing import Quote

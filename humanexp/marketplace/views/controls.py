@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from humanexp.loopback import is_loopback
+from humanexp.addresses import is_loopback
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import InvalidParameterValue
 from humanexp.marketplace.faults import ANY_OPERATION, EXTERNAL_SUBMIT, FAULTS, Fault, FaultKind

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from humanexp.loopback import is_loopback
+from humanexp.addresses import is_loopback
 
 ROOT = Path(__file__).parents[2]
 HERE = [
@@ -35,7 +35,7 @@ def test_nobody_decides_it_a_second_time() -> None:
     named = {"localhost", "127.0.0.1", "::1", "[::1]", "127."}
     compared = []
     for path in sorted((ROOT / "humanexp").rglob("*.py")):
-        if path.name == "loopback.py":
+        if path.name == "addresses.py" and path.parent.name == "humanexp":
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             is_test = isinstance(node, ast.Compare)
