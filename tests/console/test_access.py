@@ -347,6 +347,7 @@ class TestViewers:
             assert reply.status_code == 200
             assert self.named(filled, reply.content.decode()) == []
             assert "/ledger/" not in reply.content.decode(), "a link that would be refused"
+            assert "?show=" not in reply.content.decode(), "a list that is not there"
         client.force_login(User.objects.get(username="payer"))
         reply = client.get(address)
         assert bool(self.named(filled, reply.content.decode())) is (

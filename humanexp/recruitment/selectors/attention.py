@@ -319,8 +319,8 @@ def _not_ended(stops: QuerySet[HitWrite]) -> Iterator[Attention]:
             tone="bad",
             kind="open-hit",
             resolution=_(
-                "It is asked again every minute. Whoever comes meanwhile is told that the study has ended. If it goes "
-                "on, end it on the recruiter's own page; that is noticed here."
+                "It is asked again every minute. If it goes on, end the HIT on the recruiter's own page; that is "
+                "noticed here."
             ),
             subject_pk=first.hit_id,
             count=count,
