@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -350,13 +351,17 @@ class TestStopping:
         assert set(creations.values_list("state", "attempts")) == {(WriteState.CONFIRMED, 1)}
 
     def test_a_hit_that_somebody_ended_by_hand_needs_no_stop_any_more(
-        self, marketplace: MarketplaceServer, launch: Launch, other_side: Any
+        self, marketplace: MarketplaceServer, launch: Launch, other_side: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         campaign = launch()
         services.stop(study=campaign.study)
         marketplace.arm("UpdateExpirationForHIT", "refused")
         send()
-        other_side.update_expiration_for_hit(HITId=campaign.hits.get().hit_id, ExpireAt=datetime(2015, 1, 1))
+        hit_id = campaign.hits.get().hit_id
+        other_side.update_expiration_for_hit(HITId=hit_id, ExpireAt=datetime(2015, 1, 1))
+        # the marketplace's clock may have been moved ahead of ours
+        ended = other_side.get_hit(HITId=hit_id)["HIT"]["Expiration"]
+        monkeypatch.setattr(clock, "system_clock", SimpleNamespace(now=lambda: max(ended, timezone.now())))
         marketplace.arm("UpdateExpirationForHIT", "refused")
         run_sync(progress=lambda *_: None)
         campaign.refresh_from_db()
