@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import resource
 
+import humanexp.common_memory  # noqa: F401  before the web processes are forked: they share it
+
 # Every connection is an open file: as many as the system lets this process have.
 _, _most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (_most_files, _most_files))

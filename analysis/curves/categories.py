@@ -21,8 +21,8 @@ _BINS = 40
 PICTURES_EACH = 25
 #: With fewer than this on the whole axis nothing is weighed: the weights would cost more than they mend.
 FEWEST_EACH = 10
-#: A stretch without a category is a gap of it where an equal share would have put so many pictures there (of 16
-#: categories that are balanced but for chance, one has such a stretch in 3 of 1,000 studies), and where it is longer.
+#: A stretch without a category is a gap of it where it is longer than .05 and an equal share would have put so many
+#: pictures there: of 16 categories that are balanced but for chance one has such a stretch in 2 of 1,000 studies.
 MISSED_EACH = 12
 LONGEST_EMPTY = 0.05
 

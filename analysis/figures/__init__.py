@@ -9,7 +9,7 @@ from __future__ import annotations
 from analysis.figures.difficulty import PlottedDifficulty, difficulty_figure
 from analysis.figures.performance import CurveBand, PlottedCurve, condition_figure, curve_figure
 from analysis.figures.power import believed_figure, power_figure
-from analysis.figures.rows import IndexRow, Pair, index_figure, matrix_figure, similarity_figure
+from analysis.figures.rows import IndexRow, Names, Pair, index_figure, matrix_figure, similarity_figure
 from analysis.figures.style import DASHES, LARGEST_DOT, PALETTE, Observer, Style, style_of
 from analysis.figures.table import Column, Table
 from analysis.figures.times import TimeBin, times_figure
@@ -30,6 +30,7 @@ __all__ = [
     "IndexRow",
     "Line",
     "Mark",
+    "Names",
     "Observer",
     "Pair",
     "PlottedCurve",

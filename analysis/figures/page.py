@@ -32,37 +32,11 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
     Every entry of ``data`` carries ``meta = {"kind", "observer", "band"}`` by which the page finds it.
     """
     strip = figure.has_strip
-    entries: list[dict[str, Any]] = []
-    for trace in figure.traces:
-        entries += _plotly_entries(trace, figure.largest_n)
-    y_axis = _plotly_axis(figure.y) | {"domain": [0.24, 1] if strip else [0, 1]}
     layout: dict[str, Any] = {
         "xaxis": _plotly_axis(figure.x) | {"anchor": "y2" if strip else "y", "showgrid": False},
-        "yaxis": y_axis,
-        "shapes": [
-            *[
-                _shape("rect", x0=shade.start, x1=shade.end, y0=0, y1=1, yref="paper", layer="below")
-                | {"fillcolor": SHADE, "line": {"width": 0}}
-                for shade in figure.shaded
-            ],
-            *[
-                _shape("line", x0=0, x1=1, xref="paper", y0=mark.y, y1=mark.y, layer="below")
-                | {"line": {"color": INK_SOFT, "width": 1, "dash": "2px,4px"}}
-                for mark in figure.marks
-            ],
-        ],
-        "annotations": [
-            *[
-                _annotation(shade.label, x=shade.outer(figure.x), y=1, yref="paper", yanchor="bottom")
-                | {"xanchor": "right" if shade.is_on_the_right(figure.x) else "left"}
-                for shade in figure.shaded
-                if shade.label
-            ],
-            *[
-                _annotation(mark.label, x=0.005, xref="paper", y=mark.y, xanchor="left", yanchor="bottom")
-                for mark in figure.marks
-            ],
-        ],
+        "yaxis": _plotly_axis(figure.y) | {"domain": [0.24, 1] if strip else [0, 1]},
+        "shapes": _shapes(figure),
+        "annotations": _annotations(figure),
         "margin": {"l": 52, "r": 12, "t": 22, "b": 44},
         "font": {"family": "system-ui, sans-serif", "size": 13, "color": INK_SOFT},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -74,29 +48,60 @@ def to_plotly(figure: Figure) -> dict[str, Any]:
     if figure.has_names:
         lines = max(_name(name).count("<br>") for name in figure.y.categories)
         layout["height"] = ROWS_ROUND_PX + (ROW_PX + LINE_PX * lines) * len(figure.y.categories)
-        layout["yaxis"]["ticktext"] = [_name(name) for name in figure.y.categories]
+        layout["yaxis"] |= {"ticktext": [_name(name) for name in figure.y.categories], "automargin": True}
         layout["xaxis"]["tickangle"] = 0
-        layout["yaxis"]["automargin"] = True
-        layout["bargap"] = 0.35
-        layout["barmode"] = "group"
+        layout |= {"bargap": 0.35, "barmode": "group"}
         layout["margin"]["l"] = 8
-    for trace in figure.traces:
-        if isinstance(trace, Cells):
-            named = len(figure.x.ticks) or len(figure.x.categories)
-            layout["xaxis"] |= {"automargin": True, "tickangle": -45 if named > 6 else 0}
-            layout["annotations"] += _printed(trace)
+    if any(isinstance(trace, Cells) for trace in figure.traces):
+        named = len(figure.x.ticks) or len(figure.x.categories)
+        layout["xaxis"] |= {"automargin": True, "tickangle": -45 if named > 6 else 0}
     if strip:
-        most = max(max(trace.height, default=1.0) for trace in figure.traces if isinstance(trace, Bars))
-        layout["yaxis2"] = {
-            "domain": [0, 0.15],
-            "range": [0, most * 1.05],
-            "tickvals": [0, most],
-            "title": {"text": figure.strip_label},
-            "fixedrange": True,
-            "showgrid": False,
-            "zeroline": False,
-        }
-    return {"data": entries, "layout": layout}
+        layout["yaxis2"] = _strip_axis(figure)
+    return {"data": [entry for trace in figure.traces for entry in _entries(trace, figure.largest_n)], "layout": layout}
+
+
+def _shapes(figure: Figure) -> list[dict[str, Any]]:
+    """Shaded stretches, and dotted lines at marks."""
+    shaded = [
+        {"type": "rect", "x0": shade.start, "x1": shade.end, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+        | {"fillcolor": SHADE, "line": {"width": 0}}
+        for shade in figure.shaded
+    ]
+    return shaded + [
+        {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": mark.y, "y1": mark.y, "layer": "below"}
+        | {"line": {"color": INK_SOFT, "width": 1, "dash": "2px,4px"}}
+        for mark in figure.marks
+    ]
+
+
+def _annotations(figure: Figure) -> list[dict[str, Any]]:
+    """What stands at shaded stretches, at marks and in cells."""
+    shaded = [
+        _annotation(shade.label, x=shade.outer(figure.x), y=1, yref="paper", yanchor="bottom")
+        | {"xanchor": "right" if shade.is_on_the_right(figure.x) else "left"}
+        for shade in figure.shaded
+        if shade.label
+    ]
+    marked = [
+        _annotation(mark.label, x=0.005, xref="paper", y=mark.y, xanchor="left", yanchor="bottom")
+        for mark in figure.marks
+    ]
+    printed = [text for trace in figure.traces if isinstance(trace, Cells) for text in _printed(trace)]
+    return shaded + marked + printed
+
+
+def _strip_axis(figure: Figure) -> dict[str, Any]:
+    """The axis of the bars below the figure, which are counts."""
+    most = max(max(trace.height, default=1.0) for trace in figure.traces if isinstance(trace, Bars))
+    return {
+        "domain": [0, 0.15],
+        "range": [0, most * 1.05],
+        "tickvals": [0, most],
+        "title": {"text": figure.strip_label},
+        "fixedrange": True,
+        "showgrid": False,
+        "zeroline": False,
+    }
 
 
 def _rounded(values: Numbers) -> list[float]:
@@ -116,85 +121,85 @@ def _plotly_line(style: Style) -> dict[str, Any]:
     }
 
 
-def _plotly_entries(trace: Trace, largest_n: int) -> list[dict[str, Any]]:
+def _entries(trace: Trace, largest_n: int) -> list[dict[str, Any]]:
     match trace:
         case Estimates():
-            return _plotly_estimates(trace)
+            return [_estimates(trace)]
         case Cells():
-            return [_plotly_cells(trace)]
-    style = style_of(trace.observer)
-    name = trace.observer.name
-    meta = {"observer": name, "band": ""}
-    match trace:
+            return [_cells(trace)]
         case Line():
-            more = {"customdata": list(trace.details)} if trace.details else {}
-            said = "<br>%{customdata}" if trace.details else ""
-            return [
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "name": name,
-                    "meta": meta | {"kind": "line"},
-                    "x": _rounded(trace.x),
-                    "y": _rounded(trace.y),
-                    "line": _plotly_line(style),
-                    "hovertemplate": f"{_escaped(name)}<br>%{{x:.2f}}: %{{y:.3f}}{said}<extra></extra>",
-                    **more,
-                }
-            ]
+            return [_of_observer(trace, "line") | _line(trace)]
         case Band():
-            return [
-                {
-                    "type": "scatter",
-                    "mode": "lines",
-                    "name": name,
-                    "meta": meta | {"kind": "band", "band": trace.meaning},
-                    # One closed outline: up along the lower edge, back along the upper one.
-                    "x": _rounded(trace.x) + _rounded(trace.x[::-1]),
-                    "y": _rounded(trace.lower) + _rounded(trace.upper[::-1]),
-                    "fill": "toself",
-                    "fillcolor": _rgba(style.colour, band_opacity(trace.observer)),
-                    "line": {"width": 0},
-                    "hoverinfo": "skip",
-                    "visible": trace.shown,
-                }
-            ]
+            return [_of_observer(trace, "band") | _band(trace)]
         case Points():
-            return [
-                {
-                    # A rate of 0 or 1 is drawn whole.
-                    "cliponaxis": False,
-                    **_whiskers(trace),
-                    "type": "scatter",
-                    "mode": "lines+markers" if trace.joined else "markers",
-                    "name": name,
-                    "meta": meta | {"kind": "points"},
-                    "x": _rounded(trace.x),
-                    "y": _rounded(trace.y),
-                    "customdata": list(trace.n),
-                    "marker": {
-                        "color": style.colour if trace.joined else _rgba(style.colour, 0.5),
-                        "size": [2 * dot_radius(n, largest_n) for n in trace.n],
-                        "line": {"width": 0},
-                    },
-                    "line": _plotly_line(style),
-                    "hovertemplate": f"{_escaped(name)}<br>%{{x}}: %{{y:.3f}}, %{{customdata}} answers<extra></extra>",
-                }
-            ]
+            return [_of_observer(trace, "points") | _points(trace, largest_n)]
         case Bars():
-            return [
-                {
-                    "type": "bar",
-                    "name": name,
-                    "meta": meta | {"kind": "bars"},
-                    "x": _rounded(trace.x),
-                    "y": _rounded(trace.height),
-                    "width": trace.width,
-                    "yaxis": "y2",
-                    "marker": {"color": FAINT},
-                    "hovertemplate": "Δv %{x:.3f}: %{y} answers<extra></extra>",
-                }
-            ]
+            return [_of_observer(trace, "bars") | _bars(trace)]
+
+
+def _of_observer(trace: Line | Band | Points | Bars, kind: str) -> dict[str, Any]:
+    """By what the page finds and names it."""
+    name = trace.observer.name
+    return {"name": name, "meta": {"observer": name, "band": "", "kind": kind}, "x": _rounded(trace.x)}
+
+
+def _line(trace: Line) -> dict[str, Any]:
+    said = "<br>%{customdata}" if trace.details else ""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "y": _rounded(trace.y),
+        "line": _plotly_line(style_of(trace.observer)),
+        "hovertemplate": f"{_escaped(trace.observer.name)}<br>%{{x:.2f}}: %{{y:.3f}}{said}<extra></extra>",
+        **({"customdata": list(trace.details)} if trace.details else {}),
+    }
+
+
+def _band(trace: Band) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "meta": {"observer": trace.observer.name, "band": trace.meaning, "kind": "band"},
+        # One closed outline: up along the lower edge, back along the upper one.
+        "x": _rounded(trace.x) + _rounded(trace.x[::-1]),
+        "y": _rounded(trace.lower) + _rounded(trace.upper[::-1]),
+        "fill": "toself",
+        "fillcolor": _rgba(style_of(trace.observer).colour, band_opacity(trace.observer)),
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "visible": trace.shown,
+    }
+
+
+def _points(trace: Points, largest_n: int) -> dict[str, Any]:
+    name, style = _escaped(trace.observer.name), style_of(trace.observer)
+    return {
+        # A rate of 0 or 1 is drawn whole.
+        "cliponaxis": False,
+        **_whiskers(trace),
+        "type": "scatter",
+        "mode": "lines+markers" if trace.joined else "markers",
+        "y": _rounded(trace.y),
+        "customdata": list(trace.n),
+        "marker": {
+            "color": style.colour if trace.joined else _rgba(style.colour, 0.5),
+            "size": [2 * dot_radius(n, largest_n) for n in trace.n],
+            "line": {"width": 0},
+        },
+        "line": _plotly_line(style),
+        "hovertemplate": f"{name}<br>%{{x}}: %{{y:.3f}}, %{{customdata}} answers<extra></extra>",
+    }
+
+
+def _bars(trace: Bars) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "y": _rounded(trace.height),
+        "width": trace.width,
+        "yaxis": "y2",
+        "marker": {"color": FAINT},
+        "hovertemplate": "Δv %{x:.3f}: %{y} answers<extra></extra>",
+    }
 
 
 def _whiskers(trace: Points) -> dict[str, Any]:
@@ -215,7 +220,7 @@ def _whiskers(trace: Points) -> dict[str, Any]:
     }
 
 
-def _plotly_estimates(trace: Estimates) -> list[dict[str, Any]]:
+def _estimates(trace: Estimates) -> dict[str, Any]:
     """Bars from zero, or dots; the whiskers are the intervals."""
     styles = [style_of(observer) for observer in trace.observers]
     ends = [interval or (x, x) for interval, x in zip(trace.intervals, trace.x, strict=True)]
@@ -244,13 +249,11 @@ def _plotly_estimates(trace: Estimates) -> list[dict[str, Any]]:
     }
     colours = [style.colour for style in styles]
     if trace.bar:
-        return [drawn | {"marker": {"color": colours, "line": {"width": 0}}, "width": 0.55}]
-    return [
-        drawn | {"mode": "markers", "marker": {"color": "#ffffff", "size": 8, "line": {"color": INK, "width": 1.5}}}
-    ]
+        return drawn | {"marker": {"color": colours, "line": {"width": 0}}, "width": 0.55}
+    return drawn | {"mode": "markers", "marker": {"color": "#ffffff", "size": 8, "line": {"color": INK, "width": 1.5}}}
 
 
-def _plotly_cells(trace: Cells) -> dict[str, Any]:
+def _cells(trace: Cells) -> dict[str, Any]:
     colours = SCALES[trace.scale]
     return {
         "type": "heatmap",
@@ -309,10 +312,6 @@ def _plotly_axis(axis: Axis) -> dict[str, Any]:
     elif axis.ticks:
         drawn["tickvals"] = list(axis.ticks)
     return drawn
-
-
-def _shape(kind: str, **place: Any) -> dict[str, Any]:
-    return {"type": kind, **place}
 
 
 def _annotation(text: str, **place: Any) -> dict[str, Any]:

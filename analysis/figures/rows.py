@@ -117,34 +117,47 @@ def similarity_figure(names: Sequence[str], pairs: Sequence[Pair], *, title: str
     )
 
 
+@dataclass(frozen=True)
+class Names:
+    """The names along one side of a matrix.
+
+    Parameters
+    ----------
+    names : sequence of str
+    label : str
+        What they are names of.
+    ticks : sequence of int
+        Those that are printed; all where none are given.
+    """
+
+    names: Sequence[str]
+    label: str = ""
+    ticks: Sequence[int] = ()
+
+
 def matrix_figure(
-    rows: Sequence[str],
-    columns: Sequence[str],
+    rows: Names,
+    columns: Names,
     values: Sequence[Sequence[float | None]],
     *,
     title: str,
     name: str,
-    x_label: str,
     description: str,
     largest: float,
     details: Sequence[Sequence[str]],
     texts: Sequence[Sequence[str]] | None = None,
-    y_label: str = "",
-    ticks: Sequence[int] = (),
     notes: Sequence[str] = (),
 ) -> Figure:
     """A matrix of amounts, light to dark: counts of answers, shares of responses.
 
     Parameters
     ----------
-    rows, columns : sequence of str
+    rows, columns : Names
     values : sequence of sequences, shape (n_rows, n_columns)
         From 0 to ``largest``; None for an empty cell.
-    title, name, x_label, y_label, description : str
+    title, name, description : str
     largest : float
     details, texts : sequence of sequences of str, shape (n_rows, n_columns)
-    ticks : sequence of int
-        Columns whose names are printed; all where none are given.
     notes : sequence of str
         What the shades and the printed texts are.
 
@@ -153,18 +166,19 @@ def matrix_figure(
     InvalidInput
         If there is no row.
     """
-    if not rows or not columns:
+    height, width = len(rows.names), len(columns.names)
+    if not height or not width:
         raise InvalidInput("A matrix needs at least one row and one column.")
     return Figure(
         title=title,
         description=description,
-        x=Axis(x_label, (-0.5, len(columns) - 0.5), tuple(map(float, ticks)), tuple(columns)),
-        y=Axis(y_label, (len(rows) - 0.5, -0.5), categories=tuple(rows)),
+        x=Axis(columns.label, (-0.5, width - 0.5), tuple(map(float, columns.ticks)), tuple(columns.names)),
+        y=Axis(rows.label, (height - 0.5, -0.5), categories=tuple(rows.names)),
         traces=(
             Cells(
                 name=name,
                 values=tuple(tuple(row) for row in values),
-                texts=tuple(tuple(row) for row in texts or [[""] * len(columns)] * len(rows)),
+                texts=tuple(tuple(row) for row in texts or [[""] * width] * height),
                 details=tuple(tuple(row) for row in details),
                 scale="amount",
                 range=(0.0, largest),

@@ -25,8 +25,11 @@ def estimate(value: float | None, interval: tuple[float | None, float | None] | 
 NONE = "–"
 #: More columns than this are many.
 _MANY = 10
-#: A journal's column, what two columns of a table keep between them, and the widest column of texts, pt.
-_COLUMN, _BETWEEN, _WIDEST = 252.0, 6.0, 110.0
+#: A journal's column, and what two columns of a table keep between them, pt.
+_COLUMN, _BETWEEN = 252.0, 6.0
+#: Where columns of texts may be folded, pt.
+_RAGGED = r">{{\raggedright\arraybackslash}}p{{{:g}pt}}"
+_FOLDS = (110.0, 96.0, 84.0, 72.0, 60.0, 50.0)
 #: Widths of letters in the size of the print: Computer Modern's, rounded up.
 _NARROW, _USUAL, _WIDE = 0.34, 0.56, 0.85
 _LATEX = {
@@ -168,28 +171,30 @@ class Table:
         return lines.getvalue()
 
     def to_latex(self) -> str:
-        r"""A ``table`` environment in the manner of booktabs, numbers rounded; needs ``\usepackage{booktabs}``.
+        r"""A ``table`` environment in the manner of booktabs, numbers rounded; needs ``\usepackage{array,booktabs}``.
 
         It fits a column of 89 mm: what is wider stands below, with the names of the rows again.
         """
-        parts = ["\n".join(self._tabular(places)) for places in self._parts()]
+        printed = self.for_print()
+        fold = printed._fold()
+        parts = ["\n".join(printed._tabular(places, fold)) for places in printed._parts(fold)]
         lines = [
             r"\begin{table}",
             r"  \centering",
             r"  \footnotesize",
             r"  \setlength{\tabcolsep}{3pt}",
-            rf"  \caption{{{latex(self.title)}.{_notes(self.notes)}}}",
+            rf"  \caption{{{latex(self.title)}.{_notes(printed.notes)}}}",
             rf"  \label{{tab:{self.key}}}",
             "\n\n  \\medskip\n\n".join(parts),
             r"\end{table}",
         ]
         return "\n".join(lines) + "\n"
 
-    def _tabular(self, places: Sequence[int]) -> Iterator[str]:
+    def _tabular(self, places: Sequence[int], fold: float) -> Iterator[str]:
         """Some of the columns as one tabular."""
         texts = self.texts
         alignment = "".join(
-            "r" if self.columns[place].is_number else f"p{{{_WIDEST:g}pt}}" if self._width(place) == _WIDEST else "l"
+            "r" if self.columns[place].is_number else _RAGGED.format(fold) if self._width(place, fold) == fold else "l"
             for place in places
         )
         yield rf"  \begin{{tabular}}{{{alignment}}}"
@@ -200,25 +205,41 @@ class Table:
         yield r"    \bottomrule"
         yield r"  \end{tabular}"
 
-    def _parts(self) -> list[list[int]]:
-        """Columns that fit side by side; the names of the rows stand in every part."""
+    def _names(self) -> list[int]:
+        """The columns that name the rows: texts before the first number, at most two."""
         lead = next((place for place, column in enumerate(self.columns) if column.is_number), 1)
-        names = list(range(min(max(lead, 1), 2)))
-        taken = sum(map(self._width, names)) + _BETWEEN * len(names)
+        return list(range(min(max(lead, 1), 2)))
+
+    def _fold(self) -> float:
+        """The width of a folded text, pt: the widest that gives the fewest parts, with no column beyond the page's."""
+        names = self._names()
+        others = range(len(names), len(self.columns))
+
+        def cost(fold: float) -> tuple[bool, int]:
+            widest = max((self._width(place, fold) for place in others), default=0.0)
+            taken = sum(self._width(place, fold) + _BETWEEN for place in names)
+            return taken + widest > _COLUMN, len(self._parts(fold))
+
+        return min(_FOLDS, key=cost)
+
+    def _parts(self, fold: float) -> list[list[int]]:
+        """Columns that fit side by side; the names of the rows stand in every part."""
+        names = self._names()
+        taken = sum(self._width(place, fold) for place in names) + _BETWEEN * len(names)
         parts, used = [list(names)], taken
         for place in range(len(names), len(self.columns)):
-            width = self._width(place) + _BETWEEN
-            if used + width > _COLUMN and len(parts[-1]) > len(names):
+            width = self._width(place, fold) + _BETWEEN
+            if used + width > _COLUMN + _BETWEEN and len(parts[-1]) > len(names):
                 parts.append(list(names))
                 used = taken
             parts[-1].append(place)
             used += width
         return parts
 
-    def _width(self, place: int) -> float:
-        """What a column takes, pt; texts that are wider are folded."""
+    def _width(self, place: int, fold: float) -> float:
+        """What a column takes, pt; texts that are wider than the fold are folded."""
         widest = max(map(_printed, [*self._head_lines(place), *(row[place] for row in self.texts)]))
-        return widest if self.columns[place].is_number else min(widest, _WIDEST)
+        return widest if self.columns[place].is_number else min(widest, fold)
 
     def _head_lines(self, place: int) -> list[str]:
         """The words above a column in lines about as long as what stands below."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import secrets
 from datetime import date
-from ipaddress import IPv6Address, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
 
+from humanexp.addresses import caller_behind
+from humanexp.common_memory import DAY, MEMORY, SALT
 from humanexp.core import clock
 from humanexp.core.keys import pseudonym
 
-#: In memory alone: when the day or the process is over, nobody can try addresses against the hashes that were kept.
-_salt: tuple[date | None, str] = (None, "")
-
 
 def caller_of(request: HttpRequest) -> str:
-    """The same for the same address on the same day in one process; otherwise nobody can tell."""
-    return pseudonym(_salt_of(clock.now().date()), _network(_address(request)), prefix="A")
+    """The same for the same address on the same day at one server; otherwise nobody can tell."""
+    return pseudonym(_salt_of(clock.now().date()), caller_behind(_address(request)), prefix="A")
 
 
 def _address(request: HttpRequest) -> str:
@@ -32,17 +30,13 @@ def _address(request: HttpRequest) -> str:
     return address
 
 
-def _network(address: str) -> str:
-    """An IPv6 caller holds a whole network of 2^64 addresses: they count as one."""
-    try:
-        known = ip_address(address)
-    except ValueError:
-        return address
-    return str(ip_network((known, 64), strict=False)) if isinstance(known, IPv6Address) else str(known)
-
-
 def _salt_of(today: date) -> str:
-    global _salt
-    if _salt[0] != today:
-        _salt = (today, secrets.token_hex(16))
-    return _salt[1]
+    """In memory alone: when the day or the server is over, nobody can try addresses against the hashes that were kept.
+
+    Processes that begin a day together agree within the moment: each reads what was written last.
+    """
+    day = today.toordinal().to_bytes(8, "big")
+    if MEMORY[DAY] != day:
+        MEMORY[SALT] = secrets.token_bytes(32)
+        MEMORY[DAY] = day
+    return MEMORY[SALT].hex()

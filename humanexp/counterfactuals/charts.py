@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.figures import Column, Figure, Table, matrix_figure
+from analysis.figures import Column, Figure, Names, Table, matrix_figure
 from analysis.figures.table import Cell, estimate
 from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
 from humanexp.core.errors import existing
@@ -155,12 +155,11 @@ def _matrix(group: Group, entry: Transfer, title: str, rows: list[str]) -> Figur
             ]
         )
     return matrix_figure(
-        [_("clean originals"), *rows],
-        entry.tested,
+        Names([_("clean originals"), *rows]),
+        Names(entry.tested, _("tested")),
         shares,
         title=title,
         name="share",
-        x_label=_("tested"),
         description=f"{title}: {transfer_sentence(entry, clean)}",
         largest=1.0,
         details=details,

@@ -22,6 +22,8 @@ class SearchRun(Owned):
     classifier = models.CharField(max_length=300)
     generator = models.CharField(max_length=300)
     oracle = models.CharField(max_length=600)
+    #: python: runs code; only a search from the command line may name it
+    may_run_code = models.BooleanField(default=False)
     #: name of the model in tables
     model_name = models.CharField(max_length=80)
     budget = models.PositiveSmallIntegerField(default=10)

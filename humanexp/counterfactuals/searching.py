@@ -78,8 +78,7 @@ def search_settings(run: SearchRun) -> SearchSettings:
         greyscale=run.greyscale,
         fgsm=run.fgsm,
         device=run.device,
-        # python: runs code; only the command line, which leaves no account behind, may ask for it.
-        allow_code=run.created_by_id is None,
+        allow_code=run.may_run_code,
     )
 
 

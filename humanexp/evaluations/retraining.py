@@ -56,10 +56,11 @@ def describe(
     power: dict[str, float] | None = None,
     people_of: str = "",
     by: User | None = None,
+    owner: User | None = None,
 ) -> Retraining:
     """The row of a retraining that is about to start; refuses what cannot end well before anything is trained.
 
-    The very same while it is under way is the row that there is.
+    The very same while it is under way is the row that there is. `owner`: whose it is where no account asks.
     """
     spec = check_trainable(check_spec(spec) if by is None else check_safe(spec))
     for one in (stimulus_set, evaluation_set):
@@ -90,7 +91,7 @@ def describe(
         people_of=people_of,
         out=str(out.resolve()),
         lab_id=stimulus_set.lab_id,
-        created_by=by,
+        created_by=by or owner,
     )
     same = _under_way(row)
     if same is None:

@@ -27,7 +27,7 @@ class Action(TextChoices):
     CHECK = "check", _("run the pre-flight check")
     LAUNCH = "launch", _("launch, extend, set caps, write to participants")
     STOP = "stop", _("stop everything")
-    EVIDENCE = "evidence", _("see single submissions and worker ids")
+    EVIDENCE = "evidence", _("see single submissions, payments and worker ids")
     REVIEW = "review", _("decide whether sessions count")
     REJECT = "reject", _("reject a submission")
     PAY = "pay", _("pay")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import stat
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from humanexp.addresses import is_loopback
 
 #: Values that stand in examples and tutorials.
 _KNOWN_SECRETS = (
@@ -21,15 +22,6 @@ _KNOWN_SECRETS = (
 )
 _LEAST_LENGTH, _LEAST_VARIETY = 32, 10
 SIGN_UP_MODES = ("open", "invite", "closed")
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def problems(

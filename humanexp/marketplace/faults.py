@@ -18,6 +18,8 @@ class FaultKind(StrEnum):
     THROTTLE = "throttle"
     #: 500 ServiceFault; nothing is done.
     SERVICE_FAULT = "service_fault"
+    #: 400 InvalidParameterValue, whatever was asked for; nothing is done.
+    REFUSED = "refused"
     #: It is done, and the connection is cut instead of an answer.
     DROP_AFTER_COMMIT = "drop_after_commit"
     #: The connection is cut; nothing is done.

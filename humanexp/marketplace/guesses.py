@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from ipaddress import ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
+
+from humanexp.addresses import caller_behind
 
 _PER_NAME, _PER_ADDRESS = 10, 100
 _SECONDS = 900.0
@@ -23,11 +24,7 @@ def address_of(request: HttpRequest) -> str:
     address = str(request.META.get("REMOTE_ADDR", ""))
     if getattr(settings, "SECURE_PROXY_SSL_HEADER", None):
         address = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip() or address
-    try:
-        known = ip_address(address)
-    except ValueError:
-        return address
-    return str(ip_network((known, 64), strict=False)) if known.version == 6 else str(known)
+    return caller_behind(address)
 
 
 class _Guesses:

@@ -8,11 +8,10 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.deprecation import MiddlewareMixin
 
+from humanexp.addresses import is_loopback
 from humanexp.marketplace.errors import WorkRefused
 from humanexp.marketplace.views.answers import wants_json
 from humanexp.marketplace.views.refusals import refusal
-
-_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 class OneLoopbackName(MiddlewareMixin):
@@ -23,9 +22,9 @@ class OneLoopbackName(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if request.method == "GET" and request.path != "/healthz" and not wants_json(request):
-            host, canonical = request.get_host(), urlsplit(settings.MARKETPLACE_URL).netloc
-            names = (host.rpartition(":")[0] or host, canonical.rpartition(":")[0] or canonical)
-            if host != canonical and set(names) <= set(_LOOPBACK):
+            asked, canonical = urlsplit(f"//{request.get_host()}"), urlsplit(settings.MARKETPLACE_URL)
+            are_here = all(is_loopback(one.hostname or "") for one in (asked, canonical))
+            if asked.netloc != canonical.netloc and are_here:
                 return HttpResponseRedirect(f"{settings.MARKETPLACE_URL}{request.get_full_path()}")
         return None
 

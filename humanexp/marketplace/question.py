@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
+from humanexp.addresses import is_loopback
 from humanexp.marketplace.errors import InvalidParameterValue, XMLParseError
 from humanexp.marketplace.question_form import QuestionForm
 from humanexp.marketplace.xml_documents import SCHEMAS, Element, read_document
 
 _EXTERNAL_QUESTION = f"{{{SCHEMAS}/2006-07-14/ExternalQuestion.xsd}}"
 _HTML_QUESTION = f"{{{SCHEMAS}/2011-11-11/HTMLQuestion.xsd}}"
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _MAXIMUM_HEIGHT_PX = 10_000
 #: What a preview gets instead of an assignment.
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -84,7 +84,7 @@ def _check_address(url: str) -> None:
         host = parts.hostname
     except ValueError as err:
         raise InvalidParameterValue(f"Question: ExternalURL is no address: {err}.") from err
-    trial_run = parts.scheme == "http" and host in _LOOPBACK
+    trial_run = parts.scheme == "http" and is_loopback(host or "")
     if not host or not (parts.scheme == "https" or trial_run):
         raise InvalidParameterValue(
             "Question: ExternalURL must be an https address (http for this machine alone, to try a study out)."

@@ -16,6 +16,7 @@ from humanexp.recruitment import services
 def run_sync(progress: Progress) -> dict[str, Any]:
     """Ask every recruiter what has been submitted, and put right what was left in the outbox."""
     report = services.sync()
+    services.try_stops_again()
     sent = services.send()
     progress(1, 1, "; ".join(report.remarks + sent.remarks)[:300])
     return {"sync": asdict(report), "send": asdict(sent)}

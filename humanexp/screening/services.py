@@ -13,8 +13,10 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments import selectors as experiments
 from humanexp.experiments.models import Session, Study
+from humanexp.experiments.roles import Action
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import JobState
@@ -90,6 +92,7 @@ def judge_study(study: Study, *, rules: RuleSet | None = None, report: Report | 
 
 def judge_soon(*, study: Study, by: User) -> list[Verdict] | None:
     """Judge every complete session: at once where it takes a moment, else (None) by a job."""
+    members.check(by, Action.REVIEW, study)
     record(action="judge", subject=f"study:{study.slug}", study=study.slug, by=by)
     if selectors.finished_count(study) <= AT_ONCE:
         return judge_study(study)
@@ -187,6 +190,7 @@ def _says(verdict: Verdict, fields: Mapping[str, Any]) -> bool:
 @transaction.atomic
 def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -> Verdict:
     """Append a person's decision, with the rules' evidence beside it. Payment does not depend on it."""
+    members.check(by, Action.REVIEW, session.study)
     reason = written_reason.strip()
     if len(reason) < 10:
         raise InvalidRequest(
@@ -204,6 +208,7 @@ def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -
 @transaction.atomic
 def return_to_rules(*, session: Session, by: User | None = None) -> Verdict:
     """Take a person's decision back: the rules' verdict is appended again."""
+    members.check(by, Action.REVIEW, session.study)
     fields = _fields(session, rules_of(session.study))
     _note("return-to-rules", session, by)
     return append_verdict(session=session, **fields)

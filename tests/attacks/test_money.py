@@ -279,13 +279,14 @@ class TestPaidByHand:
         assert bonuses(other_side, his) == ["0.33"]
 
     def test_it_is_for_who_pays(self, differing: list[Assignment], study: Study) -> None:
-        viewer = User.objects.create_user("vera", password="x")
-        study.memberships.create(user=viewer, role="viewer")
-        client = Client()
-        client.force_login(viewer)
-        difference = Difference.objects.get()
-        assert b"$0.77" in client.get(self.address(difference)).content
-        assert client.post(self.address(difference), self.answer(difference, "explained")).status_code == 403
+        client, difference = Client(), Difference.objects.get()
+        for role, status in (("viewer", 403), ("reviewer", 200)):
+            user = User.objects.create_user(role)
+            study.memberships.create(user=user, role=role)
+            client.force_login(user)
+            page = client.get(self.address(difference))
+            assert page.status_code == status and (b"$0.77" in page.content) is (status == 200)
+            assert client.post(self.address(difference), self.answer(difference, "explained")).status_code == 403
         difference.refresh_from_db()
         assert difference.is_open
 

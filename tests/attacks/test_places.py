@@ -6,6 +6,7 @@ import secrets
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -247,6 +248,18 @@ class TestLink:
         assert home.open("panel-7").status_code == 409
         Session.objects.update(last_seen_at=experiments.clock.now() - 2 * experiments.SILENT_AFTER)
         assert home.open("panel-7").status_code == 201
+
+    def test_a_page_that_repeats_its_call_at_once_is_one_visitor(
+        self, link: Campaign, caller: Callable[..., Caller]
+    ) -> None:
+        """Nobody sent them with an id: the page's own key tells, also before its first call is answered."""
+        home = caller(link, "192.0.2.1")
+        with ThreadPoolExecutor(6) as pool:
+            replies = list(pool.map(lambda _: home.open(opening="a-key-of-the-page"), range(6)))
+        assert {reply.status_code for reply in replies} == {201}
+        assert Session.objects.count() == Assignment.objects.count() == 1
+        assert home.open(opening="another-key").status_code == 201 and Session.objects.count() == 2
+        assert home.open().status_code == 201 and Session.objects.count() == 3
 
     def test_a_class_of_thirty_behind_one_address_begins_at_once_and_twice(
         self, link: Campaign, caller: Callable[..., Caller]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,15 +11,19 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
+from django.utils import timezone
 
+from benchmarks.console import fill
 from humanexp.console.access import ACCESS, StudyAccess
 from humanexp.core.models import AuditEvent, User
 from humanexp.experiments import services
 from humanexp.experiments.members import may, members_of
-from humanexp.experiments.models import Study
+from humanexp.experiments.models import Session, Study
 from humanexp.experiments.roles import MAY, Action, Role
 from humanexp.experiments.selectors import visible_to
 from humanexp.jobs import services as jobs
+from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson, RejectionProposal
+from humanexp.screening.services import append_verdict
 from tests.experiments.conftest import configuration, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +42,7 @@ PAGES: dict[tuple[str, str], str] = {
     ("see", "see"): """
         console:overview experiments:count-again experiments:study-file experiments:live recruitment:price
         recruitment:monitor
-        recruitment:ledger recruitment:ledger-csv recruitment:answers screening:review screening:timing
+        recruitment:answers screening:review screening:timing
         screening:timing-certificate results:dashboard results:room results:panel results:card results:methods
         results:report_file results:table results:table_file results:figure_json results:figure_file
         results:sheet_file
@@ -70,7 +75,7 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:stop
     """,
     ("see", "pay"): """
-        recruitment:settle recruitment:difference
+        recruitment:settle
     """,
     ("see", "evidence"): """
         recruitment:sync
@@ -80,6 +85,10 @@ PAGES: dict[tuple[str, str], str] = {
     """,
     ("evidence", "evidence"): """
         recruitment:assignment recruitment:codes recruitment:exclusions recruitment:decide
+        recruitment:ledger recruitment:ledger-csv
+    """,
+    ("evidence", "pay"): """
+        recruitment:difference
     """,
     ("launch", "launch"): """
         recruitment:extend recruitment:change recruitment:limits recruitment:notify recruitment:exclusion
@@ -294,3 +303,59 @@ class TestMembers:
     def test_who_makes_a_study_owns_it(self, people: dict[str, User]) -> None:
         made = services.create_study(configuration=configuration(title="Another"), by=people["stranger"])
         assert made.memberships.get().user == people["stranger"]
+
+
+class TestViewers:
+    """They look at everything but single people, and take no payment away."""
+
+    @pytest.fixture
+    def filled(self) -> Study:
+        """People of whom some are paid, some rejected, and some wait for somebody's look."""
+        fill(30, User.objects.create_user("ada"))
+        study = Study.objects.get()
+        for role in ("viewer", "payer"):
+            study.memberships.create(user=User.objects.create_user(role), role=role)
+        rows = list(Assignment.objects.order_by("pk"))
+        states = {0: {"state": "submitted", "evidence": "unknown"}, 1: {"state": "rejected", "rejection_reason": "R"}}
+        late = timezone.now() - timedelta(days=9)
+        states |= {2: {"state": "returned"}, 3: {"state": "opened", "opened_at": late}}
+        for number, facts in states.items():
+            Assignment.objects.filter(pk=rows[number].pk).update(**facts)
+        Session.objects.filter(assignment__in=[rows[2].pk, rows[3].pk]).update(state="completed")
+        Payment.objects.filter(assignment=rows[4]).update(state="refused", last_error="no")
+        RejectionProposal.objects.create(assignment=rows[0], reason="The same person twice")
+        append_verdict(session=rows[5].session, accepted=False, written_reason="Fell asleep", rule_set="", evidence=[])
+        return study
+
+    def named(self, study: Study, page: str) -> list[str]:
+        """Codes of people and sessions, and what somebody wrote about one, that a page holds."""
+        codes = [
+            *study.family.participants.values_list("code", flat=True),
+            *study.sessions.values_list("code", flat=True),
+        ]
+        told = ["The same person twice", "Fell asleep", *RecruitedPerson.objects.values_list("worker_id", flat=True)]
+        return [one for one in (*codes, *told) if one in page]
+
+    @pytest.mark.parametrize(
+        "page", ["", "recruit/", "monitor/", "monitor/answers/", "review/", "review/?show=excluded"]
+    )
+    def test_see_no_single_person(self, filled: Study, client: Client, page: str) -> None:
+        address = f"/studies/{filled.slug}/{page}"
+        for headers in ({}, {"HX-Request": "true"}):
+            client.force_login(User.objects.get(username="viewer"))
+            reply = client.get(address, headers=headers)
+            assert reply.status_code == 200
+            assert self.named(filled, reply.content.decode()) == []
+            assert "/ledger/" not in reply.content.decode(), "a link that would be refused"
+            assert "?show=" not in reply.content.decode(), "a list that is not there"
+        client.force_login(User.objects.get(username="payer"))
+        reply = client.get(address)
+        assert bool(self.named(filled, reply.content.decode())) is (
+            page.startswith(("monitor/", "review")) and "answers" not in page
+        )
+
+    @pytest.mark.parametrize("page", ["ledger/", "ledger/ledger.csv", "ledger/differences/1/"])
+    def test_the_ledger_is_for_who_sees_single_people(self, filled: Study, client: Client, page: str) -> None:
+        for user, status in (("viewer", {403}), ("payer", {200, 404})):
+            client.force_login(User.objects.get(username=user))
+            assert client.get(f"/studies/{filled.slug}/monitor/{page}").status_code in status

@@ -83,13 +83,15 @@ def test_the_command_writes_a_network_that_loads_and_tells_what_it_brought(
     stimulus_set: StimulusSet, network: str, tmp_path: Path
 ) -> None:
     out, told = tmp_path / "robust.pt2", StringIO()
+    ada = User.objects.create_user("ada")
     call_command(
         *("retrain", "--stimuli=pets", f"--classifier={network}", f"--out={out}", "--epochs=2", "--batch=8"),
         *("--corruption=uniform_noise", "--power=200", "--overhead=1.5", "--carbon=0.1"),
+        "--owner=ada",
         stdout=told,
     )
     row = Retraining.objects.get()
-    assert row.completed_at is not None
+    assert row.completed_at is not None and row.created_by == ada
     again = load_classifier(f"export:{out}")
     assert again.labels == CATEGORIES
     report = row.report

@@ -154,17 +154,29 @@ def test_a_job_tells_what_it_refuses(order) -> None:
     assert done(job).state == JobState.FAILED and "no such checkpoint" in job.error
 
 
+def test_who_owns_a_search_of_the_command_line_takes_no_right_from_it(order) -> None:
+    """python: runs code. A form may not name it; a command may, whoever is to own the search."""
+    ada = User.objects.create_user("ada")
+    by_command, _job = services.create_search(**order(classifier="python:lab.networks:small"), owner=ada)
+    assert by_command.created_by == ada and search_settings(by_command).allow_code
+    by_form, _job = services.create_search(**order(name="form"), by=ada)
+    ada.delete()
+    by_form.refresh_from_db()
+    assert by_form.created_by is None and not search_settings(by_form).allow_code
+
+
 def test_the_command_searches_and_goes_on(source_set, tmp_path) -> None:
+    ada = User.objects.create_user("ada")
     arguments = {
         "images": "drawn", "classifier": CLEAN, "generator": "pixel:", "oracle": f"classifier:{ROBUST}", "pictures": 3,
-        "size_px": 64, "budget": 1, "json": tmp_path / "scores.json",
+        "size_px": 64, "budget": 1, "json": tmp_path / "scores.json", "owner": "ada",
     }  # fmt: skip
     said = StringIO()
     call_command("counterfactuals", **arguments, stdout=said)
     assert "drawn-clean: 3 pictures" in said.getvalue() and "OOR" in said.getvalue()
     assert json.loads((tmp_path / "scores.json").read_text())["pooled"]["n"] == 3
     call_command("counterfactuals", **arguments, stdout=said)
-    assert SearchRun.objects.count() == 1
+    assert SearchRun.objects.get().created_by == ada
     with pytest.raises(CommandError, match="no set of pictures 'none'"):
         call_command("counterfactuals", **{**arguments, "images": "none", "name": "x"})
     with pytest.raises(CommandError, match="budget"):

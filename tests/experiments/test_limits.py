@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from django.core import signing
@@ -19,6 +23,7 @@ from humanexp.experiments.services import auditing
 from tests.experiments.conftest import Tab, configuration, new_session
 
 RUN = "/api/v1/run/"
+ROOT = Path(__file__).parents[2]
 
 
 class HandClock:
@@ -259,13 +264,60 @@ def test_a_caller_is_told_apart_for_a_day(hand_clock, rf):
     assert caller_of(one) != today
 
 
+def test_callers_of_both_families_are_told_apart_alike(hand_clock, rf):
+    """Where one socket hears both, an IPv4 caller comes in the clothes of IPv6."""
+    plain, mapped, other = (
+        caller_of(rf.get("/", REMOTE_ADDR=address)) for address in ("10.0.0.1", "::ffff:10.0.0.1", "::ffff:10.0.0.2")
+    )
+    assert plain == mapped != other
+    one, same, far = (caller_of(rf.get("/", REMOTE_ADDR=a)) for a in ("2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"))
+    assert one == same != far
+
+
+#: As gunicorn does: it reads its settings, forks, and each process loads the application.
+FORKED = """
+import os, types
+import humanexp.serving
+child = os.fork()
+import django
+django.setup()
+from django.test import RequestFactory
+from humanexp.core.callers import caller_of
+from humanexp.recruitment.services.openings import BEGUN
+request, campaign = RequestFactory().get("/", REMOTE_ADDR="10.0.0.1"), types.SimpleNamespace(pk=7)
+if child == 0:
+    BEGUN.add(caller_of(request), campaign, 12)
+    os._exit(0)
+os.waitpid(child, 0)
+assert BEGUN.of(caller_of(request), campaign) == {12}
+BEGUN.add(caller_of(request), campaign, 13)
+BEGUN.forget([12, 14])
+assert BEGUN.of(caller_of(request), campaign) == {13}
+assert not BEGUN.of(caller_of(request), types.SimpleNamespace(pk=8))
+"""
+
+
+def test_web_processes_of_one_server_know_the_same_callers_and_their_openings(tmp_path):
+    """Each call may come to another process: a limit that each keeps for itself is no limit."""
+    places = {"DJANGO_SETTINGS_MODULE": "humanexp.settings", "MEDIA_ROOT": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED],
+        cwd=ROOT,
+        env={**os.environ, **places},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.django_db
 def test_the_salt_of_the_day_is_stored_nowhere(rf, settings):
     """Who has the keys and the table still cannot try all addresses: the salt was random, and is gone."""
     code = caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1"))
     for key in (settings.SECRET_KEY, pseudonym_key()):
         assert code != pseudonym(key, "10.0.0.1", prefix="A")
-    callers._salt = (None, "")  # as when the process starts again
+    callers.MEMORY[callers.DAY] = bytes(8)  # as when the server starts again
     assert caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1")) != code
 
 

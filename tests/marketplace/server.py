@@ -157,7 +157,7 @@ class MarketplaceServer:
         self._control("POST", "clock", {"advance_seconds": seconds})
 
     def arm(self, operation: str, kind: str, times: int = 1, seconds: float = 1.0, share: float = 1.0) -> None:
-        """A fault: throttle, service_fault, drop_before, drop_after_commit, delay, expired_key or stale."""
+        """A fault, of a kind that docs/marketplace.md names."""
         fault = {"operation": operation, "kind": kind, "times": times, "seconds": seconds, "share": share}
         self._control("POST", "faults", fault)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.marketplace.exposure import is_loopback, problems
+from humanexp.marketplace.exposure import problems
 from tests.marketplace.server import MarketplaceServer
 
 GOOD: dict[str, Any] = {
@@ -54,14 +54,6 @@ def test_a_key_file_that_others_can_read(tmp_path: Path) -> None:
 def test_behind_a_published_port_of_this_machine() -> None:
     """A container listens on every address; people still come by localhost."""
     assert problems(**{**GOOD, "public_url": "http://localhost:8001"}) == []
-
-
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False), ("lab.org", False)],  # noqa: S104
-)
-def test_loopback(host: str, expected: bool) -> None:
-    assert is_loopback(host) is expected
 
 
 def test_the_process_does_not_start(tmp_path: Path) -> None:

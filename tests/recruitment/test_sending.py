@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from humanexp.core import clock
 from humanexp.core.errors import CapExceeded, IllegalTransition
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import selectors, services
+from humanexp.recruitment.handlers import run_sync
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Pause, Payment, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.services import counting, sending
@@ -317,6 +319,51 @@ class TestStopping:
         marketplace.arm("UpdateExpirationForHIT", fault)
         send()
         send()
+        campaign.refresh_from_db()
+        assert campaign.state == "stopped"
+
+    def test_a_refused_stop_is_told_and_tried_again_and_nothing_else_is_done_twice(
+        self, marketplace: MarketplaceServer, launch: Launch, new_worker: NewWorker, other_side: Any
+    ) -> None:
+        campaign = launch(assignments=3, assignments_per_hit=1)
+        paid = submitted(campaign, new_worker)[0]
+        services.settle(study=campaign.study)
+        services.stop(study=campaign.study)
+        marketplace.arm("UpdateExpirationForHIT", "refused", times=3)
+        assert send().refused == 3
+        campaign.refresh_from_db()
+        assert campaign.state == "stopping"  # people can still take two of its places
+        marketplace.arm("UpdateExpirationForHIT", "refused", times=1)
+        run_sync(progress=lambda *_: None)
+        campaign.refresh_from_db()
+        [told] = [one for one in selectors.attention(campaign.study) if one.kind == "open-hit"]
+        assert (campaign.state, told.count, told.tone) == ("stopping", 1, "bad")
+        assert "Somebody can still take" in told.text and "every minute" in told.resolution
+        run_sync(progress=lambda *_: None)
+        campaign.refresh_from_db()
+        assert campaign.state == "stopped"
+        assert not [one for one in selectors.attention(campaign.study) if one.kind == "open-hit"]
+        found = hits_titled(other_side, campaign)
+        assert [hit["HITStatus"] for hit in found] == ["Reviewable"] * 3
+        rewards = Payment.objects.get(assignment=paid)
+        assert (rewards.state, rewards.attempts) == (WriteState.CONFIRMED, 1)
+        creations = HitWrite.objects.filter(kind="create")
+        assert set(creations.values_list("state", "attempts")) == {(WriteState.CONFIRMED, 1)}
+
+    def test_a_hit_that_somebody_ended_by_hand_needs_no_stop_any_more(
+        self, marketplace: MarketplaceServer, launch: Launch, other_side: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        campaign = launch()
+        services.stop(study=campaign.study)
+        marketplace.arm("UpdateExpirationForHIT", "refused")
+        send()
+        hit_id = campaign.hits.get().hit_id
+        other_side.update_expiration_for_hit(HITId=hit_id, ExpireAt=datetime(2015, 1, 1))
+        # the marketplace's clock may have been moved ahead of ours
+        ended = other_side.get_hit(HITId=hit_id)["HIT"]["Expiration"]
+        monkeypatch.setattr(clock, "system_clock", SimpleNamespace(now=lambda: max(ended, timezone.now())))
+        marketplace.arm("UpdateExpirationForHIT", "refused")
+        run_sync(progress=lambda *_: None)
         campaign.refresh_from_db()
         assert campaign.state == "stopped"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from smtplib import SMTPException
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.mail import get_connection
 
+from humanexp.addresses import is_loopback
 from humanexp.console.examination.finding import Finding, question
 from humanexp.experiments import selectors as experiments
 from humanexp.jobs import selectors as jobs
@@ -36,7 +36,7 @@ def job_runner() -> Finding:
 @question("Address")
 def address() -> Finding:
     public = urlsplit(settings.PUBLIC_URL)
-    if public.scheme == "https" or _is_loopback(public.hostname or ""):
+    if public.scheme == "https" or is_loopback(public.hostname or ""):
         return Finding(subject="Address", state="ok", detail=settings.PUBLIC_URL)
     return Finding(
         subject="Address",
@@ -44,15 +44,6 @@ def address() -> Finding:
         detail=f"{settings.PUBLIC_URL} is open to others without TLS: passwords and answers can be read on their way",
         remedy="put a TLS proxy in front and set PUBLIC_URL=https://...",
     )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @question("Mail")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 
 import requests
 from django.conf import settings
@@ -11,7 +12,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from humanexp.console.preflight.line import Launch, Line, bad, check, good, is_loopback, warn
+from humanexp.addresses import is_loopback
+from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
 from humanexp.core import clock
 from humanexp.recruitment import frames, rehearsal
 from humanexp.recruitment.models import Campaign
@@ -33,7 +35,7 @@ def address(launch: Launch) -> Line:
         return bad(_("%(url)s is not https: answers would travel in the clear.") % {"url": url}, remedy)
     if launch.is_link:
         return warn(_("%(url)s can be opened on this machine alone.") % {"url": url}, remedy)
-    if not is_loopback(settings.MARKETPLACE_URL):
+    if not is_loopback(urlsplit(settings.MARKETPLACE_URL).hostname or ""):
         detail = _("The marketplace is elsewhere, and %(url)s can be opened on this machine alone.")
         return bad(detail % {"url": url}, remedy)
     return good(_("Study and marketplace are both on this machine: a rehearsal."))

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.utils.functional import Promise
 
 from analysis.spec.study import StudyConfiguration
+from humanexp.addresses import is_loopback
 from humanexp.console.models import Tone
 from humanexp.core.models import User
 from humanexp.experiments import selectors as experiments
@@ -61,7 +62,7 @@ class Launch:
     @property
     def is_at_home(self) -> bool:
         """The platform answers on this machine alone."""
-        return is_loopback(settings.PUBLIC_URL)
+        return is_loopback(urlsplit(settings.PUBLIC_URL).hostname or "")
 
     @property
     def recruiter_address(self) -> str:
@@ -121,8 +122,3 @@ def bad(detail: str, remedy: str, *, url: str = "", action: str = "") -> Line:
 
 def as_stored(entry: Check, line: Line) -> dict[str, str]:
     return {"key": entry.key, "title": str(entry.title), **dataclasses.asdict(line), "tone": str(line.tone)}
-
-
-def is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")

@@ -17,11 +17,17 @@ def account(username: str) -> User:
 
 def account_called(username: str) -> User:
     """An active account by its name."""
-    user = User.objects.filter(username=username.strip(), is_active=True).first()
+    name = username.strip()
+    user = User.objects.filter(username=name).first()
     if user is None:
         raise InvalidRequest(
-            f"Nobody here has an account {username.strip()!r}. An administrator makes one: manage.py user add NAME.",
+            f"Nobody here has an account {name!r}. An administrator makes one: manage.py user add NAME.",
             fields={"username": "No such account."},
+        )
+    if not user.is_active:
+        raise InvalidRequest(
+            f"The account {name!r} is closed. An administrator opens it again: manage.py user enable {name}.",
+            fields={"username": "This account is closed."},
         )
     return user
 
@@ -31,11 +37,6 @@ def user_of(request: HttpRequest) -> User:
     if not isinstance(request.user, User):
         raise NotAllowed
     return request.user
-
-
-def owner_called(username: str) -> User | None:
-    """Whom a command names as the owner of what it makes; nobody where it names nobody."""
-    return account_called(username) if username else None
 
 
 def accounts() -> list[User]:

@@ -32,16 +32,19 @@ RESERVE = 8
 FEWEST_JUDGED = 4
 
 
-def create_search(*, run: SearchRun, pictures: int = 0, by: User | None = None) -> tuple[SearchRun, Job]:
+def create_search(
+    *, run: SearchRun, pictures: int = 0, by: User | None = None, owner: User | None = None
+) -> tuple[SearchRun, Job]:
     """Store a search that was described and queue its job; refused before anything is written.
 
-    `pictures`: originals, even over categories; 0 for as many as possible.
+    `pictures`: originals, even over categories; 0 for as many as possible. `owner`: whose it is where no account asks;
+    what the command line may ask for goes beyond what accounts may.
     """
     ownership.check(by, Right.READ, run.source_set)
     _check_described(run, pictures, is_form=by is not None)
     images = _originals(run, pictures)
     run.model_name = run.model_name or default_model_name(run.classifier)
-    run.lab_id, run.created_by = run.source_set.lab_id, by
+    run.lab_id, run.created_by, run.may_run_code = run.source_set.lab_id, by or owner, by is None
     with transaction.atomic():
         run.save()
         Counterfactual.objects.bulk_create(

@@ -120,9 +120,9 @@ class Session(models.Model):
                 fields=["study", "state", "is_verified", "qualified", "holds_slot", "blocks_digest"],
                 name="session_standing",
             ),
-            models.Index(fields=["study", "opened_at", "state"], name="session_opened"),
+            models.Index(fields=["study", "opened_at", "state", "is_verified"], name="session_opened"),
             # the few that have not ended stand first
-            models.Index(fields=["study", "completed_at", "state"], name="session_completed"),
+            models.Index(fields=["study", "completed_at", "state", "is_verified"], name="session_completed"),
             models.Index(
                 fields=["study", "id", "state", "is_verified", "cursor", "completed_at"],
                 condition=Q(completed_at__isnull=False),

@@ -8,13 +8,15 @@ from humanexp.core.accounts.selectors import account_called
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.experiments.members import check
 from humanexp.experiments.models import Study, StudyMembership
-from humanexp.experiments.roles import Role
+from humanexp.experiments.roles import Action, Role
 
 
 @transaction.atomic
 def invite(*, study: Study, username: str, role: str, by: User) -> StudyMembership:
     """Give somebody with an account a role in the study."""
+    check(by, Action.MEMBERS, study)
     user = account_called(username)
     if StudyMembership.objects.filter(study=study, user=user).exists():
         raise InvalidRequest(
@@ -29,6 +31,7 @@ def invite(*, study: Study, username: str, role: str, by: User) -> StudyMembersh
 def change_role(*, member: StudyMembership, role: str, by: User) -> StudyMembership:
     """Give a member another role; refused for the last owner."""
     member = StudyMembership.objects.select_for_update().select_related("study", "user").get(pk=member.pk)
+    check(by, Action.MEMBERS, member.study)
     before, wanted = member.role, _known(role)
     if before == wanted:
         return member
@@ -43,6 +46,7 @@ def change_role(*, member: StudyMembership, role: str, by: User) -> StudyMembers
 def remove(*, member: StudyMembership, by: User) -> None:
     """End somebody's part in the study; refused for the last owner."""
     member = StudyMembership.objects.select_for_update().select_related("study", "user").get(pk=member.pk)
+    check(by, Action.MEMBERS, member.study)
     _keep_an_owner(member)
     _record("member-remove", member, by, role=member.role)
     member.delete()

@@ -10,9 +10,11 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments.models import PowerEstimate, Study
 from humanexp.experiments.power.question import PowerQuestion, planned_study
 from humanexp.experiments.power.reading import POWER, power_job, subject_of
+from humanexp.experiments.roles import Action
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 
@@ -25,6 +27,7 @@ Report = Callable[[int, int, str], None]
 @transaction.atomic
 def request_power(*, study: Study, question: PowerQuestion, by: User | None = None) -> tuple[PowerEstimate, Job]:
     """Ask what the design could show; the very same asked again while it is simulated is the job that there is."""
+    members.check(by, Action.DESIGN, study)
     planned = planned_study(study, question)
     job = power_job(study)
     if job is not None and not job.is_finished:

@@ -8,6 +8,7 @@ from analysis.spec.study import StudyConfiguration
 from humanexp.core.audit import record
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
+from humanexp.experiments import members
 from humanexp.experiments.members import studies_with
 from humanexp.experiments.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
 from humanexp.experiments.plans import make_plan, rule_set_of, store_plan
@@ -68,6 +69,7 @@ def _check_family(slug: str, by: User | None) -> None:
 
 def revise_study(*, study: Study, configuration: StudyConfiguration, by: User | None = None) -> Study:
     """Replace the configuration of a study that nobody has taken part in yet, and that nobody is invited to."""
+    members.check(by, Action.DESIGN, study)
     _refuse_frozen(study)
     if (configuration.slug, configuration.family) != (study.slug, study.family.slug):
         raise InputRefused("A revision keeps slug and family; create another study instead.")

@@ -12,9 +12,9 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from humanexp.addresses import is_loopback
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import InvalidParameterValue
-from humanexp.marketplace.exposure import is_loopback
 from humanexp.marketplace.faults import ANY_OPERATION, EXTERNAL_SUBMIT, FAULTS, Fault, FaultKind
 from humanexp.marketplace.protocol.service import operation_names
 from humanexp.marketplace.services.clock import advance

@@ -18,7 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from humanexp.marketplace import clock
-from humanexp.marketplace.errors import ProtocolError, RequestError, UnrecognizedClient
+from humanexp.marketplace.errors import InvalidParameterValue, ProtocolError, RequestError, UnrecognizedClient
 from humanexp.marketplace.faults import FAULTS, Fault, FaultKind
 from humanexp.marketplace.models import Requester
 from humanexp.marketplace.protocol import requests, responses, service
@@ -122,6 +122,9 @@ def _fault_before(fault: Fault | None) -> HttpResponse | None:
             return _json({"__type": "ThrottlingException", "message": "Rate exceeded"}, status=400)
         case FaultKind.SERVICE_FAULT:
             return _refusal("ServiceFault", "Service fault.", "AWS.ServiceFault", status=500, at=timezone.now())
+        case FaultKind.REFUSED:
+            err = InvalidParameterValue()
+            return _refusal("RequestError", err.message, err.turk_error_code, status=400, at=timezone.now())
         case FaultKind.EXPIRED_KEY:
             return _json(
                 {

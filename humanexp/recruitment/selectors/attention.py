@@ -52,8 +52,8 @@ class Attention:
 
     text: str
     tone: str = "warn"
-    #: damaged-picture, keys, not-asked, ledger, money, cut-hit, refused-payment, stuck-payment, removal, proposal,
-    #: other-worker, extra, unmatched, not-submitted, taken-over, notice
+    #: damaged-picture, keys, not-asked, ledger, money, cut-hit, open-hit, refused-payment, stuck-payment, removal,
+    #: proposal, other-worker, extra, unmatched, not-submitted, taken-over, notice
     kind: str = ""
     resolution: str = ""
     #: of the payment, the assignment or the HIT, by kind
@@ -277,10 +277,14 @@ def _left_open(found: Disposal) -> Iterator[str]:
 
 def _hits(study: Study) -> Iterator[Attention]:
     writes = HitWrite.objects.filter(hit__campaign__study=study).select_related("hit")
-    if not writes.filter(state__in=(WriteState.REFUSED, WriteState.SENDING)).exists():
-        return  # hardly ever is there any: one question in the place of two
+    ends = Q(kind=HitWriteKind.EXPIRE)
+    in_trouble = Q(state__in=(WriteState.REFUSED, WriteState.SENDING)) | ends & Q(state=WriteState.PLANNED)
+    if not writes.filter(in_trouble).exists():
+        return  # hardly ever is there any: one question in the place of three
+    yield from _not_ended(writes.filter(in_trouble & ends).exclude(last_error=""))
+    writes = writes.exclude(ends)
     # A HIT that was stopped before it was sent is refused on purpose.
-    refused = writes.filter(state=WriteState.REFUSED, hit__campaign__state="live").exclude(kind=HitWriteKind.EXPIRE)
+    refused = writes.filter(state=WriteState.REFUSED, hit__campaign__state="live")
     for write in refused[:MOST]:
         yield Attention(
             text=f"{write.hit}: {write.last_error}",
@@ -296,6 +300,30 @@ def _hits(study: Study) -> Iterator[Attention]:
             kind="cut-hit",
             resolution=_("The recruiter is asked before anything is sent again; people may be at work on it already."),
             subject_pk=write.hit_id,
+        )
+
+
+def _not_ended(stops: QuerySet[HitWrite]) -> Iterator[Attention]:
+    """HITs of stopped campaigns that the recruiter still shows, as far as anybody knows."""
+    first, count = stops.first(), stops.count()
+    if first is not None:
+        yield Attention(
+            text=ngettext(
+                "Somebody can still take the places of %(count)d HIT that was stopped: the recruiter has not ended it "
+                "(%(error)s)",
+                "Somebody can still take the places of %(count)d HITs that were stopped: the recruiter has not ended "
+                "them (%(error)s)",
+                count,
+            )
+            % {"count": count, "error": first.last_error},
+            tone="bad",
+            kind="open-hit",
+            resolution=_(
+                "It is asked again every minute. If it goes on, end the HIT on the recruiter's own page; that is "
+                "noticed here."
+            ),
+            subject_pk=first.hit_id,
+            count=count,
         )
 
 

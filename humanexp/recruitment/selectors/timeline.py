@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from humanexp.core import clock
+from humanexp.experiments.counting import counting
 from humanexp.experiments.models import Session, SessionState, Study
 
 
@@ -20,9 +21,16 @@ class OpenedBin:
 
 
 def sessions_over_time(study: Study, *, bins: int = 24) -> list[OpenedBin]:
-    """Begun and finished sessions in equal stretches, from the first one to now."""
-    sessions = Session.objects.filter(study=study).exclude(state=SessionState.WITHDRAWN)
-    start = sessions.order_by("opened_at").values_list("opened_at", flat=True).first()
+    """Begun and finished sessions that count, in equal stretches, from the first one to now.
+
+    Whoever recruits by name lists a session with its submission: from then on it stands here, where it began.
+    """
+    start = (
+        Session.objects.filter(counting(), study=study)
+        .order_by("opened_at")
+        .values_list("opened_at", flat=True)
+        .first()
+    )
     if start is None:
         return []
     width = max((clock.now() - start) / bins, timedelta(minutes=1))
@@ -42,14 +50,14 @@ def _counted(study: Study, moment: str, starts: Sequence[datetime]) -> list[int]
     """
     table, column = Session._meta.db_table, connection.ops.quote_name(moment)
     statement = (
-        f"SELECT COUNT(*) FROM {table} WHERE study_id = %s AND state <> %s "  # noqa: S608  names of ours
+        f"SELECT COUNT(*) FROM {table} WHERE study_id = %s AND state <> %s AND is_verified = %s "  # noqa: S608  names
         f"AND {column} >= %s AND {column} < %s"
     )
     counts = []
     with connection.cursor() as cursor:
         for start, end in zip([_EARLIEST, *starts[1:]], [*starts[1:], _LATEST], strict=True):
             ends = [connection.ops.adapt_datetimefield_value(at) for at in (start, end)]
-            cursor.execute(statement, [study.pk, SessionState.WITHDRAWN.value, *ends])
+            cursor.execute(statement, [study.pk, SessionState.WITHDRAWN.value, True, *ends])
             counts.append(cursor.fetchone()[0])
     return counts
 

@@ -7,7 +7,7 @@ from humanexp.recruitment.services.compensating import compensate
 from humanexp.recruitment.services.deleting import delete_participant
 from humanexp.recruitment.services.entering import enter, new_handoff
 from humanexp.recruitment.services.extending import Extension, extend, prolong, quote_extension, stop, stop_campaign
-from humanexp.recruitment.services.hits import retry_hit
+from humanexp.recruitment.services.hits import retry_hit, try_stops_again
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
@@ -78,4 +78,5 @@ __all__ = [
     "top_up",
     "try_again",
     "try_keys_again",
+    "try_stops_again",
 ]

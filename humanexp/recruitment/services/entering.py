@@ -10,6 +10,8 @@ from django.db import transaction
 
 from humanexp.core import clock
 from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
+from humanexp.core.fingerprints import pseudonym_key
+from humanexp.core.keys import pseudonym
 from humanexp.experiments import selectors as experiment_selectors
 from humanexp.experiments import services as experiments
 from humanexp.experiments.models import Population, Session, SessionState
@@ -116,7 +118,12 @@ def _visitor(campaign: Campaign, proof: Proof) -> str:
     known, session = opened_by(campaign=campaign, opening=proof.opening), session_behind(proof.secret)
     if known is None and session is not None:
         known = campaign.assignments_taken.filter(session=session).select_related("person").first()
-    return known.person.worker_id if known and known.person else VISITOR + secrets.token_urlsafe(24)
+    if known is not None and known.person is not None:
+        return known.person.worker_id
+    if known is not None or not proof.opening:
+        return VISITOR + secrets.token_urlsafe(24)
+    # A page that repeats its call before the first one is answered is the same visitor.
+    return VISITOR + pseudonym(pseudonym_key(), "visitor", campaign.entry, proof.opening, prefix="V", length=24)
 
 
 def _lock(person: RecruitedPerson) -> RecruitedPerson:

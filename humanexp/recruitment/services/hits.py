@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from datetime import datetime
 
 from django.db import transaction
 
 from humanexp.core.audit import record
-from humanexp.core.errors import Conflict
+from humanexp.core.errors import Conflict, IllegalTransition
 from humanexp.core.models import User
 from humanexp.experiments import members
 from humanexp.experiments.roles import Action
@@ -68,6 +69,16 @@ def retry_hit(*, hit: Hit, by: User) -> HitWrite:
     record(action="retry-hit", subject=f"hitwrite:{write.pk}", study=hit.campaign.study.slug, by=by)
     request_sending(environment=hit.environment)
     return write
+
+
+def try_stops_again() -> None:
+    """Have refused stops sent with the next round: until the recruiter takes one, people can take the HIT's places.
+
+    A HIT ends once, however often that is asked for.
+    """
+    for write in HitWrite.objects.filter(kind=HitWriteKind.EXPIRE, state=WriteState.REFUSED):
+        with suppress(IllegalTransition):  # another round has taken it up in this very moment
+            advance(write, WriteState.PLANNED)
 
 
 def _plan(hit: Hit, kind: HitWriteKind, by: User | None, **facts: object) -> HitWrite:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Iterable
+from hashlib import sha256
 from math import ceil
-from threading import Lock
 
+import numpy as np
+
+from humanexp.common_memory import MEMORY, ROWS, ROWS_AT
 from humanexp.core.errors import TooManyOpenings
 from humanexp.core.limits import Allowance
 from humanexp.experiments import selectors as experiments
@@ -18,36 +21,36 @@ OPENINGS = Allowance(per_s=0.1, burst=60)
 SHARE, CLASS = 0.5, 30
 #: When to come again: some of these sessions will be finished by then, or have given up.
 WAIT_S = 60.0
-#: Callers that are remembered.
-KEPT = 10_000
 
 
 class _Begun:
-    """Sessions by who opened them, in the memory of one process: nobody's address is kept with a session."""
+    """Sessions by who opened them, in the memory of the web processes: nobody's address is kept with a session.
+
+    Each session has a row of its own, so that no two processes write the same; far newer ones take its place.
+    """
 
     def __init__(self) -> None:
-        self._sessions: OrderedDict[tuple[str, int], set[int]] = OrderedDict()
-        self._lock = Lock()
+        self._rows = np.frombuffer(MEMORY, dtype=np.uint64, offset=ROWS_AT).reshape(ROWS, 2)
 
     def of(self, caller: str, campaign: Campaign) -> set[int]:
-        with self._lock:
-            return set(self._sessions.get((caller, campaign.pk), ()))
-
-    def keep(self, caller: str, campaign: Campaign, sessions: set[int]) -> None:
-        with self._lock:
-            self._sessions[caller, campaign.pk] = sessions
-            self._sessions.move_to_end((caller, campaign.pk))
+        return {int(session) for session in self._rows[self._rows[:, 0] == _key(caller, campaign), 1]}
 
     def add(self, caller: str, campaign: Campaign, session: int) -> None:
-        with self._lock:
-            self._sessions.setdefault((caller, campaign.pk), set()).add(session)
-            self._sessions.move_to_end((caller, campaign.pk))
-            while len(self._sessions) > KEPT:
-                self._sessions.popitem(last=False)
+        self._rows[session % ROWS] = (_key(caller, campaign), session)
+
+    def forget(self, sessions: Iterable[int]) -> None:
+        for session in sessions:
+            row = self._rows[session % ROWS]
+            if row[1] == session:
+                row[:] = 0
 
     def clear(self) -> None:
-        with self._lock:
-            self._sessions.clear()
+        self._rows[:] = 0
+
+
+def _key(caller: str, campaign: Campaign) -> np.uint64:
+    digest = sha256(f"{caller} {campaign.pk}".encode()).digest()
+    return np.uint64(int.from_bytes(digest[:8], "big") | 1)  # an empty row is 0
 
 
 BEGUN = _Begun()
@@ -63,6 +66,6 @@ def check_opening(*, campaign: Campaign, caller: str) -> None:
     if not campaign.is_link or len(begun) < CLASS:
         return
     under_way = set(experiments.under_way(begun).values_list("pk", flat=True))
-    BEGUN.keep(caller, campaign, under_way)
+    BEGUN.forget(begun - under_way)
     if len(under_way) >= max(CLASS, ceil(SHARE * campaign.assignments)):
         raise TooManyOpenings(retry_after_s=WAIT_S)

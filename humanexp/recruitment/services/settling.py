@@ -240,7 +240,8 @@ def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, 
 @transaction.atomic
 def exclude_but_pay(*, session: Session, written_reason: str, by: User) -> Payment:
     """The session does not count in the analysis, and its person is paid like everybody else."""
-    members.check(by, Action.REVIEW, session.study)
+    for action in (Action.REVIEW, Action.PAY):
+        members.check(by, action, session.study)
     assignment = Assignment.objects.filter(session=session).first()
     if assignment is None:
         raise Conflict("No submission belongs to this session, so there is nothing to pay.")

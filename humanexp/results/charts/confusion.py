@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.figures import Column, Table, matrix_figure
+from analysis.figures import Column, Names, Table, matrix_figure
 from analysis.findings.model import HUMANS, Confusion, Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
@@ -45,13 +45,11 @@ def _build(findings: Findings, key: str) -> Chart:
         key=key,
         title=_("What is answered instead"),
         figure=matrix_figure(
-            rows,
-            columns,
+            Names(rows, "picture"),
+            Names(columns, "answer"),
             shares,
             title=title,
             name="share",
-            x_label="answer",
-            y_label="picture",
             description=f"{title}: {right} of {total} answers lie on the diagonal.",
             largest=1.0,
             details=[

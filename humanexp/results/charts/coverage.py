@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.figures import Column, Table, matrix_figure
+from analysis.figures import Column, Names, Table, matrix_figure
 from analysis.findings.model import Curve, Findings
 from humanexp.results.charts import words
 from humanexp.results.charts.chart import Chart, Choice, Family
@@ -37,12 +37,11 @@ def _build(findings: Findings, key: str) -> Chart:
     empty = sum(count == 0 for row in counts.values() for count in row)
     thin = sum(0 < count < THIN for row in counts.values() for count in row)
     figure = matrix_figure(
-        list(counts),
-        [f"{number / N_BINS:g}" for number in range(N_BINS)],
+        Names(list(counts)),
+        Names([f"{number / N_BINS:g}" for number in range(N_BINS)], "visual change Δv", range(0, N_BINS, 8)),
         [[count or None for count in row] for row in counts.values()],
         title="Answers in bins of visual change",
         name="answers",
-        x_label="visual change Δv",
         description=f"Answers by corruption and bin: {empty} bins are empty, {thin} hold fewer than {THIN}.",
         largest=float(max(max(row) for row in counts.values())),
         details=[
@@ -52,7 +51,6 @@ def _build(findings: Findings, key: str) -> Chart:
             ]
             for name, row in counts.items()
         ],
-        ticks=range(0, N_BINS, 8),
         notes=(f"{N_BINS} bins; white: no answer; darker: more, up to {max(max(row) for row in counts.values())}.",),
     )
     return Chart(

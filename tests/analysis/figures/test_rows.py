@@ -14,6 +14,7 @@ from analysis.figures import (
     Estimates,
     Figure,
     IndexRow,
+    Names,
     Observer,
     Pair,
     TimeBin,
@@ -107,16 +108,14 @@ def test_colours_between_the_steps_are_mixed_and_texts_readable() -> None:
 
 def test_a_matrix_names_only_the_columns_that_are_asked_for(tmp_path: Path) -> None:
     figure = matrix_figure(
-        ["blur"],
-        ["0", "0.5", "1"],
+        Names(["blur"]),
+        Names(["0", "0.5", "1"], "Δv", (0, 2)),
         [[1.0, None, 3.0]],
         title="Answers",
         name="answers",
-        x_label="Δv",
         description="",
         largest=3.0,
         details=[["one", "", "three"]],
-        ticks=(0, 2),
     )
     assert figure.to_plotly()["layout"]["xaxis"]["ticktext"] == ["0", "1"]
     assert [tick.get_text() for tick in draw(figure).axes[0].get_xticklabels()] == ["0", "1"]

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -64,8 +67,8 @@ def wide_table() -> Table:
         *(Column(f"e{k}", label, "estimate") for k, label in enumerate(("HMRI", "MRSI", "Mean on the measured range"))),
         *(Column(f"n{k}", "Extrapolated share", "number") for k in range(6)),
     )
-    estimate = (0.8123, 0.7004, 0.9001)
-    return Table("wide", "Wide", columns, tuple((f"efficientnet_b{k}", *[estimate] * 3, *[0.25] * 6) for k in range(3)))
+    rows = [(f"efficientnet_b{k}", *[(0.8123 - k / 100, 0.7004, 0.9001)] * 3, *[0.25 + k] * 6) for k in range(3)]
+    return Table("wide", "Wide", columns, tuple(rows))
 
 
 def test_a_wide_table_is_split_to_fit_a_column_in_real_letters() -> None:
@@ -92,4 +95,26 @@ def test_a_wide_table_is_split_to_fit_a_column_in_real_letters() -> None:
 def test_a_narrow_table_stays_whole_and_a_long_text_is_folded() -> None:
     assert table(("net", (0.5, 0.4, 0.6), 3)).to_latex().count(r"\begin{tabular}") == 1
     words = Table("w", "W", (Column("a", "What"), Column("b", "Why")), (("word " * 30, "short"),))
-    assert r"\begin{tabular}{p{110pt}l}" in words.to_latex()
+    assert r"\begin{tabular}{>{\raggedright\arraybackslash}p{110pt}l}" in words.to_latex()
+
+
+def test_texts_are_folded_sooner_where_the_names_of_rows_leave_no_room() -> None:
+    """Two names of 30 letters take 250 pt unfolded: nothing else would fit a column of 252 pt."""
+    columns = (Column("a", "Model"), Column("b", "Corruption"), Column("c", "Verdict"), Column("n", "Empty", "number"))
+    found = Table("t", "T", columns, (("m" * 8 + " name" * 5, "some corruption of this name", "undecided " * 9, None),))
+    text = found.to_latex()
+    assert text.count(r"\begin{tabular}") == 1 and "Empty" not in text
+    folds = [float(one.split("pt}")[0]) for one in text.split("p{")[1:]]
+    assert len(folds) == 3 and sum(folds) + 3 * 6 <= 252
+
+
+def test_latex_compiles_where_there_is_an_engine(tmp_path: Path) -> None:
+    engine = shutil.which("pdflatex")
+    if engine is None:
+        pytest.skip("no pdflatex on this machine")
+    body = wide_table().to_latex() + table(("net_1", (-0.0004, -0.25, 0.4), 12345)).to_latex()
+    head = "\\documentclass{article}\\usepackage{array,booktabs}\\textwidth=252pt\\begin{document}"
+    (tmp_path / "t.tex").write_text(f"{head}\n{body}\n\\end{{document}}", encoding="utf-8")
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert said.returncode == 0 and "Overfull" not in said.stdout, said.stdout[-2000:]

@@ -215,13 +215,31 @@ def test_sessions_are_counted_in_the_stretch_in_which_they_began_and_ended(
     for worker, (began, ended) in hours.items():
         row = finished(worker, submitted=False)
         Session.objects.filter(pk=row.session_id).update(
-            opened_at=now - timedelta(hours=began), completed_at=now - timedelta(hours=ended) if ended else None
+            is_verified=True,
+            opened_at=now - timedelta(hours=began),
+            completed_at=now - timedelta(hours=ended) if ended else None,
         )
     monkeypatch.setattr(clock, "system_clock", SimpleNamespace(now=lambda: now))
     found = selectors.sessions_over_time(launched.study, bins=5)
     assert [one.opened for one in found] == [1, 0, 0, 1, 1]
     assert [one.completed for one in found] == [1, 0, 0, 0, 1]
     assert [one.start for one in found] == [now - timedelta(hours=left) for left in (10, 8, 6, 4, 2)]
+
+
+def test_sessions_that_no_recruiter_lists_stand_in_no_column(
+    launched: Campaign, finished: Callable[..., Assignment], console: Client
+) -> None:
+    """Anybody begins under a made-up id, today or long ago: neither the columns nor their first moment heed it."""
+    invented = finished("AINVENTED", submitted=False)
+    Session.objects.filter(pk=invented.session_id).update(opened_at=timezone.now() - timedelta(days=9))
+    assert selectors.sessions_over_time(launched.study) == []
+    page = console.get(f"/studies/{launched.study.slug}/monitor/answers/").content.decode()
+    assert "No session has begun yet that counts" in page
+    listed = finished("ALISTED")
+    Session.objects.filter(pk=listed.session_id).update(is_verified=True)
+    found = selectors.sessions_over_time(launched.study)
+    assert (sum(one.opened for one in found), sum(one.completed for one in found)) == (1, 1)
+    assert found[0].start == Session.objects.get(pk=listed.session_id).opened_at
 
 
 def test_columns_fill_the_box() -> None:

@@ -5,16 +5,16 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations import services
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 
 
-class Command(RefusableCommand):
+class Command(OwnedCommand):
     help = "Let a classifier predict every stimulus of a set, or of a study's set."
+    owned = "predictions they are"
 
     def add_arguments(self, parser: CommandParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
@@ -38,7 +38,6 @@ class Command(RefusableCommand):
             help="CSV of a network's own labels: label,category, one row an output",
         )
         parser.add_argument("--allow-download", action="store_true", help="fetch published weights")
-        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose predictions they are in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
         run, job = services.evaluate(
@@ -50,7 +49,7 @@ class Command(RefusableCommand):
             own_labels=options["own_labels"],
             labels=options["labels"],
             allow_download=options["allow_download"],
-            owner=owner_called(options["owner"]),
+            owner=options["owner"],
         )
         runner.finish(job, what="The evaluation", tell=self.stderr.write)
         run.refresh_from_db()

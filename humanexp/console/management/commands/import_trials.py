@@ -4,19 +4,20 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from analysis.errors import AnalysisError
-from humanexp.core.accounts.selectors import owner_called
+from humanexp.core.commands import OwnedCommand
 from humanexp.core.errors import ApplicationError
 from humanexp.results import services
 
 
-class Command(BaseCommand):
+class Command(OwnedCommand):
     help = (
         "Import published trial files (subj, session, trial, rt, object_response, category, condition, imagename) as a "
         "study of its own. Either all files are imported, or nothing is."
     )
+    owned = "study it is"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="CSV (UTF-8) or Parquet files")
@@ -27,13 +28,11 @@ class Command(BaseCommand):
             metavar="PATTERN",
             help="observers who are people, besides those called subject...: a pattern such as 'observer-*'",
         )
-        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose study it is in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            owner = owner_called(options["owner"])
             imported = services.import_trials(
-                paths=options["files"], name=options["study"], humans=options["humans"], by=owner
+                paths=options["files"], name=options["study"], humans=options["humans"], by=options["owner"]
             )
         except (AnalysisError, ApplicationError) as error:
             raise CommandError(f"{error} Nothing was imported.") from error

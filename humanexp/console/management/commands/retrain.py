@@ -11,14 +11,15 @@ from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
 from humanexp.console import retraining
 from humanexp.console.arguments import whole_number
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import OwnedCommand
 from humanexp.experiments.selectors import study_by_slug
 from humanexp.jobs import runner
 from humanexp.stimuli.selectors import stimulus_set_by_name
 
 
-class Command(RefusableCommand):
+class Command(OwnedCommand):
     help = "Train a network further on the stimuli of a set, and compare before with after on other originals."
+    owned = "retraining it is"
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--stimuli", metavar="NAME", required=True, help="stimulus set to train on")
@@ -60,6 +61,7 @@ class Command(RefusableCommand):
             labels=options["labels"],
             power=_power(options),
             allow_download=options["allow_download"],
+            owner=options["owner"],
         )
         runner.finish(job, what="The retraining", tell=self.stderr.write)
         row.refresh_from_db()

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import OwnedCommand
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.experiments.models import Population
@@ -15,8 +15,9 @@ from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceSet
 
 
-class Command(RefusableCommand):
+class Command(OwnedCommand):
     help = "Search for counterfactuals: pictures perturbed against a model while an oracle still sees the same object."
+    owned = "search it is"
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--images", metavar="NAME", required=True, help="set of pictures")
@@ -45,7 +46,9 @@ class Command(RefusableCommand):
         name = options["name"] or f"{options['images']}-{services.default_model_name(options['classifier'])}"
         run = SearchRun.objects.filter(name=name).first()
         if run is None:
-            run, job = services.create_search(run=_described(options, name), pictures=options["pictures"])
+            run, job = services.create_search(
+                run=_described(options, name), pictures=options["pictures"], owner=options["owner"]
+            )
         elif run.is_crowd and run.completed_at is None and run.rounds.exists():
             job = _next_round(run)
         else:

@@ -7,17 +7,16 @@ from django.core.management.base import CommandError, CommandParser
 
 from analysis.acceptance import RULE_SETS, RuleSet, read_rule_set
 from analysis.spec.study import StudyConfiguration
-from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import OwnedCommand
 from humanexp.experiments import services
 
 
-class Command(RefusableCommand):
+class Command(OwnedCommand):
     help = "Plan a study from a study file (TOML) and store it as a draft."
+    owned = "study it is"
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", metavar="FILE.toml")
-        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose study it is in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path = Path(options["file"])
@@ -28,14 +27,13 @@ class Command(RefusableCommand):
             raise CommandError(f"{path}: {error.strerror}.") from error
         except UnicodeDecodeError as error:
             raise CommandError(f"{path} is not UTF-8: save it as UTF-8.") from error
-        owner = owner_called(options["owner"])
-        study = services.create_study(configuration=configuration, by=owner, rules=rules)
+        study = services.create_study(configuration=configuration, by=options["owner"], rules=rules)
         for note in study.plan_notes:
             self.stdout.write(f"- {note}")
         self.stdout.write(
             self.style.SUCCESS(f"{study.slug}: {study.planned_sessions} sessions planned, digest {study.digest[:12]}")
         )
-        if owner is None:
+        if options["owner"] is None:
             self.stdout.write("It has no owner: an administrator sees it in the console, and invites one there.")
 
 

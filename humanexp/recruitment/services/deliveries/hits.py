@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import ngettext
@@ -15,7 +16,7 @@ from django.utils.translation import ngettext
 from analysis.spec import Quiz
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
-from humanexp.recruitment.models import Campaign, Hit, HitWrite, Purpose, QualificationType
+from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, Purpose, QualificationType
 from humanexp.recruitment.recruiters.answers import confirmation_form
 from humanexp.recruitment.recruiters.base import HitOrder, HitTerms, Recruiter
 from humanexp.recruitment.services import qualifying
@@ -186,11 +187,13 @@ class HitProlonging(Delivery[HitWrite]):
 
 
 def _end_stop(hit: Hit) -> None:
-    """A campaign that is being stopped is stopped with the last write about its HITs, whichever comes last."""
+    """A campaign that is being stopped is stopped with the last write about its HITs, whichever comes last.
+
+    A refused stop is not over: it is tried again.
+    """
     campaign = Campaign.objects.select_for_update().get(pk=hit.campaign_id)
-    unfinished = HitWrite.objects.filter(hit__campaign=campaign).exclude(
-        state__in=[WriteState.CONFIRMED, WriteState.REFUSED]
-    )
+    is_over = Q(state=WriteState.CONFIRMED) | Q(state=WriteState.REFUSED) & ~Q(kind=HitWriteKind.EXPIRE)
+    unfinished = HitWrite.objects.filter(hit__campaign=campaign).exclude(is_over)
     if campaign.state == CampaignState.STOPPING and not unfinished.exists():
         advance(campaign, CampaignState.STOPPED)
 

@@ -4,19 +4,19 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
 from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Framing, Sampling, StimulusSet
 
 
-class Command(RefusableCommand):
+class Command(OwnedCommand):
     help = (
         "Make a stimulus set: by default one that covers the reachable range of visual change. The same command again "
         "goes on with a set that was interrupted."
     )
+    owned = "set it is"
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--images", metavar="NAME", required=True, help="set of pictures, from import_images")
@@ -42,7 +42,6 @@ class Command(RefusableCommand):
             metavar="|".join(Framing.values),
             help="whole: shorter side to the size, middle square (default); imagenet: as ImageNet-C was made",
         )
-        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose set it is in the console")
         parser.add_argument(
             "--enlarge",
             action="store_true",
@@ -85,7 +84,7 @@ class Command(RefusableCommand):
                 count=count or 0,
                 enlarge=options["enlarge"],
                 with_plain=options["plain"],
-                by=owner_called(options["owner"]),
+                by=options["owner"],
                 **wanted,
             )
         wanted["count_per_corruption"] = count or 0

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
@@ -14,11 +13,12 @@ from humanexp.stimuli.models import Framing, Sampling, StimulusSet
 from humanexp.stimuli.selectors import comparison
 
 
-class Command(RefusableCommand):
+class Command(OwnedCommand):
     help = (
         "Import pictures in the layout of ImageNet-C (FUNCTION/LEVEL/CLASS/FILE, perhaps in group folders) and measure "
         "their visual change against the originals. The same command again goes on with an import that stopped."
     )
+    owned = "set it is"
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", metavar="DIR", type=Path, help="folder of functions, or one function's folder")
@@ -33,7 +33,6 @@ class Command(RefusableCommand):
             "whole: shorter side to 224",
         )
         parser.add_argument("--size", metavar="PX", type=int, default=224, help="side of the pictures (default 224)")
-        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose set it is in the console")
 
     def handle(self, *args: Any, **options: Any) -> None:
         source_set = selectors.source_set_by_name(options["images"])
@@ -47,7 +46,7 @@ class Command(RefusableCommand):
                 functions=list(dict.fromkeys(functions)),
                 framing=options["framing"],
                 size_px=options["size"],
-                by=owner_called(options["owner"]),
+                by=options["owner"],
             )
             self._tell(found)
             stimulus_set, job = found.stimulus_set, found.job

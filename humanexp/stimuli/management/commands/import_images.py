@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from humanexp.core.accounts.selectors import owner_called
-from humanexp.core.commands import RefusableCommand
+from humanexp.core.commands import OwnedCommand
 from humanexp.core.progress import ProgressLine
 from humanexp.stimuli import services
 from humanexp.stimuli.services import ImportReport
@@ -17,11 +16,12 @@ from humanexp.stimuli.sufficiency import answers_for
 _TOLD = 20
 
 
-class Command(RefusableCommand):
+class Command(OwnedCommand):
     help = (
         "Import labelled pictures: folders named by category or WordNet id, ImageNet's validation pictures with their "
         "list of labels, a CSV file with path,category, a zip archive, or a prefix of the storage in PICTURES_STORAGE."
     )
+    owned = "pictures they are"
 
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group(required=True)
@@ -32,7 +32,6 @@ class Command(RefusableCommand):
         parser.add_argument("--provenance", default="", help="where the pictures come from (default: the source)")
         parser.add_argument("--licence", default="", help="licence of the pictures")
         parser.add_argument("--minimum-side", metavar="PX", type=int, default=0, help="refuse smaller pictures")
-        parser.add_argument("--owner", metavar="USERNAME", default="", help="whose pictures they are in the console")
         parser.add_argument(
             "--skip-unusable", action="store_true", help="leave out what cannot be used instead of refusing everything"
         )
@@ -47,7 +46,7 @@ class Command(RefusableCommand):
                 licence=options["licence"],
                 minimum_side_px=options["minimum_side"],
                 skip_unusable=options["skip_unusable"],
-                by=owner_called(options["owner"]),
+                by=options["owner"],
                 progress=line,
             )
         self._tell(report)
