@@ -6,7 +6,7 @@ import pytest
 
 from analysis.findings.fits import FitSettings, fit_outcomes
 from analysis.findings.observations import accepted_answers, read_trials
-from analysis.findings.outcomes import human_outcomes
+from analysis.findings.outcomes import categories_of, human_outcomes
 from analysis.findings.sensitivity import choices
 from tests.analysis.findings.studies import analysed, predictions_for
 
@@ -43,11 +43,13 @@ def test_each_choice_is_what_an_analysis_of_those_trials_alone_would_find(
         "timing in order only": trials["accepted"] & trials["timing_ok"],
         "misses dropped": trials["accepted"] & (trials["response"] != "na"),
     }
+    people = read_trials(trials)
+    settings = FitSettings(seed=1, n_bootstrap=0, categories=categories_of(people, people))
     for name, rows in chosen.items():
         part = trials[rows].assign(accepted=True)
         alone = human_outcomes(read_trials(part), "blur", "accuracy", None)
         assert alone is not None
-        assert areas(entries[name]) == fit_outcomes(alone, FitSettings(seed=1, n_bootstrap=0)).area, name
+        assert areas(entries[name]) == fit_outcomes(alone, settings).area, name
         assert entries[name]["sessions"] == part["session"].nunique()
     headline = next(c for c in found["comparisons"] if (c["corruption"], c["property"]) == ("blur", "accuracy"))
     reported = next(
