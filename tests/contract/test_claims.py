@@ -24,7 +24,7 @@ def test_every_claim_has_a_simulation_and_every_simulation_a_claim() -> None:
 def test_every_cell_was_run_and_kept_its_limits(script: str, cell: Cell) -> None:
     found = told.stored(script).get(cell.name)
     assert found is not None, f"never measured: python -m benchmarks.claims.{script} --write"
-    assert (found["claim"], found["runs"]) == (cell.claim, cell.runs)
+    assert found["claim"] == cell.claim and found["runs"] >= cell.runs
     assert set(cell.limits) <= set(found["quantities"])
     for quantity, limit in cell.limits.items():
         one = found["quantities"][quantity]
