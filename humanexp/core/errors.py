@@ -166,7 +166,7 @@ class OutOfOrder(Conflict):
 
 
 class SetFrozen(Conflict):
-    """The set of pictures is frozen: nothing in it changes any more."""
+    """The set of pictures is frozen: it can no longer be changed."""
 
     problem = "set-frozen"
 
