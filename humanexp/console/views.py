@@ -169,7 +169,7 @@ def member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     try:
         if request.POST.get("act") == "remove":
             services.remove(member=found, by=user_of(request))
-            messages.success(request, _("%(name)s takes no part any more.") % {"name": found.user})
+            messages.success(request, _("%(name)s is no longer a member.") % {"name": found.user})
         else:
             changed = services.change_role(member=found, role=request.POST.get("role", ""), by=user_of(request))
             role = changed.get_role_display()
@@ -212,7 +212,9 @@ def _study(request: HttpRequest, slug: str) -> Study | None:
     if slug:
         return experiments.study_for(request.user, slug)
     if not user_of(request).is_staff:
-        raise NotAllowed(_("The record of the whole house is for administrators; each study has its own."))
+        raise NotAllowed(
+            _("Only administrators can see the record of the whole installation. Each study has its own record.")
+        )
     return None
 
 

@@ -107,7 +107,7 @@ class NotFound(ApplicationError):
 
 
 class PictureDamaged(ApplicationError):
-    """A picture is damaged and is not shown. Your answers are saved; the study's people have been told."""
+    """A picture is damaged and cannot be shown. Your answers are saved, and the study's team has been notified."""
 
     status_code = 503
     problem = "picture-damaged"
@@ -154,7 +154,7 @@ class SessionClosed(Conflict):
 
 
 class LeaseLost(Conflict):
-    """The study goes on in another window."""
+    """The study continues in another window."""
 
     problem = "lease-lost"
 
@@ -166,7 +166,7 @@ class OutOfOrder(Conflict):
 
 
 class SetFrozen(Conflict):
-    """The set of pictures is frozen: nothing in it changes any more."""
+    """The set of pictures is frozen: it can no longer be changed."""
 
     problem = "set-frozen"
 
@@ -196,7 +196,7 @@ class CapExceeded(Conflict):
 
 
 class AlreadyBegun(Conflict):
-    """This study was begun before. It goes on in the browser in which it was begun."""
+    """This study was begun before. It continues only in the browser where it was begun."""
 
     problem = "already-begun"
 

@@ -96,8 +96,8 @@ class Examined:
                 )
             case Standing.UNPROVEN:
                 return (
-                    f"Nobody can compute whether PSEUDONYM_KEY is the key of the {self.stored.beyond_proof} stored "
-                    "exclusions: no worker id is kept of them."
+                    f"It cannot be computed whether PSEUDONYM_KEY is the key of the {self.stored.beyond_proof} stored "
+                    "exclusions: their worker ids are not stored."
                 )
         return ""
 

@@ -251,7 +251,7 @@ def _under_way(row: Retraining) -> Retraining | None:
 def _check_not_written(retraining: Retraining) -> None:
     """One that was stopped, and goes on after another has taken its name, does not replace that network."""
     if Retraining.objects.filter(out=retraining.out).exclude(completed_at=None).exclude(pk=retraining.pk).exists():
-        raise Conflict(f"{Path(retraining.out).name} has been made by another retraining since: begin anew.")
+        raise Conflict(f"{Path(retraining.out).name} was made by another retraining in the meantime; start again.")
 
 
 def _check_out(out: Path) -> None:

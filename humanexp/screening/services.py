@@ -194,7 +194,7 @@ def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -
     reason = written_reason.strip()
     if len(reason) < 10:
         raise InvalidRequest(
-            "Write down why, in a sentence: it stands beside the results.",
+            "Give a reason in one sentence; it appears next to the results.",
             fields={"written_reason": "at least 10 characters"},
         )
     if session.state not in selectors.JUDGED_STATES:

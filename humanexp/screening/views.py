@@ -48,7 +48,7 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
     """Judge every finished session, by the study's rules."""
     verdicts = services.judge_soon(study=_study(request, slug), by=user_of(request))
     if verdicts is None:
-        messages.info(request, _("The sessions are being judged; how far this is, the page Jobs tells."))
+        messages.info(request, _("The sessions are being judged; the page Jobs shows the progress."))
     else:
         text = ngettext("%(n)d session is judged.", "%(n)d sessions are judged.", len(verdicts))
         messages.success(request, text % {"n": len(verdicts)})

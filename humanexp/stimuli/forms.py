@@ -74,8 +74,8 @@ class StimulusSetForm(forms.Form):
         initial=True,
         required=False,
         help_text=_(
-            "One stimulus a picture of two functions more, which differ plainly. Same/different and ABX practise with "
-            "them, so that nobody is trained on what is compared."
+            "One stimulus per picture for each of two more functions, which differ plainly. Same/different and ABX use "
+            "them for practice, so that no one is trained on the compared functions."
         ),
     )
     seed = forms.IntegerField(

@@ -60,7 +60,7 @@ def refuse_frozen(source_sets: models.QuerySet[SourceSet]) -> None:
     if frozen is not None:
         raise SetFrozen(
             f"The set of pictures {frozen.name} has been frozen since {frozen.frozen_at:%Y-%m-%d %H:%M} UTC: "
-            "nothing in it changes any more. Import the pictures under another name instead."
+            "it can no longer be changed. Import the pictures under another name instead."
         )
 
 

@@ -241,11 +241,11 @@ def test_a_researcher_lets_somebody_in_by_a_personal_link(
     assert address.startswith(f"{platform}/take/{campaign.entry}/personal/#")
     new = browser_of("new", **PHONE).new_page()
     new.goto(address)
-    new.get_by_role("heading", name="Go on with the study").wait_for()
+    new.get_by_role("heading", name="Continue the study").wait_for()
     assert "#" not in new.url
     assert new.evaluate("document.documentElement.scrollWidth") <= 390
     shot(new, "going-on-personal-390", full_page=True)
-    new.get_by_role("button", name="Go on").click()
+    new.get_by_role("button", name="Continue").click()
     goes_on(new, session)
     assert Session.objects.get().state == "completed"
     window.reload()

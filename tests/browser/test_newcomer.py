@@ -40,7 +40,7 @@ def looks_right(hand: Hand, what: str) -> None:
 def test_launch_watch_review_pay(ada: Hand, study: Study, market: MarketplaceServer) -> None:
     page = ada.page
     ada.field("reward", "0.10")
-    ada.reads("the floor that is set for this house")
+    ada.reads("the minimum set for this installation")
     ada.field("reward", "2.00")
     page.get_by_role("button", name="Launch for $4.80").wait_for()
     # Leaving the field asks for the price once more; the tests' database in memory takes no two at once.

@@ -127,7 +127,7 @@ def test_the_younger_window_has_the_session_and_no_answer_is_lost(
 
 
 def taken(person: Person) -> bool:
-    return bool(person.page.get_by_text("This study was open in another window. It goes on here").is_visible())
+    return bool(person.page.get_by_text("This study was open in another window. It continues here").is_visible())
 
 
 def test_without_a_connection_answers_wait_in_the_browser(page: Any, live_server: Any, session: Session) -> None:

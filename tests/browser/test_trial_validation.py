@@ -176,7 +176,7 @@ def test_a_reader_of_the_screen_hears_what_is_asked(page: Any, live_server: Any,
     assert link.get_attribute("target") == "_blank" and "noopener" in link.get_attribute("rel")
     page.wait_for_timeout(NO_DOUBLE_CLICK_MS)
     judge.presses("judged")
-    assert page.get_by_role("alert").inner_text() == "Please answer both questions before you go on."
+    assert page.get_by_role("alert").inner_text() == "Please answer both questions before you continue."
 
 
 def test_the_server_is_asked_before_a_phone_uses_up_its_link(chromium: Any, live_server: Any, judging: Session) -> None:

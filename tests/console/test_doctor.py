@@ -116,7 +116,7 @@ def test_a_silent_runner_is_a_fault(study: Study) -> None:
     assert operation.job_runner().state == "ok"
     Runner.objects.filter(pk=runner.pk).update(prompt_at=now - timedelta(minutes=2))
     told = operation.job_runner()
-    assert told.state == "fault" and "nobody is paid" in told.detail
+    assert told.state == "fault" and "no one is paid" in told.detail
 
 
 def test_a_picture_that_people_were_not_shown_is_told_once(study: Study) -> None:

@@ -45,7 +45,7 @@ def test_a_pass_counts_where_it_was_given(study: Study, entrance: Campaign) -> N
 def test_it_tells_how_many_have_passed(study: Study, entrance: Campaign) -> None:
     assert found(study) == (
         "warn",
-        "Nobody has passed entrance yet: a campaign for those alone who have is seen by nobody.",
+        "No one has passed entrance yet, so no one would see a campaign that requires it.",
     )
     person = person_for(environment="marketplace", worker_id="APASSED", family=entrance.study.family)
     held = type_for(environment="marketplace", family=study.family, purpose=Purpose.PASSED)

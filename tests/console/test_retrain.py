@@ -284,7 +284,7 @@ def test_one_that_was_stopped_does_not_replace_what_took_its_name(
     stopped = jobs.cancel(job=asked(2))
     retraining.run(quiet, **asked(1).parameters)
     written = (tmp_path / "n.pt2").read_bytes()
-    with pytest.raises(Conflict, match="has been made by another retraining"):
+    with pytest.raises(Conflict, match="was made by another retraining"):
         retraining.run(quiet, **stopped.parameters)
     assert (tmp_path / "n.pt2").read_bytes() == written
 

@@ -236,7 +236,7 @@ def test_the_same_person_gets_their_session_back_and_no_second_one(client, study
     for position in range(first.total):
         tab.answer(position)
     tab.post("complete/", {})
-    with pytest.raises(StudyRefused, match="You have taken part in this study already"):
+    with pytest.raises(StudyRefused, match="You have already taken part in this study"):
         new_session(study, "P-1")
 
 

@@ -104,7 +104,7 @@ def test_a_healthy_installation_is_not_red(site: Installation) -> None:
 @pytest.mark.parametrize(
     ("fault", "subject", "told"),
     [
-        (silent_runner, "Job runner", "nobody is paid"),
+        (silent_runner, "Job runner", "no one is paid"),
         (unapplied_migration, "Database", "1 migrations to apply"),
         (readable_database, "File modes", "humanexp.sqlite3"),
         (readable_key, "File modes", "secret_key"),

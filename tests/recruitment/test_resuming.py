@@ -213,7 +213,7 @@ class TestWaysBack:
         page, _, proof = address.partition("#")
         assert page == f"https://lab.example/take/{campaign.entry}/personal/", "the proof reaches no log"
         seen = lost.http.get(f"/take/{campaign.entry}/personal/")
-        assert seen.status_code == 200 and b"Go on with the study" in seen.content
+        assert seen.status_code == 200 and b"Continue the study" in seen.content
         assert lost.status()["state"] == "open", "looking changes nothing"
         follow = f"/take/{campaign.entry}/personal/follow/"
         for _ in range(2):

@@ -240,7 +240,7 @@ class TestBooks:
             services.plan_bonus(assignment=each, amount_cents=5, cause="care", reason="For your care.")
         report = send()
         assert (report.confirmed, report.waiting) == (1, 1)
-        assert "books differ" in report.remarks[0]
+        assert "the recruiter differ about" in report.remarks[0]
         assert Payment.objects.get(assignment=row, cause="care").state == WriteState.PLANNED
         assert selectors.attention(campaign.study)[0].kind == "ledger"
 

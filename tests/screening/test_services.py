@@ -94,7 +94,7 @@ def test_an_exclusion_by_hand_has_its_own_reason(client, study, anna):
 @pytest.mark.parametrize("reason", ["", "   ", "because"])
 def test_a_decision_needs_a_written_reason(client, study, anna, reason):
     session = finished(client, study, "P-1")
-    with pytest.raises(InvalidRequest, match="Write down why"):
+    with pytest.raises(InvalidRequest, match="Give a reason in one sentence"):
         services.decide(session=session, accepted=False, written_reason=reason, by=anna)
     assert not Verdict.objects.exists()
 

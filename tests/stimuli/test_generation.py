@@ -85,7 +85,7 @@ def test_a_set_holds_what_practice_and_plain_pairs_show(source_set: SourceSet, s
 
 
 def test_a_set_of_all_functions_has_none_left_for_plain_pairs(source_set: SourceSet) -> None:
-    with pytest.raises(InvalidRequest, match="No two functions that differ plainly are left") as refused:
+    with pytest.raises(InvalidRequest, match="No two plainly different functions remain") as refused:
         services.create_stimulus_set(
             source_set=source_set, name="all", with_plain=True, **{**WANTED, "corruptions": list(CORRUPTIONS)}
         )

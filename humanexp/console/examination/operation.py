@@ -23,7 +23,7 @@ def job_runner() -> Finding:
     told = f"{waiting} jobs unfinished; compute: {settings.COMPUTE}"
     if silence is not None:
         since = f"silent since {silence.since:%Y-%m-%d %H:%M} UTC" if silence.since else "none has been heard of"
-        stands = "nobody is paid, no recruiter is asked" if silence.nobody_is_paid else "nothing long is computed"
+        stands = "no one is paid, no recruiter is polled" if silence.nobody_is_paid else "nothing long is computed"
         return Finding(
             subject="Job runner",
             state="fault",

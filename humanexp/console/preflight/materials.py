@@ -37,8 +37,8 @@ def plan(launch: Launch) -> Line:
     if known < len(planned):
         lost = {"n": len(planned) - known}
         return bad(
-            _("%(n)d pictures of the plan are in the stimulus set no more.") % lost,
-            _("Make a new version of the study, which plans anew."),
+            _("%(n)d pictures of the plan are no longer in the stimulus set.") % lost,
+            _("Make a new version of the study, which gets a new plan."),
             url=change,
             action=_("Change it"),
         )
@@ -67,7 +67,7 @@ def power(launch: Launch) -> Line:
     url = reverse("experiments:power", args=[study.slug])
     if page is None:
         return warn(
-            _("Nobody has simulated what a study of this size could show: a model like people may stay undecided."),
+            _("The power of a study of this size has not been simulated; a model like people may stay undecided."),
             _("Simulate its power before money is spent."),
             url=url,
             action=_("Simulate its power"),

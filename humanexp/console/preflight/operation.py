@@ -29,7 +29,7 @@ from humanexp.simulation.personas import personas
 def account(launch: Launch) -> Line:
     if launch.is_link:
         return good(_("No money goes through a plain link."))
-    settings_page = _("What is set, python manage.py doctor tells.")
+    settings_page = _("Run python manage.py doctor to see the current settings.")
     try:
         launch.balance_cents = recruiter_for(launch.to).balance_cents()
     except KeysRefused as error:
@@ -57,7 +57,7 @@ def job_runner(launch: Launch) -> Line:
         return good(_("Runs."))
     say = warn if launch.is_link else bad
     return say(
-        _("No job runner has been heard of for a minute: nobody would be paid.")
+        _("No job runner has reported for a minute, so no one would be paid.")
         if found.nobody_is_paid
         else _("The job runner does no long work: no analysis would be made."),
         _("Start one: python manage.py run_jobs"),

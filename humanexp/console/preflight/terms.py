@@ -59,7 +59,7 @@ def contact(launch: Launch) -> Line:
     if launch.study.population == Population.SCRIPTED:
         return good(_("Scripted participants ask nobody."))
     return bad(
-        _("The study names nobody whom participants can write to."),
+        _("The study has no contact address for participants."),
         _("Fill in the study's contact."),
         url=reverse("experiments:change", args=[launch.study.slug]),
         action=_("Change it"),
@@ -107,7 +107,10 @@ def qualification(launch: Launch) -> Line:
             _("Set design.qualification_trials to 16, or attach a qualification of the recruiter when you launch."),
             **design,
         )
-    return good(_("%(n)d clean pictures at the beginning; who fails is paid and does not count.") % {"n": rounds})
+    return good(
+        _("%(n)d clean pictures at the beginning; participants who fail are paid, but their sessions do not count.")
+        % {"n": rounds}
+    )
 
 
 @check(gettext_lazy("Paid qualification"))
@@ -142,7 +145,7 @@ def paid_qualification(launch: Launch) -> Line:
         )
     if not entrance.passed:
         return warn(
-            _("Nobody has passed %(study)s yet: a campaign for those alone who have is seen by nobody.") % counts,
+            _("No one has passed %(study)s yet, so no one would see a campaign that requires it.") % counts,
             _("Wait for the first, or open this campaign to everybody."),
             **recruit,
         )
@@ -176,7 +179,10 @@ def time_limit(launch: Launch) -> Line:
             _("Tell them the truth: the pay of an hour depends on it."),
             **recruit,
         )
-    return good(_("About %(needed)d min in all; people are told %(told)d min and have %(allowed)d.") % numbers)
+    return good(
+        _("About %(needed)d min in total; the entry page says %(told)d min, and participants have %(allowed)d.")
+        % numbers
+    )
 
 
 @check(gettext_lazy("Language"))

@@ -103,7 +103,7 @@ def _open(study_pk: int, participant: Participant, consent_version: str, is_veri
         raise StudyRefused("The study takes no participants at the moment.")
     held = {session.number for session in mine if session.state != SessionState.WITHDRAWN}
     if len(held) >= places.sessions_allowed(study):
-        raise StudyRefused("You have taken part in this study already. Thank you; nobody can take part again.")
+        raise StudyRefused("You have already taken part in this study. Thank you; you cannot take part again.")
     slot, plan = places.place_for(study, earlier, is_verified=is_verified)
     now, blocks = clock.now(), [dataclasses.asdict(block) for block in plan.blocks()]
     session = Session.objects.create(

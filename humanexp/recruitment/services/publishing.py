@@ -226,7 +226,7 @@ def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
             )
     elif unpaid and reward_cents:
         raise InvalidRequest(
-            f"The campaign is said to pay nobody, and its reward is {money.dollars(reward_cents)}: choose one.",
+            f"The campaign is marked as unpaid, but its reward is {money.dollars(reward_cents)}: choose one.",
             fields={"reward": "0, or paid"},
         )
     elif not reward_cents and not unpaid:

@@ -232,7 +232,7 @@ def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, 
     if campaign.is_link:
         raise NotAllowed("No money goes through a plain link: pay people where you found them.")
     if assignment.state not in LISTED:
-        raise Conflict("Only who has submitted can be paid; the recruiter has not listed this assignment.")
+        raise Conflict("Only people who have submitted can be paid; the recruiter has not listed this assignment.")
     if amount_cents < 1 or not cause.strip() or not reason.strip():
         raise InvalidRequest("A bonus needs an amount of at least a cent, a cause, and a reason that the worker reads.")
 

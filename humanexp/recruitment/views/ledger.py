@@ -134,7 +134,7 @@ def difference(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
             messages.error(request, error.message)
             status = error.status_code
         else:
-            messages.success(request, _("It is written down; what waited for it goes on."))
+            messages.success(request, _("Recorded. Payments that waited for this continue."))
             return redirect("recruitment:ledger", slug=study.slug)
     context = {"study": study, "difference": found, "posted": posted}
     return render(request, "recruitment/difference.html", context, status=status)

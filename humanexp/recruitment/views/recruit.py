@@ -48,7 +48,7 @@ def price(request: HttpRequest, study: Study) -> HttpResponse:
 def stop(request: HttpRequest, study: Study) -> HttpResponse:
     """Stop every campaign of the study."""
     services.stop(study=study, by=user_of(request))
-    messages.success(request, _("Recruiting is being stopped. Who has begun may finish, and is paid."))
+    messages.success(request, _("Recruiting is being stopped. People who have begun can finish, and are paid."))
     return redirect("recruitment:recruit", slug=study.slug)
 
 

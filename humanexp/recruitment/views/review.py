@@ -158,7 +158,7 @@ def let_in(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
                 done = _("The personal link is made. Send it to this person alone.")
             case "revoke":
                 services.revoke(way=get_object_or_404(row.ways_back, pk=_number(request.POST.get("way"))), by=by)
-                done = _("Taken back. It lets nobody in any more.")
+                done = _("Taken back. It no longer lets anyone in.")
             case _:
                 raise InvalidRequest
         messages.success(request, done)

@@ -89,7 +89,7 @@ def plain_functions_beside(corruptions: Sequence[str]) -> list[str]:
     chosen = choose_plain(CORRUPTIONS, compared=corruptions)
     if chosen is None:
         raise InvalidRequest(
-            "No two functions that differ plainly are left beside these: leave two out of the set, or make it without "
+            "No two plainly different functions remain: leave two functions out of the set, or make it without "
             "pictures for plain pairs.",
             fields={"with_plain": "no two functions are left"},
         )

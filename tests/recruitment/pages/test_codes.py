@@ -60,7 +60,7 @@ def test_the_command_says_whose_it_is_and_fails_for_nobodys(finished, study, cap
     call_command("find_code", study.slug, code)
     told = capsys.readouterr().out
     assert told.startswith(f"{code}: {made.participant.code}, session {made.code}, finished 20")
-    with pytest.raises(CommandError, match="1 of 2 codes were given out to nobody"):
+    with pytest.raises(CommandError, match="1 of 2 codes were never given out"):
         call_command("find_code", study.slug, code, "C-AAAAAAAA")
     assert "C-AAAAAAAA: no finished session has it" in capsys.readouterr().out
 
@@ -71,7 +71,7 @@ def test_the_page_says_whose_it_is(client, finished, study, member):
     page = f"/studies/{study.slug}/monitor/codes/"
     assert "Whose completion code is this?" in client.get(page).content.decode()
     said = client.post(page, {"codes": f"{code} C-AAAAAAAA"}).content.decode()
-    assert made.code in said and made.participant.code in said and "1 of 2 was given out to nobody" in said
+    assert made.code in said and made.participant.code in said and "1 of 2 was never given out" in said
     assert "All" not in client.post(page, {"codes": code}).content.decode().partition("</table>")[0][-20:]
     for text in ("", " ,;", "C-A" + " C-A".join(str(n) for n in range(501))):
         assert client.post(page, {"codes": text}).status_code == 422

@@ -61,8 +61,8 @@ class TestPrice:
         assert 'value="750"' in price(console, study, masters="on")  # 25 % instead of 20 %
 
     def test_pay_under_the_floor_is_said(self, study: Study, console: Client) -> None:
-        assert "the floor that is set for this house" in price(console, study, reward="0.50")
-        assert "the floor that is set for this house" not in price(console, study)
+        assert "the minimum set for this installation" in price(console, study, reward="0.50")
+        assert "the minimum set for this installation" not in price(console, study)
 
     def test_a_reward_of_nothing_is_a_mistake_until_it_is_meant(self, study: Study, console: Client) -> None:
         slip = price(console, study, reward="0")

@@ -34,7 +34,7 @@ def test_a_person_is_found_by_id_or_code_without_the_id_in_an_address(
         assert reply.status_code == 302
         assert reply.url == f"/studies/{study.slug}/assignments/{session.assignment.pk}/"
     missing = console.post(page, {"who": "panel-9"})
-    assert missing.status_code == 422 and b"Nobody of this study" in missing.content
+    assert missing.status_code == 422 and b"No one in this study" in missing.content
     assert console.post(page, {"who": ""}).status_code == 422
 
 

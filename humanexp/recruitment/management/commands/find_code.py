@@ -9,7 +9,7 @@ from humanexp.recruitment.selectors.codes import FoundCode, codes_in, find_codes
 
 
 class Command(RecruitmentCommand):
-    help = "Whose completion codes these are; fails when one of them was given out to nobody."
+    help = "Whose completion codes these are; fails if one of them was never given out."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", metavar="STUDY")
@@ -21,7 +21,7 @@ class Command(RecruitmentCommand):
             self.stdout.write(f"{one.code}: {_told(one)}")
         unknown = sum(one.session is None for one in found)
         if unknown:
-            raise CommandError(f"{unknown} of {len(found)} codes were given out to nobody in this study.")
+            raise CommandError(f"{unknown} of {len(found)} codes were never given out in this study.")
 
 
 def _told(found: FoundCode) -> str:

@@ -31,7 +31,11 @@ class Command(StudyCommand):
         parser.add_argument("--adult", action="store_true", help="workers who say to be 18 or older")
         parser.add_argument("--masters", action="store_true", help="Amazon's Masters alone; five percent more")
         parser.add_argument("--qualifies", metavar="FAMILY", help="a paid qualification: who passes may do that family")
-        parser.add_argument("--needs-qualification", action="store_true", help="for who has passed the family's one")
+        parser.add_argument(
+            "--needs-qualification",
+            action="store_true",
+            help="only for workers who passed the family's paid qualification",
+        )
         parser.add_argument(
             "--shared-computers", action="store_true", help="a class or a lab: browsers keep nothing to go on with"
         )

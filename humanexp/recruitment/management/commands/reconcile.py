@@ -29,6 +29,6 @@ class Command(RecruitmentCommand):
         if not books:
             self.stdout.write("nothing was ever paid through a recruiter")
         if any(not book.adds_up for book in books):
-            raise CommandError("The books differ: see the page Ledger.")
+            raise CommandError("The ledger and the recruiter differ: see the page Ledger.")
         if any(book.hits_unread for book in books):
             raise CommandError("Not everything could be compared.")

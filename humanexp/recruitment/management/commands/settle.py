@@ -8,7 +8,7 @@ from humanexp.recruitment.models import Campaign
 
 
 class Command(StudyCommand):
-    help = "Pay everyone who has submitted, once. Whether a session counts in the analysis has no say in it."
+    help = "Pay everyone who has submitted, once. This does not depend on whether a session counts in the analysis."
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = self.study(options["study"])

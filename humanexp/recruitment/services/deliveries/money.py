@@ -49,9 +49,12 @@ class Extra(Delivery[Payment]):
     def waits_for(self) -> str:
         """A person has to look first where the books differ, or may: paid twice cannot be undone."""
         if selectors.is_held(self.write.assignment):
-            return "The books differ about this assignment or its campaign; a person looks into it first."
+            return (
+                "The ledger and the recruiter differ about this assignment or its campaign; "
+                "a person must look into it first."
+            )
         if SenderLease.objects.filter(environment=self.write.environment, to_compare_since__isnull=False).exists():
-            return "The books are compared first: this database was restored, or they differed."
+            return "The ledger and the recruiter are compared first: this database was restored, or they differed."
         return ""
 
     def ask(self) -> Word:
