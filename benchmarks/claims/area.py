@@ -160,8 +160,8 @@ def cell(name: str, study: Callable[..., dict[str, float]], limits: Mapping[str,
     return Cell(CLAIM, name, partial(study, name=name, **options), limits, runs=RUNS)
 
 
-#: A Monte Carlo error of .02 for a rate of .95.
-RUNS = 120
+#: At least; a Monte Carlo error of .011 for a rate of .95.
+RUNS = 400
 FEW = {"covers": COVERS, "width / oracle": NARROW, "withheld": Limit(at_most=0.01)}
 MANY = {**FEW, "covers": COVERS_CLOSELY}
 GAP = {"covers": COVERS}

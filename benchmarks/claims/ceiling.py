@@ -74,7 +74,7 @@ def within(drawn: np.ndarray, real: np.ndarray) -> np.ndarray:
 def cells() -> Iterator[Cell]:
     kept = Limit(at_least=0.85, at_most=0.95)
     limits = {f"{which}{index} inside": kept for which in ("", "mean ") for index in ("HMRI", "MRSI")}
-    yield Cell(CEILING.name, "60 x 16, 3 answers a stimulus", twin(SIZE, 3), limits, 200)
+    yield Cell(CEILING.name, "60 x 16, 3 answers a stimulus", twin(SIZE, 3), limits, 400)
 
 
 CELLS = tuple(cells())

@@ -16,26 +16,28 @@ from scipy.optimize import brentq
 
 from analysis.claims.models import DIFFERENCE, DIFFERS, MATCHES
 from analysis.differences import ModelBesidePeople, beside_people
+from analysis.differences.family import DRAWS
 from analysis.differences.windows import WINDOW
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
 from benchmarks.claims._studies import CLIFF, SHARP, SMOOTH, Curve, FloatArray, Size, simulated
 
 SMALL, LARGE = Size(60, 16), Size(200, 25)
+#: Draws of the null for the largest family, 14 corruptions x 10 models, which takes 2,000 in a study.
+FEW_DRAWS = 500
 #: Windows over which the largest mean of a difference is sought: finer than those of the analysis.
 STARTS = np.linspace(0.0, 1.0 - WINDOW, 341)
 
 
 def twins(
-    size: Size, corruptions: int, models: int, truths: tuple[Curve, ...], *, shared: bool
+    size: Size, corruptions: int, models: int, truths: tuple[Curve, ...], *, shared: bool, draws: int = DRAWS
 ) -> Callable[..., Outcome]:
     """All models are twins: anything that is said to differ is said falsely."""
     people = [truths[number % len(truths)] for number in range(corruptions)]
 
     def study(rng: np.random.Generator) -> Outcome:
         made = simulated(rng, size, people, [people] * models, shares_pictures=shared)
-        found = list(
-            beside_people(made.people, made.models, attentive=made.attentive, seed=int(rng.integers(1 << 31))).values()
-        )
+        seed = int(rng.integers(1 << 31))
+        found = list(beside_people(made.people, made.models, attentive=made.attentive, seed=seed, draws=draws).values())
         return {
             "any differs": any(one.differs_on for one in found),
             "interval covers": float(np.mean([covers(one, 0.0) for one in found])),
@@ -147,6 +149,8 @@ def cells() -> Iterator[Cell]:
                 DIFFERS.name, f"{name}, 3 corruptions, 2 twins, {pictures}", study, kept, 1000 if size is SMALL else 400
             )
         yield Cell(DIFFERS.name, f"{name}, 3 corruptions, 1 twin", twins(size, 3, 1, every, shared=True), kept, 400)
+        study = twins(size, 14, 10, every, shared=True, draws=FEW_DRAWS)
+        yield Cell(DIFFERS.name, f"{name}, 14 corruptions, 10 twins", study, kept, 200)
     for truth, name in ((SMOOTH, "smooth"), (SHARP, "sharp")):
         limits = {"twin differs": Limit(at_most=0.05), "interval covers": Limit(at_least=0.93)}
         study = gap(LARGE, truth, truth.lowered(0.05))
