@@ -243,7 +243,7 @@ def _check(request: HttpRequest, study: Study | None, action: Action | None, *, 
 
 def _check_material(request: HttpRequest, view_name: str, kwargs: Mapping[str, Any]) -> None:
     if view_name not in MATERIAL:
-        raise NotAllowed(_("Nobody has said yet whom this page is for."))
+        raise NotAllowed(_("No permission is defined for this page."))
     material = MATERIALS.get(MATERIAL[view_name])
     if material is None or not isinstance(request.user, User):
         return

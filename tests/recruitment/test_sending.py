@@ -338,7 +338,7 @@ class TestStopping:
         campaign.refresh_from_db()
         [told] = [one for one in selectors.attention(campaign.study) if one.kind == "open-hit"]
         assert (campaign.state, told.count, told.tone) == ("stopping", 1, "bad")
-        assert "Somebody can still take" in told.text and "every minute" in told.resolution
+        assert "can still be taken" in told.text and "every minute" in told.resolution
         run_sync(progress=lambda *_: None)
         campaign.refresh_from_db()
         assert campaign.state == "stopped"

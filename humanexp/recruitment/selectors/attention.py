@@ -135,8 +135,8 @@ def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
             tone="bad",
             kind="not-asked",
             resolution=_(
-                "Who has submitted since is not known here, and nobody of them is paid. The job runner "
-                "(python manage.py run_jobs) asks every minute; its log says what keeps it."
+                "Submissions since then are unknown here, and none of them is paid. The job runner "
+                "(python manage.py run_jobs) asks every minute; its log says what prevents it."
             ),
         )
 
@@ -241,8 +241,8 @@ def _removals(study: Study, campaigns: Collection[Campaign]) -> Iterator[Attenti
                 tone="bad" if found.unconfirmed else "note",
                 kind="removal",
                 resolution=_(
-                    "What is removed can be asked about, decided and paid there no more; time has approved every "
-                    "submission, and the answers stay here. Pay a promised bonus another way."
+                    "Removed HITs can no longer be queried, decided or paid there. Every submission has been approved "
+                    "automatically, and the answers stay here. Pay a promised bonus another way."
                 ),
                 environment=found.environment,
                 count=found.hits,
@@ -309,18 +309,16 @@ def _not_ended(stops: QuerySet[HitWrite]) -> Iterator[Attention]:
     if first is not None:
         yield Attention(
             text=ngettext(
-                "Somebody can still take the places of %(count)d HIT that was stopped: the recruiter has not ended it "
-                "(%(error)s)",
-                "Somebody can still take the places of %(count)d HITs that were stopped: the recruiter has not ended "
-                "them (%(error)s)",
+                "The places of %(count)d stopped HIT can still be taken: the recruiter has not ended it (%(error)s)",
+                "The places of %(count)d stopped HITs can still be taken: the recruiter has not ended them (%(error)s)",
                 count,
             )
             % {"count": count, "error": first.last_error},
             tone="bad",
             kind="open-hit",
             resolution=_(
-                "It is asked again every minute. If it goes on, end the HIT on the recruiter's own page; that is "
-                "noticed here."
+                "The request is repeated every minute. If it keeps failing, end the HIT on the recruiter's own page; "
+                "this page will notice."
             ),
             subject_pk=first.hit_id,
             count=count,
@@ -355,7 +353,7 @@ def _submissions(study: Study) -> Iterator[Attention]:
         yield Attention(
             text=_("A submission carries the receipt of a session that was opened under another worker id."),
             kind="other-worker",
-            resolution=_("Look at both and decide whom to pay; if nobody looks, time approves it."),
+            resolution=_("Look at both and decide whom to pay; otherwise it is approved automatically."),
             subject_pk=pk,
         )
     extra = [pk for pk, evidence in waiting if evidence == Evidence.EXTRA]
@@ -369,7 +367,7 @@ def _submissions(study: Study) -> Iterator[Attention]:
             % {"count": len(extra)},
             kind="extra",
             resolution=_(
-                "One session of each person counts. Decide whether to pay; if nobody looks, time approves it."
+                "One session of each person counts. Decide whether to pay; otherwise it is approved automatically."
             ),
             subject_pk=extra[0],
             count=len(extra),
@@ -385,7 +383,9 @@ def _submissions(study: Study) -> Iterator[Attention]:
             )
             % {"count": count},
             kind="unmatched",
-            resolution=_("Look at each and pay it (it may have been our fault); if nobody looks, time approves it."),
+            resolution=_(
+                "Look at each and pay it (it may have been our fault); otherwise it is approved automatically."
+            ),
             subject_pk=unknown[0],
             count=count,
         )

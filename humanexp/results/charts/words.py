@@ -50,7 +50,7 @@ INDEX_CAVEATS = (
 LEADERBOARD = (
     *INDICES[:2],
     INDICES[3],
-    _("Means over the corruptions on which a model stands beside people's own curves; each corruption counts once."),
+    _("Means over the corruptions on which a model is compared with people; each corruption counts once."),
     _(
         "Rank: the places that the data leave open to a model by its mean accuracy, from the differences of all pairs "
         "of models together (Mogstad et al. 2024). Models that share a place are not ordered."
@@ -138,7 +138,7 @@ DIFFICULTY = (
     ),
 )
 DIFFICULTY_CAVEATS = (
-    _("Pictures that are as hard for people may be hard for other reasons: corruptions stand here together."),
+    _("Pictures that are equally hard for people may be hard for different reasons; this chart combines corruptions."),
 )
 LEVELS = (
     _("Accuracy at levels: mean over the five published levels of strength. R̂: area over the whole visual change."),
