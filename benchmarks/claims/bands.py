@@ -79,9 +79,12 @@ def gap_study(rng: np.random.Generator, *, name: str, curve: Curve, gap: tuple[f
     return judged(fit_curve(**columns, n_bootstrap=2), curve, name)
 
 
-#: A Monte Carlo error of .05 for a rate of .8.
+#: At least; a Monte Carlo error of .05 for a rate of .8.
 RUNS = 60
-COVERS, NARROW = Limit(at_least=0.80), Limit(at_most=1.6)
+COVERS = Limit(at_least=0.80)
+#: How many times as wide as the former band it may be, on the mean over the cells of `FORMER`: those widths have errors
+#: of about a fiftieth, so that no single cell is held to it.
+WIDTH = 1.6
 
 
 def cell(name: str, study: Callable[..., dict[str, float]], limits: Mapping[str, Limit], **options: object) -> Cell:
@@ -93,10 +96,7 @@ CELLS: tuple[Cell, ...] = (
         cell(
             f"{curve}, {design}",
             crowd_study,
-            {
-                "covers": Limit(at_least=0.80, at_most=0.92) if curve == "gradual" else COVERS,
-                "width / former": NARROW,
-            },
+            {"covers": Limit(at_least=0.80, at_most=0.92) if curve == "gradual" else COVERS},
             curve=truth,
             crowd=crowd,
         )

@@ -85,10 +85,15 @@ class Lane:
         """Give back the job of a lane that does not hear: nothing that it still stores about it counts."""
         if (job := self.job) is None:
             return
+
+        def hand_back() -> None:
+            try:
+                services.hand_back(job=job, runner=self.runner)
+            finally:
+                connections.close_all()
+
         # In a thread, too: a database that does not answer must not keep the process.
-        writing = threading.Thread(
-            target=services.hand_back, kwargs={"job": job, "runner": self.runner}, name="fence", daemon=True
-        )
+        writing = threading.Thread(target=hand_back, name="fence", daemon=True)
         writing.start()
         writing.join(FENCED_S)
 

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.claims import CLAIMS
 from benchmarks.claims import __main__ as told
+from benchmarks.claims import bands
 from benchmarks.claims._cells import Cell, Limit, cells_of, scripts, summary
 
 EVERY = [(script, cell) for script in scripts() for cell in cells_of(script)]
@@ -29,6 +30,12 @@ def test_every_cell_was_run_and_kept_its_limits(script: str, cell: Cell) -> None
     for quantity, limit in cell.limits.items():
         one = found["quantities"][quantity]
         assert limit.keeps(one["mean"], one["error"]), (quantity, one)
+
+
+def test_the_band_of_a_whole_curve_is_no_wider_than_was_accepted() -> None:
+    cells = told.stored("bands")
+    widths = [cells[name]["quantities"]["width / former"]["mean"] for name in bands.FORMER]
+    assert len(widths) == 12 and statistics.mean(widths) <= bands.WIDTH
 
 
 def test_the_page_of_claims_is_up_to_date() -> None:
