@@ -99,7 +99,8 @@ def method_sentence(*, pairs: int, margin: float, window_margin: float, window: 
     """How corruptions were compared, for methods and results."""
     return (
         "Whether two corruptions are alike for people was asked of the difference of their mean accuracies at equal "
-        "visual change (means over people, each counting once) over everything measured and over every window of "
+        "visual change (means over people, each counting once; categories weighted as along the curves) over "
+        "everything measured and over every window of "
         f"{window:g} of visual change, without a curve in between; variances are two-way over people and originals. "
         f"Two corruptions are equivalent where all 90 % intervals lie within {margin:g} and {window_margin:g}, margins "
         "shrunk by the share of answers that may not have come from looking; they are different where a step-down over "

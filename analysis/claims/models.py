@@ -223,7 +223,8 @@ def method_sentence(*, pairs: int, margin: float, window_margin: float, window: 
     """How models were judged, for methods and results."""
     return (
         "Whether a model matches people in accuracy was asked of the difference of their mean accuracies (the mean "
-        "over people, each counting once) over everything measured and over every window of "
+        "over people, each counting once; categories weighted as along the curves) over everything measured and over "
+        "every window of "
         f"{window:g} of visual change, without a curve in between; variances are two-way over people "
         "and originals. A model matches where all 90 % "
         f"intervals lie within {margin:g} and {window_margin:g}; it differs where a step-down over all {pairs} pairs "
