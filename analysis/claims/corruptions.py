@@ -90,7 +90,7 @@ def planned_words(*, people: int, equivalent: float, low: float, high: float, di
     """
     return (
         f"Where nothing differs, {people:,} people show two corruptions to be equivalent in {100 * equivalent:.0f} % "
-        f"of such studies ({100 * low:.0f} to {100 * high:.0f} %), and see a difference in vain in "
+        f"of such studies ({100 * low:.0f} to {100 * high:.0f} %), and find a false difference in "
         f"{100 * different:.0f} %."
     )
 
