@@ -19,9 +19,9 @@ class PlatformSide:
         self.seed, self.people, self.slug = seed, people, f"fire-{seed}"
 
     def _launch(self) -> None:
-        from humanexp.experiments.models import Study
         from humanexp.recruitment import services
         from humanexp.recruitment.models.campaigns import DAY_S
+        from humanexp.studies.models import Study
         from tests.recruitment.studies import make_study
 
         study = make_study(self.slug)
@@ -106,8 +106,8 @@ class PlatformSide:
 
     def _consent(self, taken: list[tuple[str, str, str]]) -> dict[str, str]:
         """Rows of people who did everything here; one in fifty never came by, one in four is excluded afterwards."""
-        from humanexp.experiments import services as experiments
-        from humanexp.experiments.models import Session
+        from humanexp.participation import services as participation
+        from humanexp.participation.models import Session
         from humanexp.recruitment.models import Assignment, Campaign, Hit
         from humanexp.recruitment.services.people import person_for
         from humanexp.screening.models import Verdict
@@ -150,7 +150,7 @@ class PlatformSide:
                 rule_version="1",
                 decided_at=now,
             )
-            receipts[assignment_id] = experiments.receipt_for(session=session)
+            receipts[assignment_id] = participation.receipt_for(session=session)
         return receipts
 
     def _stop(self) -> None:
@@ -182,7 +182,7 @@ class PlatformSide:
         }
 
     def _study(self) -> Any:
-        from humanexp.experiments.models import Study
+        from humanexp.studies.models import Study
 
         return Study.objects.select_related("family").get(slug=self.slug)
 

@@ -70,10 +70,10 @@ def fill(count: int, user: Any) -> None:
     from django.utils import timezone
 
     from analysis.acceptance import load_rule_set
-    from humanexp.experiments.models import Protocol, Study, StudyFamily, StudyState
     from humanexp.recruitment.models import Campaign, Hit
     from humanexp.recruitment.states import HitState
-    from tests.experiments.conftest import configuration, make_stimulus_set
+    from humanexp.studies.models import Protocol, Study, StudyFamily, StudyState
+    from tests.factories import configuration, make_stimulus_set
 
     now = timezone.now()
     chosen = configuration()
@@ -125,11 +125,11 @@ def fill(count: int, user: Any) -> None:
 
 
 def _fill_batch(numbers: range, study: Any, campaign: Any, hits: list[Any], pictures: list[Any], now: Any) -> None:
-    from humanexp.experiments.models import Participant, Response, Session, SessionState, Trial
-    from humanexp.experiments.plans import blocks_digest
+    from humanexp.participation.models import Participant, Response, Session, SessionState, Trial
     from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson
     from humanexp.recruitment.states import AssignmentState, WriteState
     from humanexp.screening.models import Verdict
+    from humanexp.studies.plans import blocks_digest
 
     people = Participant.objects.bulk_create(
         Participant(family=study.family, code=f"P-{number:06d}") for number in numbers

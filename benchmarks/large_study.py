@@ -54,8 +54,9 @@ def measure(answers: int, repeats: int, *, people_only: bool, counts: bool) -> b
     from django.core.cache import cache
 
     from humanexp.core.models import User
-    from humanexp.experiments.models import Session, Study
-    from humanexp.experiments.tallies import make_tally
+    from humanexp.participation.models import Session
+    from humanexp.participation.tallies import make_tally
+    from humanexp.studies.models import Study
 
     user = User.objects.filter(username="benchmark").first() or User.objects.create_superuser("benchmark")
     client = signed_in(user)
@@ -89,8 +90,8 @@ def measure(answers: int, repeats: int, *, people_only: bool, counts: bool) -> b
 
 
 def write_study(answers: int, user: Any, *, people_only: bool) -> None:
-    from humanexp.experiments.models import Response, Trial
-    from humanexp.experiments.services import keep_working_times
+    from humanexp.participation.models import Response, Trial
+    from humanexp.participation.services import keep_working_times
 
     fill(SEED_SESSIONS, user)
     Response.objects.update(timing=TIMING)
@@ -106,7 +107,7 @@ def vary(user: Any) -> None:
     """A few of the first sessions, of the few that are not paid yet, and of the others become what most are not."""
     from django.utils import timezone
 
-    from humanexp.experiments.models import Response, Session, SessionState
+    from humanexp.participation.models import Response, Session, SessionState
     from humanexp.recruitment.models import Assignment, Payment
     from humanexp.recruitment.states import AssignmentState, WriteState
     from humanexp.screening.services import append_verdict
@@ -146,7 +147,7 @@ def copy(copies: int, *, without: tuple[Any, ...] = ()) -> None:
     """Every row of the first sessions so many times more; keys and codes are told apart by the number of the copy."""
     from django.db import connection
 
-    from humanexp.experiments.models import Participant, Response, Session, Trial
+    from humanexp.participation.models import Participant, Response, Session, Trial
     from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson
     from humanexp.screening.models import Verdict
 

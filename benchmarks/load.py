@@ -145,7 +145,7 @@ def lost_answers(measured: client.Measured) -> int:
     import base64
     import json
 
-    from humanexp.experiments.models import Response
+    from humanexp.participation.models import Response
 
     stored = {(row[0], row[1]): row[2] for row in Response.objects.values_list("session_id", "position", "response")}
 
@@ -161,9 +161,9 @@ def prepare(participants: int) -> str:
     from urllib.parse import urlsplit
 
     from analysis.spec.study import StudyConfiguration
-    from humanexp.experiments import services as experiments
     from humanexp.recruitment import services as recruitment
     from humanexp.recruitment.services.deliveries import entry_url
+    from humanexp.studies import services as studies
 
     make_stimuli(count_per_function=max(400, 3 * participants))
     configuration = StudyConfiguration.from_dict(
@@ -174,7 +174,7 @@ def prepare(participants: int) -> str:
             "design": {"sessions": participants, "answers_per_stimulus": 10},
         }
     )
-    study = experiments.start_collecting(study=experiments.create_study(configuration=configuration))
+    study = studies.start_collecting(study=studies.create_study(configuration=configuration))
     campaign = recruitment.publish(
         study=study,
         to="link",

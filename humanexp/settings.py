@@ -106,7 +106,9 @@ INSTALLED_APPS = [
     "humanexp.core",
     "humanexp.jobs",
     "humanexp.stimuli",
-    "humanexp.experiments",
+    "humanexp.experiments",  # migrations alone
+    "humanexp.studies",
+    "humanexp.participation",
     "humanexp.screening",
     "humanexp.evaluations",
     "humanexp.recruitment",
@@ -268,7 +270,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",  # the study file's schema is JSON Schema, as that version has it
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "humanexp.experiments.openapi.with_study_file",
+        "humanexp.participation.api.openapi.with_study_file",
     ],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
 }

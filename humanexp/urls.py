@@ -12,7 +12,8 @@ from humanexp.core.login import Login
 APPS_WITH_PAGES = [
     "jobs",
     "stimuli",
-    "experiments",
+    "studies",
+    "participation",
     "screening",
     "recruitment",
     "evaluations",

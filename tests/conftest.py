@@ -15,9 +15,11 @@ import pytest
 from django.conf import settings as project
 from django.db import connection
 
-from humanexp.experiments import pace
-from humanexp.experiments.services import auditing
+from humanexp.participation import minimum_duration
+from humanexp.participation.services import auditing
 from humanexp.recruitment.services import openings
+from humanexp.studies import services as studies
+from tests.factories import Tab, configuration, make_stimulus_set, new_session
 from tests.once import folder_of_run, made_once
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -70,7 +72,7 @@ def full_buckets():
 @pytest.fixture
 def unhurried(monkeypatch):
     """Answers are taken faster than pictures are shown. A folder or a test that wants this asks for it."""
-    monkeypatch.setattr(pace, "SHARE", 0.0)
+    monkeypatch.setattr(minimum_duration, "SHARE", 0.0)
 
 
 @pytest.fixture
@@ -85,3 +87,28 @@ def open_gates(monkeypatch):
 def uncounted():
     """Tests begin with an empty database, and none of it is a restored one."""
     shutil.rmtree(Path(project.MEDIA_ROOT) / "sends", ignore_errors=True)
+
+
+@pytest.fixture
+def stimulus_set(db):
+    return make_stimulus_set()
+
+
+@pytest.fixture
+def study(stimulus_set):
+    """A small one that takes participants."""
+    made = studies.create_study(configuration=configuration())
+    return studies.start_collecting(study=made)
+
+
+@pytest.fixture
+def session(study):
+    return new_session(study)
+
+
+@pytest.fixture
+def tab(client, session):
+    """A tab that holds the session's lease."""
+    opened = Tab(client, session)
+    assert opened.take_lease().status_code == 200
+    return opened

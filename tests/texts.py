@@ -9,13 +9,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Templates of the participant's pages; scripts take their sentences from there.
-TEMPLATES = ("humanexp/templates/run", "humanexp/templates/take")
+TEMPLATES = ("humanexp/templates/participation/run", "humanexp/templates/take")
 #: Texts of consent are versioned: another language is a file of its own.
 CONSENT = "humanexp/templates/take/consent"
 #: What a researcher sees around the participant's page.
-RESEARCHERS = ("humanexp/templates/run/preview.html",)
+RESEARCHERS = ("humanexp/templates/participation/run/preview.html",)
 #: Modules whose marked texts reach a participant.
-MODULES = ("humanexp/experiments/tasks",)
+MODULES = ("humanexp/studies/tasks",)
 #: Single modules of the kind.
 FILES = ("humanexp/recruitment/facts.py",)
 #: Modules whose refusals are shown on the entry page.
@@ -25,8 +25,8 @@ REFUSALS = (
     "humanexp/recruitment/services/people.py",
     "humanexp/recruitment/services/ways_back.py",
     "humanexp/recruitment/selectors/campaigns.py",
-    "humanexp/experiments/services/places.py",
-    "humanexp/experiments/services/sessions.py",
+    "humanexp/participation/services/places.py",
+    "humanexp/participation/services/sessions.py",
 )
 #: Errors whose default message, their docstring, is shown there.
 DEFAULT_MESSAGES = ("AlreadyBegun", "AlreadyTookPart", "TokenRefused", "TooManyOpenings", "SessionClosed")

@@ -24,11 +24,12 @@ from humanexp.core.models import Owned, User
 from humanexp.core.ownership import Right
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.evaluations.models import EvaluationRun, Retraining
-from humanexp.experiments.members import may_somewhere, role_of
-from humanexp.experiments.models import Session, Study
-from humanexp.experiments.roles import MAY, Action
 from humanexp.jobs.models import Job
+from humanexp.participation.models import Session
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.studies.models import Study
+from humanexp.studies.permissions import may_somewhere, role_of
+from humanexp.studies.roles import MAY, Action
 
 #: What reading a page takes, and what sending its form takes.
 ACCESS: Mapping[str, tuple[Action, Action]] = {
@@ -40,13 +41,13 @@ ACCESS: Mapping[str, tuple[Action, Action]] = {
     "console:member": (Action.MEMBERS, Action.MEMBERS),
     "console:audit": (Action.AUDIT, Action.AUDIT),
     "console:audit-csv": (Action.AUDIT, Action.AUDIT),
-    "experiments:design": (Action.SEE, Action.DESIGN),
-    "experiments:change": (Action.DESIGN, Action.DESIGN),
-    "experiments:power": (Action.SEE, Action.DESIGN),
-    "experiments:study-file": (Action.SEE, Action.SEE),
-    "experiments:live": (Action.SEE, Action.SEE),
-    "experiments:count-again": (Action.SEE, Action.SEE),
-    "experiments:withdrawn": (Action.EVIDENCE, Action.REVIEW),
+    "studies:design": (Action.SEE, Action.DESIGN),
+    "studies:change": (Action.DESIGN, Action.DESIGN),
+    "studies:power": (Action.SEE, Action.DESIGN),
+    "studies:study-file": (Action.SEE, Action.SEE),
+    "participation:live": (Action.SEE, Action.SEE),
+    "participation:count-again": (Action.SEE, Action.SEE),
+    "participation:withdrawn": (Action.EVIDENCE, Action.REVIEW),
     "recruitment:recruit": (Action.SEE, Action.LAUNCH),
     "recruitment:price": (Action.SEE, Action.SEE),
     "recruitment:stop": (Action.SEE, Action.STOP),

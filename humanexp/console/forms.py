@@ -10,11 +10,11 @@ from django.utils.translation import gettext_lazy as _
 from humanexp.core.models import User
 from humanexp.core.names import NameField
 from humanexp.evaluations import specs
-from humanexp.experiments.members import studies_with
-from humanexp.experiments.models import Study
-from humanexp.experiments.roles import Action, Role
-from humanexp.experiments.selectors import has_stimuli, stimulus_sets
 from humanexp.stimuli.models import StimulusSet
+from humanexp.studies.models import Study
+from humanexp.studies.permissions import studies_with
+from humanexp.studies.roles import Action, Role
+from humanexp.studies.selectors import has_stimuli, stimulus_sets
 
 
 class PreviewForm(forms.Form):

@@ -6,8 +6,8 @@ from django.utils.translation import gettext_noop
 
 from humanexp.console.preflight.running import JOB, run_preflight
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
 from humanexp.jobs.registry import Progress, handler
+from humanexp.studies.models import Study
 
 
 @handler(JOB, title=gettext_noop("Pre-flight check"))

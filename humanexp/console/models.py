@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.experiments.models import Study
+from humanexp.studies.models import Study
 
 
 class Tone(models.TextChoices):

@@ -14,17 +14,18 @@ from humanexp.console.preflight.gate import newest_of
 from humanexp.core import navigation
 from humanexp.core.models import User
 from humanexp.evaluations import selectors as evaluations
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.answer_counts import Bar, bars, kept_bins
-from humanexp.experiments.models import Origin, Study, StudyState
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job, JobState
+from humanexp.participation import selectors as participation
+from humanexp.participation.answer_coverage import Bar, bars, kept_bins
 from humanexp.recruitment import selectors as recruitment
 from humanexp.recruitment.selectors import Figures, Wage
 from humanexp.results import selectors as results
 from humanexp.results.headline import Headline, headline_of
 from humanexp.results.models import AnalysisRun, TrialImport
 from humanexp.screening import selectors as screening
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Origin, Study, StudyState
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def next_step(study: Study) -> Step:
     run = results.latest_run(study)
     if study.origin == Origin.IMPORTED:
         return analysis_step(study, run)
-    sessions = experiments.session_counts(study)
+    sessions = participation.session_counts(study)
     return next(steps(study, sessions=sessions, flagged=0, run=run))
 
 
@@ -184,7 +185,7 @@ def overview_of(study: Study) -> Overview:
             jobs=open_jobs,
             steps=[analysis_step(study, run)],
         )
-    sessions, tally = experiments.session_counts(study), recruitment.tally_of(study)
+    sessions, tally = participation.session_counts(study), recruitment.tally_of(study)
     verdicts = screening.verdict_counts(study, finished=sessions["completed"])
     return Overview(
         study=study,
@@ -214,7 +215,7 @@ class ListedStudy:
 
 
 def listed_studies(user: User | AnonymousUser) -> list[ListedStudy]:
-    return [_listed(study) for study in experiments.visible_to(user)]
+    return [_listed(study) for study in studies.visible_to(user)]
 
 
 def _listed(study: Study) -> ListedStudy:

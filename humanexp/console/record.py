@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.tables import guard
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments.models import Study
+from humanexp.studies.models import Study
 
 ON_A_PAGE = 50
 _DIGEST = re.compile(r"[0-9a-f]{32,}")

@@ -15,14 +15,14 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations import retraining as retrainings
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.specs import SHELF
-from humanexp.experiments.models import Study
-from humanexp.experiments.selectors import session_counts
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, handler
+from humanexp.participation.selectors import session_counts
 from humanexp.results.tables import trials_of
 from humanexp.screening import services as screening
+from humanexp.studies.models import Study
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from humanexp.core.errors import StudyRefused
-from humanexp.experiments.models import Population, Study
-from humanexp.experiments.selectors import session_for_token
+from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment import selectors as recruitment
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.states import CampaignState
@@ -22,6 +21,7 @@ from humanexp.simulation.observers import ObserverModel
 from humanexp.simulation.participant import OpenSession, ScriptedParticipant
 from humanexp.simulation.personas import TruePicture, cast, personas
 from humanexp.simulation.worker import MarketplaceWorker
+from humanexp.studies.models import Population, Study
 
 #: Sessions that are answered at the same time.
 SIDE_BY_SIDE = 6

@@ -22,18 +22,18 @@ from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, StudyRefused
 from humanexp.core.languages import language_of
 from humanexp.core.pages import render_part
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments import services
-from humanexp.experiments.facts import StudyFacts, tasks_of
-from humanexp.experiments.members import members_of
-from humanexp.experiments.models import Origin, Study
-from humanexp.experiments.roles import MEANING, Role
-from humanexp.experiments.services import previewing
 from humanexp.jobs.pace import partial_context
+from humanexp.participation.services import previewing
 from humanexp.recruitment import gates, rehearsal
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import language_of_study
 from humanexp.recruitment.models import Campaign, Environment
+from humanexp.studies import selectors as study_selectors
+from humanexp.studies import services as study_services
+from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.models import Origin, Study
+from humanexp.studies.permissions import members_of
+from humanexp.studies.roles import MEANING, Role
 
 
 @login_required
@@ -42,20 +42,20 @@ def studies(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "console/studies.html",
-        {"studies": listed_studies(request.user), "has_stimuli": experiments.has_stimuli()},
+        {"studies": listed_studies(request.user), "has_stimuli": study_selectors.has_stimuli()},
     )
 
 
 @login_required
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """What is going on in a study, and what waits for its researcher."""
-    study = experiments.study_for(request.user, slug)
+    study = study_selectors.study_for(request.user, slug)
     found = overview_of(study)
     return render_part(request, "console/overview.html", {"study": study, "overview": found})
 
 
 def collected_study(request: HttpRequest, slug: str) -> Study:
-    study = experiments.study_for(request.user, slug)
+    study = study_selectors.study_for(request.user, slug)
     if study.origin != Origin.COLLECTED:
         raise StudyRefused("The trials of this study were imported: there is nothing to take.")
     return study
@@ -91,13 +91,15 @@ def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
     if opened is None:
         return redirect("console:preview", slug=slug)
     config = {
-        "api": reverse("experiments:preview-session").removesuffix("session/"),
+        "api": reverse("participation:preview-session").removesuffix("session/"),
         "hurry": opened.hurry,
         "end": reverse("console:preview", args=[slug]),
     }
     with translation.override(language_of(request, study=language_of_study(study))):
         facts = StudyFacts(tasks=tasks_of(study.configuration))
-        return render(request, "run/preview.html", {"run_config": config, "hurry": opened.hurry, "facts": facts})
+        return render(
+            request, "participation/run/preview.html", {"run_config": config, "hurry": opened.hurry, "facts": facts}
+        )
 
 
 @login_required
@@ -136,12 +138,12 @@ def _usual(study_pk: int) -> str:
 @require_http_methods(["GET", "POST"])
 def members(request: HttpRequest, slug: str) -> HttpResponse:
     """Who takes part in making the study, and the form that invites."""
-    study = experiments.study_for(request.user, slug)
+    study = study_selectors.study_for(request.user, slug)
     found = members_of(study)
     form = InviteForm(request.POST or None, initial={"role": Role.RESEARCHER if found else Role.OWNER})
     if request.method == "POST" and form.is_valid():
         try:
-            member = services.invite(study=study, by=user_of(request), **form.cleaned_data)
+            member = study_services.invite(study=study, by=user_of(request), **form.cleaned_data)
         except InvalidRequest as error:
             for name in error.fields:
                 form.add_error(name, error.message)
@@ -161,17 +163,17 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Change somebody's role, or remove them: what that means is shown before it is done."""
-    study = experiments.study_for(request.user, slug)
+    study = study_selectors.study_for(request.user, slug)
     found = get_object_or_404(study.memberships.select_related("user"), pk=pk)
     if request.method == "GET":
         roles = [(role, MEANING[role]) for role in Role]
         return render(request, "console/member.html", {"study": study, "member": found, "roles": roles})
     try:
         if request.POST.get("act") == "remove":
-            services.remove(member=found, by=user_of(request))
+            study_services.remove(member=found, by=user_of(request))
             messages.success(request, _("%(name)s is no longer a member.") % {"name": found.user})
         else:
-            changed = services.change_role(member=found, role=request.POST.get("role", ""), by=user_of(request))
+            changed = study_services.change_role(member=found, role=request.POST.get("role", ""), by=user_of(request))
             role = changed.get_role_display()
             messages.success(request, _("%(name)s is now %(role)s.") % {"name": found.user, "role": role})
     except ApplicationError as error:
@@ -210,7 +212,7 @@ def audit_csv(request: HttpRequest, slug: str = "") -> StreamingHttpResponse:
 def _study(request: HttpRequest, slug: str) -> Study | None:
     """None: the whole house, for administrators."""
     if slug:
-        return experiments.study_for(request.user, slug)
+        return study_selectors.study_for(request.user, slug)
     if not user_of(request).is_staff:
         raise NotAllowed(
             _("Only administrators can see the record of the whole installation. Each study has its own record.")

@@ -9,10 +9,10 @@ from analysis.corruptions import CORRUPTIONS
 from humanexp.core.names import NameField
 from humanexp.counterfactuals.models import CROWD, SearchRun
 from humanexp.evaluations import specs
-from humanexp.experiments.models import Population
 from humanexp.recruitment import money
 from humanexp.recruitment.forms import DollarField
 from humanexp.stimuli.models import SourceSet
+from humanexp.studies.models import Population
 
 
 def _typed(offered: str) -> forms.TextInput:

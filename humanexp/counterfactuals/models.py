@@ -6,8 +6,8 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import Owned
-from humanexp.experiments.models import Population, Study
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
+from humanexp.studies.models import Population, Study
 
 #: How the crowd is named as an oracle.
 CROWD = "crowd:"

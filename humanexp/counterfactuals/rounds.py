@@ -12,10 +12,10 @@ from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.round_pictures import make_stimuli
 from humanexp.counterfactuals.services.rounds import open_round
 from humanexp.counterfactuals.verdicts import verdicts_on
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Population, Study
 from humanexp.jobs.registry import Progress
 from humanexp.recruitment.models import Campaign, Environment
+from humanexp.studies import services as studies
+from humanexp.studies.models import Population, Study
 
 if TYPE_CHECKING:
     from analysis.counterfactuals.shards import Proposal
@@ -76,7 +76,7 @@ def _opened(run: SearchRun, proposals: list[Proposal], progress: Progress) -> Ro
     study = Study.objects.filter(slug=stimulus_set.name).first()
     if study is None:
         configuration = _configuration(run, stimulus_set.name, step, len(names))
-        study = experiments.create_study(configuration=configuration, by=run.created_by)
+        study = studies.create_study(configuration=configuration, by=run.created_by)
     return open_round(run=run, step=step, study=study, stimuli={p.key: names[p.key] for p in proposals})
 
 

@@ -14,7 +14,6 @@ from humanexp.core.errors import existing
 from humanexp.core.models import User
 from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, RoundState, SearchRun
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.experiments.selectors import visible_to
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
 from humanexp.recruitment.models import Campaign, Environment
@@ -22,6 +21,7 @@ from humanexp.recruitment.selectors import suggested_terms
 from humanexp.recruitment.services import quote
 from humanexp.results import selectors as results
 from humanexp.stimuli.models import SourceSet
+from humanexp.studies.selectors import visible_to
 
 #: Pictures of a gallery page.
 PAGE = 24

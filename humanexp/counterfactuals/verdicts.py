@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.judgements import IS_ONE
 from humanexp.counterfactuals.models import Round
-from humanexp.experiments.selectors import iter_trial_rows
+from humanexp.participation.selectors import iter_trial_rows
 from humanexp.screening.selectors import accepted_sessions
 
 #: Only the first showing of a picture counts.

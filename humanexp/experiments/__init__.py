@@ -1,3 +1,3 @@
-"""Studies, sessions, trials and responses."""
+"""Migrations alone: the tables of `studies` and `participation` were made here, and keep their names."""
 
 from __future__ import annotations

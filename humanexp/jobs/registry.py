@@ -52,6 +52,13 @@ class Registered:
     is_prompt: bool = False
     #: the function whose keywords are the parameters, where it is another one
     takes: Keywords | None = None
+    #: names that jobs of this kind had in earlier versions: some may still be waiting under them
+    former: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Under which jobs of this kind are stored."""
+        return (self.kind, *self.former)
 
     @cached_property
     def parameters(self) -> type[Parameters]:
@@ -78,15 +85,16 @@ def handler(
     every_s: float | None = None,
     is_prompt: bool = False,
     takes: Keywords | None = None,
+    former: tuple[str, ...] = (),
 ) -> Callable[[Handler], Handler]:
     """Register `run(progress, *, parameter: type, ...) -> result or None` for jobs of this kind.
 
     Its keywords are the parameters, checked when a job is submitted and when it runs; where it hands all of them on to
-    another function, `takes` is that one.
+    another function, `takes` is that one. `former` are kinds that such jobs had before they were renamed.
     """
 
     def register(run: Handler) -> Handler:
-        HANDLERS[kind] = Registered(kind, run, every_s, title, is_prompt, takes)
+        HANDLERS[kind] = Registered(kind, run, every_s, title, is_prompt, takes, former)
         return run
 
     return register
@@ -94,11 +102,11 @@ def handler(
 
 def kinds_in_lane(*, is_prompt: bool) -> list[str]:
     """Kinds that one of the runner's two lanes takes: short work has one of its own."""
-    return [known.kind for known in HANDLERS.values() if known.is_prompt == is_prompt]
+    return [name for known in HANDLERS.values() if known.is_prompt == is_prompt for name in known.names]
 
 
 def registered(kind: str) -> Registered:
-    try:
-        return HANDLERS[kind]
-    except KeyError:
-        raise JobError(f"No handler is registered for jobs of kind {kind!r}.") from None
+    known = HANDLERS.get(kind) or next((one for one in HANDLERS.values() if kind in one.former), None)
+    if known is None:
+        raise JobError(f"No handler is registered for jobs of kind {kind!r}.")
+    return known

@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import FINISHED, PERIODIC, Job, JobState, Runner
-from humanexp.jobs.registry import kinds_in_lane
+from humanexp.jobs.registry import kinds_in_lane, registered
 
 
 def recent(limit: int) -> QuerySet[Job]:
@@ -28,7 +28,7 @@ def latest_for(subject: str, kind: str | None = None) -> Job | None:
     """The newest job about a subject, e.g. latest_for("stimulus_set:7")."""
     jobs = Job.objects.filter(subject=subject)
     if kind:
-        jobs = jobs.filter(kind=kind)
+        jobs = jobs.filter(kind__in=registered(kind).names)
     return jobs.order_by("-pk").first()
 
 

@@ -157,7 +157,7 @@ def schedule_periodic() -> None:
         if registration.every_s is None:
             continue
         interval = timedelta(seconds=registration.every_s)
-        same = Job.objects.filter(kind=registration.kind)
+        same = Job.objects.filter(kind__in=registration.names)
         same.filter(state=JobState.QUEUED, subject=PERIODIC, run_after__gt=now + interval).update(run_after=now)
         if same.exclude(state__in=FINISHED).exists():
             continue

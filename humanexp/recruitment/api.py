@@ -17,10 +17,10 @@ from rest_framework.response import Response
 from humanexp.core.callers import caller_of
 from humanexp.core.errors import TokenRefused
 from humanexp.core.problems import problem_body
-from humanexp.experiments import services as experiments
-from humanexp.experiments.api import AlwaysJson
-from humanexp.experiments.audited import AuditedView
-from humanexp.experiments.serializers import ProblemOut
+from humanexp.participation import services as participation
+from humanexp.participation.api.audited import AuditedView
+from humanexp.participation.api.serializers import ProblemOut
+from humanexp.participation.api.views import AlwaysJson
 from humanexp.recruitment import frames, selectors, services
 from humanexp.recruitment.facts import run_address
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
@@ -154,7 +154,7 @@ class Open(EntryView):
         reply = {
             "token": entered.token,
             "handoff": entered.handoff,
-            "status_url": reverse("experiments:run-status"),
+            "status_url": reverse("participation:run-status"),
             "run_url": run_address(campaign),
         }
         return Response(reply, status=status.HTTP_201_CREATED)
@@ -185,7 +185,7 @@ class Confirm(EntryView):
         given = ConfirmRequest(data=request.data)
         given.is_valid(raise_exception=True)
         session = services.confirm(**given.validated_data)
-        return Response({"token": experiments.issue_token(session=session)})
+        return Response({"token": participation.issue_token(session=session)})
 
 
 class Follow(EntryView):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from humanexp.experiments.models import Study
+from humanexp.studies.models import Study
 
 #: Change the number with the text in templates/take/consent; old files stay, so that old sessions can be looked up.
 HOUSE_VERSION = "house-3"

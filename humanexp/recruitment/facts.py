@@ -6,9 +6,9 @@ from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from humanexp.experiments.facts import StudyFacts, tasks_of
-from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Campaign
+from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.models import Study
 
 
 def facts_of(campaign: Campaign, *, minutes: int = 0, shows_code: bool = False) -> StudyFacts:

@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 from analysis.errors import InvalidInput
 from analysis.spec.terms import NO_REQUIREMENTS, USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
 from humanexp.core.errors import InvalidRequest
-from humanexp.experiments.models import StudyFamily
 from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.models.campaigns import DAY_S
 from humanexp.recruitment.services.publishing import SMALL_HIT
+from humanexp.studies.models import StudyFamily
 
 
 class DollarField(forms.CharField):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from humanexp.experiments.models import Population, Study
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.pricing import Quote
+from humanexp.studies.models import Population, Study
 
 #: Where nobody's money is at stake but our own house's: a rehearsal there may go unchecked.
 REHEARSAL_GROUNDS = (Environment.LINK, Environment.MARKETPLACE)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from humanexp.experiments.models import Study
 from humanexp.recruitment import gates, money, pricing, selectors, services
 from humanexp.recruitment.forms import TermsForm
 from humanexp.recruitment.models import Environment, SenderLease
 from humanexp.recruitment.selectors import Budget, Tally, Wage
 from humanexp.recruitment.services.deliveries import entry_url
 from humanexp.recruitment.states import HitState
+from humanexp.studies.models import Study
 
 
 @dataclass(frozen=True, kw_only=True)

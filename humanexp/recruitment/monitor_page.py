@@ -11,16 +11,16 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.experiments import selectors as experiment_selectors
-from humanexp.experiments.answer_counts import BinCount, bars, kept_counts
-from humanexp.experiments.models import Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
+from humanexp.participation import selectors as participation_selectors
+from humanexp.participation.answer_coverage import BinCount, bars, kept_counts
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Evidence, SenderLease
 from humanexp.recruitment.selectors import Funnel
 from humanexp.recruitment.selectors.timeline import OpenedBin
 from humanexp.recruitment.states import AssignmentState, HitState
+from humanexp.studies.models import Study
 
 #: Rows of a table on the page; the rest is counted.
 SHOWN = 25
@@ -94,7 +94,7 @@ def figures(study: Study) -> dict[str, Any]:
         "rejected": selectors.rejections(study, SHOWN) if rejected else [],
         "rejected_beside": max(0, rejected - SHOWN),
         "recent": selectors.latest_payments(study, RECENT),
-        "refused_calls": experiment_selectors.refused_calls(study),
+        "refused_calls": participation_selectors.refused_calls(study),
         "payable": payable,
         "payable_cents": payable_cents,
     }

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from django.core import signing
 
-from humanexp.experiments.models import Study
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Campaign, Environment
+from humanexp.studies.models import Study
 
 LIVES_S = 3600
 _SALT = "humanexp.rehearsal"

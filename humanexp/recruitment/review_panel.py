@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import User
-from humanexp.experiments.models import Session
+from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.forms import ExclusionForm
 from humanexp.recruitment.models import PaymentKind

@@ -14,7 +14,6 @@ from analysis.findings.model import N_BOOTSTRAP, Findings
 from analysis.tables import LEVEL_PREDICTIONS, PREDICTIONS, SESSIONS, STIMULI, TRIALS, TableSchema
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
-from humanexp.experiments.models import Population, Study
 from humanexp.results.charts import sheet_names, sheet_of
 from humanexp.results.inclusion import withdrawn_sentence
 from humanexp.results.models import AnalysisRun
@@ -32,6 +31,7 @@ from humanexp.results.tables import (
 from humanexp.screening.timing import certificate_of
 from humanexp.stimuli import coverage
 from humanexp.stimuli import selectors as stimuli
+from humanexp.studies.models import Population, Study
 
 if TYPE_CHECKING:
     import pandas as pd

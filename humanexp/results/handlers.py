@@ -6,12 +6,12 @@ from django.utils.translation import gettext_noop
 from pydantic import JsonValue
 
 from humanexp.core.errors import existing
-from humanexp.experiments.models import Study
 from humanexp.jobs.registry import Progress, handler
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selection import Selection
 from humanexp.results.selectors import ANALYSE, REPORT
 from humanexp.results.services import run_analysis, write_report
+from humanexp.studies.models import Study
 
 
 @handler(ANALYSE, title=gettext_noop("Results are computed"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from humanexp.experiments.models import Study
+from humanexp.studies.models import Study
 
 
 class AnalysisRun(models.Model):

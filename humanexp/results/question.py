@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from analysis.findings.model import Findings
-from humanexp.experiments.models import Origin, Study
 from humanexp.results.charts import observers_of
 from humanexp.results.charts.names import corruptions_of
+from humanexp.studies.models import Origin, Study
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ from pydantic import JsonValue
 from analysis.findings.model import Findings
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Session, Study
-from humanexp.experiments.withdrawals import taken_back
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
+from humanexp.participation.models import Session
+from humanexp.participation.selectors.withdrawals import taken_back
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report, TrialImport
 from humanexp.results.selection import Selection
+from humanexp.studies.models import Study
 
 #: Job kinds of an analysis and of a report.
 ANALYSE, REPORT = "results.analyse", "results.report"

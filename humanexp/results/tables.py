@@ -10,14 +10,16 @@ from analysis.spec.analysis_plan import Estimand, ObserverModel
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors as evaluations
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Origin, Session, SessionState, Study
+from humanexp.participation import selectors as participation
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Session, SessionState
 from humanexp.results.models import TrialImport
 from humanexp.screening import selectors as screening
 from humanexp.stimuli import selectors as stimuli
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors.comparison import has_levels
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Origin, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +68,7 @@ def analysis_tables(study: Study) -> AnalysisTables:
 
 def analysis_settings(study: Study) -> PlannedSettings:
     """What the study decided about its analysis before anybody looked, by the name of the argument."""
-    plan = experiments.configuration_of(study).analysis if study.configuration else AnalysisPlan()
+    plan = studies.configuration_of(study).analysis if study.configuration else AnalysisPlan()
     return cast(PlannedSettings, plan.settings())
 
 
@@ -90,7 +92,7 @@ def trial_chunks(study: Study) -> Iterator[pd.DataFrame]:
             yield frame.iloc[start : start + CHUNK]
         return
     accepted = screening.accepted_sessions(study)
-    for chunk in batches_of(CHUNK, experiments.iter_trial_rows(study)):
+    for chunk in batches_of(CHUNK, participation.iter_trial_rows(study)):
         yield TRIALS.frame(row | {"accepted": row["session"] in accepted} for row in chunk)
 
 
@@ -159,7 +161,7 @@ def sessions_of(study: Study) -> pd.DataFrame | None:
     if study.origin == Origin.IMPORTED:
         return None
     verdicts = screening.current_verdicts(study)
-    unfetched = experiments.unfetched_answers(Session.objects.filter(study=study))
+    unfetched = participation.unfetched_answers(Session.objects.filter(study=study))
     rows = []
     for session in Session.objects.filter(study=study).select_related("participant").order_by("pk").iterator():
         verdict = verdicts.get(session.pk)
@@ -189,7 +191,7 @@ def session_summary(study: Study) -> dict[str, object]:
     if study.origin == Origin.IMPORTED:
         count = int(_imported(study, "human")["session"].nunique())
         return {"opened": count, "submitted": count, "accepted": count, "excluded": {}}
-    counts = experiments.session_counts(study)
+    counts = participation.session_counts(study)
     return {
         **counts,
         "accepted": len(screening.accepted_sessions(study)),

@@ -10,7 +10,7 @@ class ScreeningConfig(AppConfig):
     name = "humanexp.screening"
 
     def ready(self) -> None:
-        from humanexp.experiments.tallies import register_tally
+        from humanexp.participation.tallies import register_tally
         from humanexp.screening import handlers  # noqa: F401  (registers)
         from humanexp.screening.review import GOLDS
         from humanexp.screening.timing import TIMING

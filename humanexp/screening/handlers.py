@@ -4,10 +4,11 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from humanexp.experiments.models import Session, Study
 from humanexp.jobs.registry import Progress, handler
+from humanexp.participation.models import Session
 from humanexp.screening import services
 from humanexp.screening.selectors import JUDGED_STATES
+from humanexp.studies.models import Study
 
 
 @handler("screening.judge", title=gettext_noop("A session is judged"), is_prompt=True)

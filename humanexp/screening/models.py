@@ -7,7 +7,8 @@ from django.db import models
 from django.db.models import Q
 
 from humanexp.core.errors import Conflict
-from humanexp.experiments.models import Session, Study
+from humanexp.participation.models import Session
+from humanexp.studies.models import Study
 
 
 class Verdict(models.Model):

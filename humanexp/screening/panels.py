@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils.functional import Promise
 
 from humanexp.core.models import User
-from humanexp.experiments.models import Session
+from humanexp.participation.models import Session
 
 
 @dataclass(frozen=True, kw_only=True)

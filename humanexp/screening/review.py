@@ -12,14 +12,15 @@ from django.db.models import Max, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, Withdrawal, withdrawal_of
 from humanexp.core.paging import KeyedPaginator
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Session, Study
-from humanexp.experiments.tallies import Counted, Kind, Report, Tally, tally_of
+from humanexp.participation import selectors as participation
+from humanexp.participation.models import Session
+from humanexp.participation.tallies import Counted, Kind, Report, Tally, tally_of
 from humanexp.screening import panels, selectors
 from humanexp.screening.evidence import Evidence, evidence_of
 from humanexp.screening.models import Verdict
 from humanexp.screening.panels import Mark, Narrowing
 from humanexp.screening.selectors import VerdictCounts
+from humanexp.studies.models import Study
 
 #: Sessions on one page.
 PAGE_SIZE = 25
@@ -87,7 +88,7 @@ def sessions_shown(study: Study, shown: str) -> QuerySet[Session]:
 
 
 def _rows(study: Study, sessions: list[Session]) -> list[Row]:
-    answers, found = experiments.rule_rows_of(sessions), selectors.verdicts_on(sessions)
+    answers, found = participation.rule_rows_of(sessions), selectors.verdicts_on(sessions)
     withdrawn, marks = selectors.withdrawn_golds(study), panels.marks_of(sessions)
     rows = []
     for session in sessions:

@@ -10,10 +10,11 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Session, SessionState, Study, Trial
+from humanexp.participation import selectors as participation
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Session, SessionState, Trial
 from humanexp.screening.models import Verdict, WithdrawnGold
+from humanexp.studies.models import Study
 
 #: Sessions that are judged.
 JUDGED_STATES = (SessionState.COMPLETED, SessionState.SUBMITTED)
@@ -152,7 +153,7 @@ def finished_count(study: Study) -> int:
 
 def other_sessions(session: Session) -> list[Session]:
     """The same person's other finished sessions of the study family."""
-    mine = experiments.counted_sessions(session.participant_id).filter(state__in=JUDGED_STATES)
+    mine = participation.counted_sessions(session.participant_id).filter(state__in=JUDGED_STATES)
     return list(mine.exclude(pk=session.pk).select_related("study").order_by("pk"))
 
 
@@ -167,7 +168,7 @@ def gold_performance(study: Study, rules: RuleSet | None = None) -> list[Gold]:
     found = latest_verdicts(study).values_list("session_id", "reasons", "evidence")
     latest = {session: (reasons, evidence) for session, reasons, evidence in found}
     slack = {session: gold_slack(reasons, evidence, rules) for session, (reasons, evidence) in latest.items()}
-    answers = experiments.gold_answers(study)
+    answers = participation.gold_answers(study)
     return tally_golds(
         (slack.get(session), original, category, right) for session, original, category, right in answers
     )

@@ -13,15 +13,16 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Session, Study
-from humanexp.experiments.roles import Action
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import JobState
+from humanexp.participation import selectors as participation
+from humanexp.participation.models import Session
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict, WithdrawnGold
+from humanexp.studies import permissions
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Action
 
 JUDGE_STUDY = "screening.judge_study"
 #: Sessions whose answers are read together; a study of so many is judged within a second or two.
@@ -45,7 +46,7 @@ def judge_session(session: Session, *, rules: RuleSet | None = None) -> Verdict:
     if session.state not in selectors.JUDGED_STATES:
         raise Conflict("A session is judged when every trial is answered.")
     rules = rules or rules_of(session.study)
-    rows = experiments.session_rows(session)
+    rows = participation.session_rows(session)
     verdict = _judge(session, rules, rows=rows)
     if _is_pooled(SessionRecord.from_rows(rows), rules):
         for other in selectors.other_sessions(session):
@@ -92,7 +93,7 @@ def judge_study(study: Study, *, rules: RuleSet | None = None, report: Report | 
 
 def judge_soon(*, study: Study, by: User) -> list[Verdict] | None:
     """Judge every complete session: at once where it takes a moment, else (None) by a job."""
-    members.check(by, Action.REVIEW, study)
+    permissions.check(by, Action.REVIEW, study)
     record(action="judge", subject=f"study:{study.slug}", study=study.slug, by=by)
     if selectors.finished_count(study) <= AT_ONCE:
         return judge_study(study)
@@ -148,7 +149,7 @@ def _is_pooled(record: SessionRecord, rules: RuleSet) -> bool:
 
 def _judge_together(study: Study, sessions: Sequence[Session], rules: RuleSet) -> dict[int, Verdict]:
     """The same as judging one after the other; of most nothing changes, and those cost no transaction."""
-    rows, found = experiments.rows_of(sessions, study), selectors.verdicts_on(sessions)
+    rows, found = participation.rows_of(sessions, study), selectors.verdicts_on(sessions)
     withdrawn = selectors.withdrawn_golds(study).keys()
     for session in sessions:
         mine = rows[session.code]
@@ -190,7 +191,7 @@ def _says(verdict: Verdict, fields: Mapping[str, Any]) -> bool:
 @transaction.atomic
 def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -> Verdict:
     """Append a person's decision, with the rules' evidence beside it. Payment does not depend on it."""
-    members.check(by, Action.REVIEW, session.study)
+    permissions.check(by, Action.REVIEW, session.study)
     reason = written_reason.strip()
     if len(reason) < 10:
         raise InvalidRequest(
@@ -208,7 +209,7 @@ def decide(*, session: Session, accepted: bool, written_reason: str, by: User) -
 @transaction.atomic
 def return_to_rules(*, session: Session, by: User | None = None) -> Verdict:
     """Take a person's decision back: the rules' verdict is appended again."""
-    members.check(by, Action.REVIEW, session.study)
+    permissions.check(by, Action.REVIEW, session.study)
     fields = _fields(session, rules_of(session.study))
     _note("return-to-rules", session, by)
     return append_verdict(session=session, **fields)
@@ -247,7 +248,7 @@ def _record(
 ) -> SessionRecord:
     """What the rules read of a session; what is not handed in is read from the database."""
     return SessionRecord.from_rows(
-        experiments.session_rows(session) if rows is None else rows,
+        participation.session_rows(session) if rows is None else rows,
         withdrawn=selectors.withdrawn_golds(session.study).keys() if withdrawn is None else withdrawn,
         fetched=session.fetched,
     )

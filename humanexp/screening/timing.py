@@ -11,10 +11,10 @@ from pydantic import JsonValue
 
 from analysis.findings.model.timing import EDGES, TimingSummary
 from analysis.timing import TIMING_RULE, TimingCertificate, certify
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Study
-from humanexp.experiments.tallies import Counted, Kind, Report, Tally, tally_of
-from humanexp.experiments.tasks import TASKS
+from humanexp.participation import selectors as participation
+from humanexp.participation.tallies import Counted, Kind, Report, Tally, tally_of
+from humanexp.studies.models import Study
+from humanexp.studies.tasks import TASKS
 
 WIDTH, HEIGHT, GAP = 640.0, 120.0, 3.0
 #: A column with any presentation at all can be seen.
@@ -57,7 +57,7 @@ class TimingPage:
 def certificate_of(study: Study, report: Report | None = None) -> TimingCertificate:
     """Every timed answer of a study that was not taken back, practice included: the screen knows no practice."""
     timed = {name for name, task in TASKS.items() if task.is_timed}
-    return certify(_reported(experiments.iter_timing_rows(study, timed), report))
+    return certify(_reported(participation.iter_timing_rows(study, timed), report))
 
 
 def _reported(rows: Iterator[dict[str, Any]], report: Report | None) -> Iterator[dict[str, Any]]:

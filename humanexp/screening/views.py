@@ -12,14 +12,16 @@ from django.views.decorators.http import require_GET, require_POST
 
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import NotFound
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Origin, Session, Study
-from humanexp.experiments.tallies import whole_tally
+from humanexp.participation import selectors as participation
+from humanexp.participation.models import Session
+from humanexp.participation.tallies import whole_tally
 from humanexp.screening import panels, selectors, services
 from humanexp.screening.evidence import evidence_of, portrait_of
 from humanexp.screening.forms import DecisionForm
 from humanexp.screening.review import golds_of, place_of, review_of
 from humanexp.screening.timing import TIMING, timing_page
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Origin, Study
 
 
 @login_required
@@ -66,7 +68,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         messages.success(request, _("Your decision is stored beside the rules' verdict."))
         return redirect(request.get_full_path())
     history = selectors.history(found)
-    rows, withdrawn = experiments.session_rows(found), selectors.withdrawn_golds(study)
+    rows, withdrawn = participation.session_rows(found), selectors.withdrawn_golds(study)
     context: dict[str, Any] = {
         "study": study,
         "session": found,
@@ -74,7 +76,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         "history": history,
         "evidence": evidence_of(rows, history[0].evidence if history else [], withdrawn=withdrawn),
         "portrait": portrait_of(rows, withdrawn=withdrawn),
-        "unfetched": experiments.unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
+        "unfetched": participation.unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
         "place": place_of(found, _shown(request)),
         "form": form,
     }
@@ -116,7 +118,7 @@ def _shown(request: HttpRequest) -> str:
 
 
 def _study(request: HttpRequest, slug: str) -> Study:
-    study = experiments.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
+    study = studies.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
     if study is None:
         raise NotFound(f"There is no study {slug!r} whose sessions could be reviewed.")
     return study

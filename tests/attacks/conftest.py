@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.experiments.conftest import session, stimulus_set, study, tab
+from tests.factories import session, stimulus_set, study, tab
 from tests.recruitment.conftest import (
     accounts,
     launch,

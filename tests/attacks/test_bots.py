@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanexp.experiments.models import Session
+from humanexp.participation.models import Session
 from humanexp.results.tables import sessions_of
 from humanexp.screening import services as screening
 

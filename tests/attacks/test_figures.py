@@ -11,9 +11,9 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer, WorkerClient, running
 from tests.marketplace.test_desk import desk
 from tests.recruitment.conftest import Worker

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import requests
 
-from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.states import AssignmentState

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from humanexp.experiments.models import Study
+from humanexp.studies.models import Study
 
 HUGE = "99999999999999999999"
 #: What fits into the field for further settings.

@@ -11,10 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Difference, HitWrite, Payment, SenderLease
 from humanexp.recruitment.states import DifferenceState, WriteState
+from humanexp.studies.models import Study
 from tests.faults.liar import Liar, lying
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
 from tests.recruitment.conftest import Worker

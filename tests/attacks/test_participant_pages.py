@@ -13,10 +13,10 @@ from django.core.management import call_command
 from django.test import Client
 
 from humanexp.core.errors import InvalidRequest
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.selectors import suggested_terms
+from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db

@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 import requests
 
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.core import clock
+from humanexp.participation import selectors as participation
+from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, QualificationWrite
 from humanexp.results.tables import sessions_of, trials_of
+from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient
 from tests.recruitment.studies import DESIGN, LEASE, make_study
 
@@ -246,7 +248,7 @@ class TestLink:
             assert caller(link, f"203.0.113.{number}").open(worker_id).status_code == 201
         home = caller(link, "192.0.2.1")
         assert home.open("panel-7").status_code == 409
-        Session.objects.update(last_seen_at=experiments.clock.now() - 2 * experiments.SILENT_AFTER)
+        Session.objects.update(last_seen_at=clock.now() - 2 * participation.SILENT_AFTER)
         assert home.open("panel-7").status_code == 201
 
     def test_a_page_that_repeats_its_call_at_once_is_one_visitor(

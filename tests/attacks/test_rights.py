@@ -8,11 +8,11 @@ from django.test import Client
 
 from humanexp.core.models import User
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.experiments import services as experiments
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from tests.experiments.conftest import configuration, make_stimulus_set
+from humanexp.studies import services as studies
+from tests.factories import configuration, make_stimulus_set
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def stimulus_set() -> StimulusSet:
     team = User.objects.create_user("team")
     SourceSet.objects.filter(pk=found.source_set_id).update(created_by=team, frozen_at=None)
     StimulusSet.objects.filter(pk=found.pk).update(created_by=team)
-    experiments.create_study(configuration=configuration(), by=team)
+    studies.create_study(configuration=configuration(), by=team)
     EvaluationRun.objects.create(stimulus_set=found, name="net", spec="table:x", created_by=team)
     found.refresh_from_db()
     return found

@@ -14,18 +14,19 @@ from django.utils import timezone
 
 from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Study
-from humanexp.experiments.power.question import PowerQuestion
-from humanexp.experiments.roles import Role
-from humanexp.experiments.selectors import configuration_of
-from humanexp.experiments.services import members as membership
+from humanexp.participation import services as participation
 from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.models import Assignment, Campaign, Hit, HitWrite, Payment, RejectionProposal
 from humanexp.recruitment.services import settling
 from humanexp.results import services as results
 from humanexp.screening import services as screening
-from tests.experiments.conftest import new_session
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study
+from humanexp.studies.power.question import PowerQuestion
+from humanexp.studies.roles import Role
+from humanexp.studies.selectors import configuration_of
+from humanexp.studies.services import members as membership
+from tests.factories import new_session
 from tests.recruitment.studies import make_study
 
 pytestmark = pytest.mark.django_db
@@ -77,7 +78,7 @@ SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
     "personal link": (REVIEW, lambda on, by: recruitment.make_personal_link(assignment=on.assignment, by=by)),
     "undo a withdrawal": (
         REVIEW,
-        lambda on, by: experiments.undo_withdrawal(session=on.session, by=by, reason="It was not them."),
+        lambda on, by: participation.undo_withdrawal(session=on.session, by=by, reason="It was not them."),
     ),
     "judge": (REVIEW, lambda on, by: screening.judge_soon(study=on.study, by=by)),
     "decide": (
@@ -85,10 +86,10 @@ SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
         lambda on, by: screening.decide(session=on.session, accepted=False, written_reason="They fell asleep.", by=by),
     ),
     "return to rules": (REVIEW, lambda on, by: screening.return_to_rules(session=on.session, by=by)),
-    "revise": (LAUNCH, lambda on, by: experiments.revise_study(study=on.study, configuration=on.configuration, by=by)),
+    "revise": (LAUNCH, lambda on, by: studies.revise_study(study=on.study, configuration=on.configuration, by=by)),
     "power": (
         LAUNCH,
-        lambda on, by: experiments.request_power(study=on.study, question=PowerQuestion(people=4), by=by),
+        lambda on, by: studies.request_power(study=on.study, question=PowerQuestion(people=4), by=by),
     ),
     "analyse": (LAUNCH, lambda on, by: results.request_analysis(study=on.study, by=by)),
     "freeze": (LAUNCH, lambda on, by: results.freeze_analysis_plan(study=on.study, by=by)),
@@ -109,7 +110,7 @@ def attacked(people: dict[str, User]) -> SimpleNamespace:
     """A study with a row of each kind that a service is about."""
     study: Study = make_study()
     member = [study.memberships.create(user=people[role], role=role) for role in Role.values][-1]
-    session = new_session(experiments.start_collecting(study=study))
+    session = new_session(studies.start_collecting(study=study))
     campaign = Campaign.objects.create(
         study=study, environment="marketplace", entry="entry", title="t", reward_cents=100, assignments=2,
         assignments_per_hit=2, estimated_minutes=1, assignment_duration_s=60, lifetime_s=60, auto_approval_s=60,

@@ -8,11 +8,11 @@ from django.contrib.auth import get_user_model
 from humanexp.console.examination.files import damaged_pictures
 from humanexp.core.models import AuditEvent
 from humanexp.core.storage import media_path
-from humanexp.experiments.damage import damaged_files
-from humanexp.experiments.models import DamagedPicture, Response
-from humanexp.experiments.services import previewing, showing
+from humanexp.participation.models import DamagedPicture, Response
+from humanexp.participation.selectors.damaged_pictures import damaged_files
+from humanexp.participation.services import previewing, showing
 from humanexp.recruitment.selectors.attention import attention
-from tests.experiments.conftest import Tab, new_session, png
+from tests.factories import Tab, new_session, png
 
 POSITION = 1
 

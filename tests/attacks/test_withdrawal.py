@@ -12,22 +12,22 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import AuditEvent
-from humanexp.experiments import selectors, services
-from humanexp.experiments.answer_counts import answer_counts
-from humanexp.experiments.live.figures import SESSIONS, kept_figures
-from humanexp.experiments.live.rows import page_of
-from humanexp.experiments.models import Response, Session, SessionState
-from humanexp.experiments.services.leaving import KEPT_DAYS
-from humanexp.experiments.tallies import make_tally
-from humanexp.experiments.working_time import active_minutes
 from humanexp.jobs.registry import silent
+from humanexp.participation import selectors, services
+from humanexp.participation.answer_coverage import answer_counts
+from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.pages.live.figures import SESSIONS, kept_figures
+from humanexp.participation.pages.live.rows import page_of
+from humanexp.participation.tallies import make_tally
+from humanexp.participation.working_time import active_minutes
 from humanexp.results import tables
 from humanexp.screening import selectors as screening
 from humanexp.screening import services as judging
 from humanexp.screening.models import Verdict
 from humanexp.screening.review import golds_of
 from humanexp.screening.timing import certificate_of
-from tests.experiments.conftest import Tab, new_session
+from humanexp.studies.facts import KEPT_DAYS
+from tests.factories import Tab, new_session
 
 
 def finish(client, session, lease="tab-00000001"):

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Session, Study
+from humanexp.participation.models import Session
+from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, running
 

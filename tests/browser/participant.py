@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.categories import RESPONSE_GRID
-from humanexp.experiments.models import Session
+from humanexp.participation.models import Session
 from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
 
 

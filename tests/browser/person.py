@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from analysis.categories import RESPONSE_GRID
-from humanexp.experiments import services
-from humanexp.experiments.models import Session
+from humanexp.participation import services
+from humanexp.participation.models import Session
 from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS, PATIENCE_MS, StudyPage
 
 _KEPT = """() => new Promise((resolve) => {

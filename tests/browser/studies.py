@@ -20,11 +20,13 @@ from analysis.design import DesignConfig, DiscriminationDesign, ValidationDesign
 from analysis.examples.pictures import draw
 from analysis.spec.protocol import load_protocol
 from analysis.spec.study import StudyConfiguration
-from humanexp.experiments import services
-from humanexp.experiments.models import Response, Session, Study
 from humanexp.jobs import runner
+from humanexp.participation import services as participation
+from humanexp.participation.models import Response, Session
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study
 
 SIZE_PX = 112
 #: What precedes and follows the stimulus is short: the engine's own tests cover the durations. The time to answer is
@@ -105,7 +107,7 @@ def make_study(
         language=language,
         debrief="Thank you: this is what the study is about.",
     )
-    return services.start_collecting(study=services.create_study(configuration=configuration))
+    return studies.start_collecting(study=studies.create_study(configuration=configuration))
 
 
 def short_design(**changes: Any) -> DesignConfig:
@@ -153,8 +155,8 @@ DESIGNS: dict[str, Callable[[], DesignConfig]] = {
 
 
 def open_session(study: Study, code: str = "P-TEST01") -> Session:
-    participant = services.participant_for(family=study.family, code=code)
-    return services.open_session(study=study, participant=participant, consent_version="1")
+    participant = participation.participant_for(family=study.family, code=code)
+    return participation.open_session(study=study, participant=participant, consent_version="1")
 
 
 def right_answers(session: Session) -> dict[int, str]:

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from humanexp.console.models import Preflight
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services as recruitment
+from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import grave_violations
 from tests.browser.looks import shot

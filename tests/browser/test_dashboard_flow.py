@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Study
 from humanexp.results import selectors
+from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
 from tests.browser.charts import becomes, drawn_lines
 from tests.browser.researcher import sign_in

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from analysis.tables import TIMING_COLUMNS
-from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
+from humanexp.studies.models import Study
 from tests.browser import recruiter_site, studies
 from tests.browser.looks import PHONE, shot
 from tests.browser.participant import Participant, agrees
@@ -48,13 +49,13 @@ def campaign_of(transactional_db: None, own_media: None, drawings: Path, platfor
 
 def check_submission(recruiter: RecruiterSite, session: Session) -> None:
     """Everything is stored, once, and the recruiter has the receipt."""
-    from humanexp.experiments import services as experiments
+    from humanexp.participation import services as participation
 
     session.refresh_from_db()
     assert session.state == SessionState.COMPLETED
     assert Response.objects.filter(session=session).count() == session.total
     assert [form["assignmentId"] for form in recruiter.submitted] == ["A1"]
-    assert experiments.receipt_is_valid(session=session, receipt=recruiter.submitted[0]["receipt"])
+    assert participation.receipt_is_valid(session=session, receipt=recruiter.submitted[0]["receipt"])
 
 
 @pytest.mark.parametrize(
@@ -167,12 +168,12 @@ def test_a_phone_is_told_before_it_accepts_or_agrees_to_anything(
 def test_a_window_too_small_for_the_pictures_is_said_before_the_first_trial(
     page: Any, platform: str, campaign_of: Any
 ) -> None:
-    from humanexp.experiments import services as experiments
+    from humanexp.participation import services as participation
 
     study = campaign_of("categorisation").study
     session = studies.open_session(study)
     page.set_viewport_size({"width": 600, "height": 700})
-    page.goto(f"{platform}/run/#{experiments.issue_handoff(session=session)}")
+    page.goto(f"{platform}/run/#{participation.issue_handoff(session=session)}")
     participant = Participant(page, page.keyboard)
     participant.passes_the_checks()
     page.wait_for_selector("text=The pictures do not fit into this window yet")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from humanexp.experiments.models import Response, Session
+from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
 from tests.browser import recruiter_site, studies, tls

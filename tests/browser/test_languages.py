@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Response, Session
+from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.consent import HOUSE_VERSION
 from tests.browser import studies
@@ -90,9 +90,9 @@ def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server:
 
 
 def test_the_switch_in_the_middle_of_a_session_keeps_the_session(page: Any, live_server: Any, session: Session) -> None:
-    from humanexp.experiments import services as experiments
+    from humanexp.participation import services as participation
 
-    page.goto(f"{live_server.url}/run/#{experiments.issue_handoff(session=session)}")
+    page.goto(f"{live_server.url}/run/#{participation.issue_handoff(session=session)}")
     person = Participant(page, page.keyboard)
     person.passes_the_checks()
     person.sees("instructions-categorisation")

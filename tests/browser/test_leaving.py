@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.consent import HOUSE_VERSION
+from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
 from tests.browser.looks import shot
 from tests.browser.person import PATIENCE_MS, Person

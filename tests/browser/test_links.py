@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.participation import services as participation
+from humanexp.participation.models import Response, Session, SessionState
 from humanexp.recruitment import services
 from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.recruitment.models import Assignment, Campaign
@@ -38,7 +38,7 @@ def check_session(session: Session, *, by_keyboard: bool) -> str:
     assert answers.count() == session.total
     if by_keyboard:
         assert {click["input"] for answer in answers for click in answer.clicks} == {"key"}
-    assert experiments.receipt_is_valid(session=session, receipt=experiments.receipt_for(session=session))
+    assert participation.receipt_is_valid(session=session, receipt=participation.receipt_for(session=session))
     return session.consent_version
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from humanexp.core import clock
-from humanexp.experiments.models import Response, Session, SessionState, Study
+from humanexp.participation.models import Response, Session, SessionState
+from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import grave_violations
 from tests.browser.looks import fits

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Study
+from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
 from tests.browser.researcher import sign_in
-from tests.experiments.conftest import SIZE_PX, make_stimulus_set
+from tests.factories import SIZE_PX, make_stimulus_set
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Study
 from humanexp.jobs import runner
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Payment, PaymentKind
 from humanexp.screening import selectors as screening
+from humanexp.studies.models import Study
 from tests.browser.axe import grave_violations
 from tests.browser.researcher import sign_in
 from tests.journeys.newcomer import Hand

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Preview, Response, Session, Study
+from humanexp.participation.models import Preview, Response, Session
+from humanexp.studies.models import Study
 from tests.browser import studies
 from tests.browser.axe import grave_violations
 from tests.browser.looks import fits

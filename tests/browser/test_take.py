@@ -14,11 +14,12 @@ import pytest
 from django.test import RequestFactory
 
 from humanexp.core.callers import caller_of
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Session, Study
+from humanexp.participation import selectors as participation
+from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.services import openings
+from humanexp.studies.models import Study
 from tests.browser.looks import fits
 from tests.browser.person import PATIENCE_MS, Person
 from tests.browser.researcher import sign_in
@@ -78,7 +79,7 @@ def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: Ma
     fits(page, "recruitment-frame-under-way")
     assert window.context.cookies(platform) == []
     does_everything(window, platform)
-    assert set(experiments.unfetched_answers(Session.objects.all()).values()) == {0}, "a page looks before it answers"
+    assert set(participation.unfetched_answers(Session.objects.all()).values()) == {0}, "a page looks before it answers"
     window.close()
     frame.get_by_role("heading", name="Done. Thank you for taking part.").wait_for(timeout=PATIENCE_MS)
     fits(page, "recruitment-frame-done")

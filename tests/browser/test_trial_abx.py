@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from analysis.design import DiscriminationDesign
-from humanexp.experiments.models import Response
+from humanexp.participation.models import Response
 from tests.browser import studies
 from tests.browser.axe import grave_violations
 from tests.browser.person import Person

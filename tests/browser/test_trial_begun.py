@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Response, Session
+from humanexp.participation.models import Response, Session
 from tests.browser.person import Person
 from tests.browser.studies import given, right_answers
 

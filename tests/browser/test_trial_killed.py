@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Session
+from humanexp.participation.models import Session
 from tests.browser.conftest import CHROMIUM
 from tests.browser.person import Person
 from tests.browser.studies import given, right_answers

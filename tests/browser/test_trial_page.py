@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from analysis.tables import TIMING_COLUMNS
-from humanexp.experiments import services
-from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.participation import services
+from humanexp.participation.models import Response, Session, SessionState
 from tests.browser import studies
 from tests.browser.person import Person
 from tests.browser.studies import given, right_answers

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from humanexp.experiments.models import Session, Trial
+from humanexp.participation.models import Session, Trial
 from tests.browser.person import Person
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

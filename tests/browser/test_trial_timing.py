@@ -13,9 +13,9 @@ from analysis.spec.protocol import ProtocolConfig
 from analysis.tables import TIMING_COLUMNS
 from analysis.timing import timing_ok
 from benchmarks import presentation
-from humanexp.experiments.duration import work_ms
-from humanexp.experiments.models import Response
-from humanexp.experiments.tasks import TASKS
+from humanexp.participation.models import Response
+from humanexp.studies.estimated_duration import work_ms
+from humanexp.studies.tasks import TASKS
 from tests.browser import studies
 from tests.browser.person import Person
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments import services
-from humanexp.experiments.models import Response, Session, SessionState
+from humanexp.participation import services
+from humanexp.participation.models import Response, Session, SessionState
 from humanexp.simulation.browser.page import NO_DOUBLE_CLICK_MS
 from tests.browser import studies
 from tests.browser.person import Judge

@@ -38,10 +38,10 @@ def _fill() -> None:
     """Sessions with none, one and two verdicts; payments of two campaigns."""
     from benchmarks.console import fill
     from humanexp.core.models import User
-    from humanexp.experiments.plans import blocks_digest
     from humanexp.recruitment.models import Campaign, Payment
     from humanexp.screening.models import Verdict
     from humanexp.screening.services import append_verdict
+    from humanexp.studies.plans import blocks_digest
 
     fill(12, User.objects.create_user("ada"))
     verdicts = list(Verdict.objects.select_related("session"))
@@ -62,7 +62,7 @@ def _fill() -> None:
 
 
 def _facts() -> dict[str, Any]:
-    from humanexp.experiments.models import Session
+    from humanexp.participation.models import Session
     from humanexp.recruitment.models import Payment
     from humanexp.screening.models import Verdict
 
@@ -75,10 +75,10 @@ def _facts() -> dict[str, Any]:
 
 def _many_judge_one() -> dict[str, Any]:
     """So many decide about one session at the same moment."""
-    from humanexp.experiments.models import Session
+    from humanexp.participation.models import Session
     from humanexp.screening.models import Verdict
     from humanexp.screening.services import append_verdict
-    from tests.experiments.races import together
+    from tests.participation.races import together
 
     session = Session.objects.order_by("pk")[0]
     before = session.verdicts.count()

@@ -16,15 +16,16 @@ from django.utils import timezone
 from benchmarks.console import fill
 from humanexp.console.access import ACCESS, StudyAccess
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments import services
-from humanexp.experiments.members import may, members_of
-from humanexp.experiments.models import Session, Study
-from humanexp.experiments.roles import MAY, Action, Role
-from humanexp.experiments.selectors import visible_to
 from humanexp.jobs import services as jobs
+from humanexp.participation.models import Session
 from humanexp.recruitment.models import Assignment, Payment, RecruitedPerson, RejectionProposal
 from humanexp.screening.services import append_verdict
-from tests.experiments.conftest import configuration, make_stimulus_set, new_session
+from humanexp.studies import services
+from humanexp.studies.models import Study
+from humanexp.studies.permissions import may, members_of
+from humanexp.studies.roles import MAY, Action, Role
+from humanexp.studies.selectors import visible_to
+from tests.factories import configuration, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +41,7 @@ EXPECTED = {
 #: one line to another is a decision, not a slip. (what reading takes, what sending takes): addresses
 PAGES: dict[tuple[str, str], str] = {
     ("see", "see"): """
-        console:overview experiments:count-again experiments:study-file experiments:live recruitment:price
+        console:overview participation:count-again studies:study-file participation:live recruitment:price
         recruitment:monitor
         recruitment:answers screening:review screening:timing
         screening:timing-certificate results:dashboard results:room results:panel results:card results:methods
@@ -63,10 +64,10 @@ PAGES: dict[tuple[str, str], str] = {
         console:audit console:audit-csv
     """,
     ("see", "design"): """
-        experiments:design experiments:power
+        studies:design studies:power
     """,
     ("design", "design"): """
-        experiments:change
+        studies:change
     """,
     ("see", "launch"): """
         recruitment:recruit
@@ -94,7 +95,7 @@ PAGES: dict[tuple[str, str], str] = {
         recruitment:extend recruitment:change recruitment:limits recruitment:notify recruitment:exclusion
     """,
     ("evidence", "review"): """
-        screening:golds screening:session experiments:withdrawn
+        screening:golds screening:session participation:withdrawn
     """,
     ("review", "review"): """
         screening:judge screening:return-to-rules recruitment:find-person recruitment:let-in
@@ -225,7 +226,7 @@ def test_jobs_of_a_study_belong_to_its_people(study: Study, people: dict[str, Us
     one = new_session(services.start_collecting(study=study))
     of_session = jobs.submit("screening.judge", subject=f"session:{one.code}", session_id=one.pk)
     of_recruiter = jobs.submit("recruitment.send", subject="recruiter:production", environment="production")
-    other = jobs.submit("experiments.sweep_previews", subject="house")
+    other = jobs.submit("participation.sweep_previews", subject="house")
     client.force_login(people["stranger"])
     listed = client.get("/jobs/").content.decode()
     assert f"/jobs/{other.pk}/" in listed

@@ -15,12 +15,12 @@ from humanexp.core.models import AuditEvent, Lab, User
 from humanexp.core.ownership import Right, may
 from humanexp.evaluations import services as evaluations
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Study
 from humanexp.jobs import services as jobs
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from tests.experiments.conftest import configuration, make_stimulus_set
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study
+from tests.factories import configuration, make_stimulus_set
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +85,7 @@ def stimulus_set(people: dict[str, User]) -> StimulusSet:
 
 @pytest.fixture
 def study(stimulus_set: StimulusSet, people: dict[str, User]) -> Study:
-    made = experiments.create_study(configuration=configuration(), by=people["owner"])
+    made = studies.create_study(configuration=configuration(), by=people["owner"])
     made.memberships.create(user=people["viewer"], role="viewer")
     made.memberships.create(user=people["analyst"], role="researcher")
     return made

@@ -12,20 +12,21 @@ from django.utils import timezone
 
 from benchmarks.console import fill
 from humanexp.core.models import User
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments import services
-from humanexp.experiments.counting import counting
-from humanexp.experiments.live.rows import page_of
-from humanexp.experiments.live.steps import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
-from humanexp.experiments.models import Response, Session, SessionState, Study
-from humanexp.experiments.tallies import _marker, content_of, make_tally, tally_of
-from humanexp.experiments.working_time import active_minutes, measured
+from humanexp.participation import selectors as participation
+from humanexp.participation import services
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.pages.live.activity import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
+from humanexp.participation.pages.live.rows import page_of
+from humanexp.participation.tallies import _marker, content_of, make_tally, tally_of
+from humanexp.participation.working_time import active_minutes, measured
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.tally import places_left, taken_places
 from humanexp.recruitment.states import LISTED, AssignmentState
 from humanexp.screening.services import append_verdict
+from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
 PEOPLE = 36
@@ -91,7 +92,7 @@ def test_where_people_stand(study: Study) -> None:
 
 @pytest.mark.parametrize("shown", [None, *Standing])
 def test_who_was_heard_of_last(study: Study, shown: Standing | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("humanexp.experiments.live.rows.ROWS", 7)
+    monkeypatch.setattr("humanexp.participation.pages.live.rows.ROWS", 7)
     count = counts_by_standing(groups_of(study))
     total = sum(count.values()) if shown is None else count[shown]
     listed = []
@@ -106,8 +107,8 @@ def test_who_was_heard_of_last(study: Study, shown: Standing | None, monkeypatch
 
 
 def test_places_of_the_plan(study: Study) -> None:
-    plain = experiments.holding_slots(study).filter(experiments.is_at_work(), is_verified=True).count()
-    assert experiments.kept_slots(study) == plain > 0
+    plain = participation.holding_slots(study).filter(participation.is_at_work(), is_verified=True).count()
+    assert participation.kept_slots(study) == plain > 0
 
 
 def test_answers_of_the_sessions_that_count(study: Study) -> None:
@@ -206,7 +207,7 @@ def test_what_a_page_has_counted_leaves_nothing_out(study: Study) -> None:
 
 def test_a_kept_count_is_shown_without_adding_up_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     assert content_of(study, "answers") == tally_of(study, "answers").content is not None
-    monkeypatch.setattr("humanexp.experiments.tallies.AT_ONCE", 100)
+    monkeypatch.setattr("humanexp.participation.tallies.AT_ONCE", 100)
     assert content_of(study, "answers") is None
     make_tally(study=study, name="answers", report=lambda done, total: None)
     assert content_of(study, "answers") == tally_of(study, "answers").content is not None

@@ -16,9 +16,9 @@ from django.core.management import CommandError, call_command
 from humanexp.console.demo import ground
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceSet
+from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
 OPTIONS = ground.Options(participants=4, seed=3)

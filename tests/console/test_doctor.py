@@ -16,10 +16,11 @@ from django.utils import timezone
 
 from humanexp.console.examination import Finding, examine, files, keys, operation
 from humanexp.core.storage import media_path, write_whole
-from humanexp.experiments.models import DamagedPicture, Study, Trial
 from humanexp.jobs.models import Runner
+from humanexp.participation.models import DamagedPicture, Trial
 from humanexp.recruitment.models import Campaign
 from humanexp.stimuli.models import SourceImage, Stimulus
+from humanexp.studies.models import Study
 from tests.results.collected import make_study
 
 pytestmark = pytest.mark.django_db

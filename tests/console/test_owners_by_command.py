@@ -13,10 +13,10 @@ from analysis.examples.pictures import draw
 from analysis.generation import encode_png
 from humanexp.core.commands import OwnedCommand
 from humanexp.core.models import Owned, User
-from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import StimulusSet
+from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
 #: Commands that make what stands in the console under a name of its own, with what each cannot be called without.

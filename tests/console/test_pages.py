@@ -10,14 +10,15 @@ from django.utils import timezone
 from humanexp.console.models import Preflight
 from humanexp.console.overview import Overview, overview_of
 from humanexp.core.models import User
-from humanexp.experiments import services as experiments
-from humanexp.experiments.answer_counts import BinCount
-from humanexp.experiments.answer_counts import bars as bars_of
-from humanexp.experiments.models import Session, SessionState, Study, StudyState
 from humanexp.jobs.models import Job, JobState
+from humanexp.participation.answer_coverage import BinCount
+from humanexp.participation.answer_coverage import bars as bars_of
+from humanexp.participation.models import Session, SessionState
 from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis
-from tests.experiments.conftest import configuration, make_stimulus_set
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study, StudyState
+from tests.factories import configuration, make_stimulus_set
 from tests.results.collected import SESSIONS, make_predictions, make_study
 
 pytestmark = pytest.mark.django_db
@@ -55,12 +56,12 @@ def test_an_empty_console_says_how_to_begin(researcher: Client) -> None:
     assert f'data-next-step href="{reverse("stimuli:new")}"' in body
     make_stimulus_set()
     body = words(researcher, "/")
-    assert f'data-next-step href="{reverse("experiments:new")}"' in body and body.count("data-next-step") == 1
+    assert f'data-next-step href="{reverse("studies:new")}"' in body and body.count("data-next-step") == 1
 
 
 def test_a_draft_is_tried_out_then_launched(researcher: Client, user: User) -> None:
     make_stimulus_set()
-    draft = experiments.create_study(configuration=configuration(), by=user)
+    draft = studies.create_study(configuration=configuration(), by=user)
     address = reverse("console:overview", args=[draft.slug])
     assert overview_of(draft).steps[0].url == reverse("console:preflight", args=[draft.slug])
     assert words(researcher, address).count("data-next-step") == 1
@@ -79,7 +80,7 @@ def test_the_list_asks_little_of_the_database_for_a_draft(
 ) -> None:
     make_stimulus_set()
     for number in range(3):
-        experiments.create_study(configuration=configuration(title=f"Study {number}"), by=user)
+        studies.create_study(configuration=configuration(title=f"Study {number}"), by=user)
     with django_assert_max_num_queries(5 + 3 * 3):
         researcher.get("/")
 

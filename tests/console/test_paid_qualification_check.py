@@ -4,11 +4,11 @@ import pytest
 
 from humanexp.console.preflight.line import Launch
 from humanexp.console.preflight.terms import paid_qualification
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Purpose
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.qualifying import plan_grant, type_for
+from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unhurried", "open_gates")]

@@ -17,15 +17,16 @@ from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Preview, RefusedCall, Response, Session, Study
-from humanexp.experiments.plans import planned_stimuli
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
+from humanexp.participation.models import Preview, RefusedCall, Response, Session
 from humanexp.recruitment import gates, rehearsal, selectors, services
 from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.pricing import FeeTable, quote
-from tests.experiments.conftest import configuration, make_stimulus_set, png
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study
+from humanexp.studies.plans import planned_stimuli
+from tests.factories import configuration, make_stimulus_set, png
 
 DESIGN = {
     "sessions": 4, "main_trials": 2, "minimum_main_trials": 1, "practice_trials": 1, "gold_trials": 1,
@@ -42,7 +43,7 @@ def user(transactional_db: None) -> User:
 def study(user: User, live_server: Any, settings: Any, monkeypatch: Any) -> Study:
     settings.PUBLIC_URL = live_server.url
     make_stimulus_set()
-    return experiments.create_study(
+    return studies.create_study(
         configuration=configuration(design=DESIGN, recruitment={"contact": "lab@example.org"}), by=user
     )
 
@@ -100,7 +101,7 @@ def test_a_change_of_study_stimuli_or_recruiter_makes_the_result_stale(study: St
     run_preflight(study=study, to="link")
     assert standing_of(study, "link").name == "green"
     seen = {fingerprint_of(study, "link")}
-    experiments.revise_study(study=study, configuration=configuration(design=DESIGN, seed=7))
+    studies.revise_study(study=study, configuration=configuration(design=DESIGN, seed=7))
     assert standing_of(study, "link").name == "stale"
     seen.add(fingerprint_of(study, "link"))
     Study.objects.filter(pk=study.pk).update(stimulus_set=make_stimulus_set("others"))
@@ -207,6 +208,6 @@ def test_the_commands_check_and_refuse(study: Study, capsys: Any, settings: Any)
 def test_scripted_participants_are_let_onto_our_own_grounds_unchecked(user: User, monkeypatch: Any) -> None:
     monkeypatch.setattr(gates, "GATES", [gate.refuse])
     make_stimulus_set()
-    scripted = experiments.create_study(configuration=configuration(design=DESIGN, population="scripted"), by=user)
+    scripted = studies.create_study(configuration=configuration(design=DESIGN, population="scripted"), by=user)
     assert services.publish(study=scripted, to="link", assignments=1).is_link
     assert not gates.is_asked(scripted, "link") and gates.is_asked(scripted, "sandbox")

@@ -11,14 +11,15 @@ from django.test import Client
 
 from humanexp.console.overview import overview_of
 from humanexp.core.models import User
-from humanexp.experiments import services
-from humanexp.experiments.models import Session, Study
-from humanexp.experiments.services import previewing
+from humanexp.participation.models import Session
+from humanexp.participation.services import previewing
 from humanexp.recruitment import selectors as recruitment
 from humanexp.screening import selectors as screening
 from humanexp.screening import services as judging
-from tests.experiments.conftest import Tab, configuration, make_stimulus_set, new_session
-from tests.experiments.test_preview import PreviewTab
+from humanexp.studies import services
+from humanexp.studies.models import Study
+from tests.factories import Tab, configuration, make_stimulus_set, new_session
+from tests.participation.test_preview import PreviewTab
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unhurried", "open_gates")]
 

@@ -9,9 +9,9 @@ from django.test import Client
 from humanexp.core.audit import record
 from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments import services
-from humanexp.experiments.models import Study
-from tests.experiments.conftest import configuration, make_stimulus_set, new_session
+from humanexp.studies import services
+from humanexp.studies.models import Study
+from tests.factories import configuration, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
 

@@ -24,11 +24,11 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations import retraining as retrainings
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.specs import shelf_specs
-from humanexp.experiments.models import Study
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
+from humanexp.studies.models import Study
 from tests.analysis.classifiers import small_networks as small
 from tests.evaluations.sets import picture_set
 from tests.results.collected import make_study

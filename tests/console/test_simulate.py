@@ -7,8 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from humanexp.console.arguments import persona_mix, whole_number
-from humanexp.experiments.models import Session, Study
+from humanexp.participation.models import Session
 from humanexp.recruitment import services as recruitment
+from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
 

@@ -15,13 +15,13 @@ from django.core.management import call_command
 from analysis.spec.study import StudyConfiguration
 from analysis.tables import TRIALS
 from humanexp.core.models import User
-from humanexp.experiments import services
-from humanexp.experiments.models import Response, Session
 from humanexp.jobs import runner
+from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services as recruitment
 from humanexp.screening.selectors import current_verdicts
 from humanexp.simulation.connection import PatientConnection
-from tests.experiments.conftest import SIZE_PX, make_stimulus_set
+from humanexp.studies import services
+from tests.factories import SIZE_PX, make_stimulus_set
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried", "open_gates")]
 

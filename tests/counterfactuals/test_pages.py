@@ -10,8 +10,8 @@ from django.urls import reverse
 from humanexp.core.models import User
 from humanexp.counterfactuals import selectors, services
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.experiments.models import StudyMembership
 from humanexp.jobs import runner
+from humanexp.studies.models import StudyMembership
 from tests.counterfactuals.conftest import CLEAN, ROBUST
 
 

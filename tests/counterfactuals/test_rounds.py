@@ -17,12 +17,13 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.verdicts import verdicts_on
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Response
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
+from humanexp.participation import services as participation
+from humanexp.participation.models import Response
 from humanexp.recruitment.models import Campaign
 from humanexp.screening import services as screening
+from humanexp.studies import services as studies
 from tests.counterfactuals.test_search import done
 
 
@@ -43,10 +44,10 @@ def judge(one: Round, refuse: set[str]) -> None:
     """People answer every trial of a round: what they know is right, and new pictures by the key of the original."""
     study = one.study
     if study.state == "draft":
-        experiments.start_collecting(study=study)
+        studies.start_collecting(study=study)
     for _ in range(study.planned_sessions):
-        participant = experiments.scripted_participant(family=study.family)
-        session = experiments.open_session(study=study, participant=participant, scripted=True, consent_version="1")
+        participant = participation.scripted_participant(family=study.family)
+        session = participation.open_session(study=study, participant=participant, scripted=True, consent_version="1")
         for trial in session.trials.select_related("stimulus__source_image").order_by("position"):
             says = trial.correct_response or ("no-no" if trial.stimulus.source_image.key in refuse else IS_ONE)
             _store(session, trial, says)
@@ -57,7 +58,7 @@ def judge(one: Round, refuse: set[str]) -> None:
 
 def _store(session: Any, trial: Any, response: str) -> None:
     from humanexp.core import clock
-    from humanexp.experiments.models import Response, Session
+    from humanexp.participation.models import Response, Session
 
     Response.objects.create(
         session=session, trial=trial, position=trial.position, response=response, is_scripted=True, rt_ms=900.0,
@@ -104,7 +105,7 @@ def test_a_round_is_a_study_of_validation_about_the_pictures_of_a_step(run) -> N
 
 
 def _planned(study: Any) -> list[dict[str, str]]:
-    from humanexp.experiments.plans import whole_plan
+    from humanexp.studies.plans import whole_plan
 
     return [
         {"stimulus": trial.stimulus, "role": trial.role}

@@ -17,13 +17,13 @@ from analysis.spec.study import StudyConfiguration
 from humanexp.core.errors import InvalidRequest, SetFrozen
 from humanexp.core.models import User
 from humanexp.evaluations import gold, services
-from humanexp.experiments.models import Study, StudyFamily
-from humanexp.experiments.plans import make_plan
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.sources import agreed_originals
+from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.plans import make_plan
 from tests.evaluations.rule_classifier import BrightnessClassifier
 
 BRIGHTNESS = "python:tests.evaluations.rule_classifier:make"

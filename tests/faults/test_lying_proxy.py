@@ -16,7 +16,6 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import (
     Assignment,
@@ -30,6 +29,7 @@ from humanexp.recruitment.models import (
     SenderLease,
 )
 from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.studies.models import Study
 from tests.faults.liar import LIES, Liar, lying
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker

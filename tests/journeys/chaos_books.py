@@ -24,8 +24,9 @@ def main() -> None:
     from django.conf import settings
     from django.db.models import F
 
-    from humanexp.experiments.models import Response, Session, Study, Trial
+    from humanexp.participation.models import Response, Session, Trial
     from humanexp.recruitment.models import Assignment, Campaign
+    from humanexp.studies.models import Study
 
     if chosen.later:
         earlier = timedelta(minutes=chosen.later)

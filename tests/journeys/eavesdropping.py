@@ -13,8 +13,8 @@ import numpy as np
 from django.test import Client
 from numpy.typing import NDArray
 
-from humanexp.experiments import services
-from humanexp.experiments.models import Session, Trial
+from humanexp.participation import services
+from humanexp.participation.models import Session, Trial
 
 API = "/api/v1/run/"
 LEASE = "a-tab-of-its-own"

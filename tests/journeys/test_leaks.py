@@ -16,9 +16,10 @@ from analysis.examples.pictures import draw
 from analysis.generation.png import encode_png
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.storage import media_path
-from humanexp.experiments import services
-from humanexp.experiments.models import Study
+from humanexp.participation import services as participation
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study
 from tests.journeys.eavesdropping import (
     ELSEWHERE,
     REPEATED,
@@ -100,15 +101,15 @@ def make_study(size_px: int, **design: int) -> Study:
             "design": {"practice_trials": 2, "answers_per_stimulus": 40, **design},
         }
     )
-    return services.start_collecting(study=services.create_study(configuration=configuration))
+    return studies.start_collecting(study=studies.create_study(configuration=configuration))
 
 
 def listen_to_all(study: Study, sessions: int) -> list[Heard]:
     answers = np.random.default_rng(3)
     heard = []
     for number in range(sessions):
-        participant = services.participant_for(family=study.family, code=f"P-{number:04d}")
-        heard += listen(services.open_session(study=study, participant=participant), answers)
+        participant = participation.participant_for(family=study.family, code=f"P-{number:04d}")
+        heard += listen(participation.open_session(study=study, participant=participant), answers)
     add_repetitions(heard)
     return heard
 

@@ -33,7 +33,7 @@ print(len(group.runs), "searches,", job.result["cells"], "cells")
 REPORT = """
 from humanexp.jobs import runner
 from humanexp.results import selectors, services
-from humanexp.experiments.models import Study
+from humanexp.studies.models import Study
 study = Study.objects.get(slug="demo")
 job = runner.run_to_the_end(services.request_report(run=selectors.latest_run(study)), tell=print)
 assert job.state == "done", job.error

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
+from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, WorkerClient, running
 from tests.recruitment.studies import Visitor, make_study
 

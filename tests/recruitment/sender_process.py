@@ -30,12 +30,12 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from humanexp.core.errors import CapExceeded  # noqa: E402
-from humanexp.experiments.models import Study  # noqa: E402
 from humanexp.recruitment import selectors, services  # noqa: E402
 from humanexp.recruitment.models import Assignment, Hit, Payment, SenderLease  # noqa: E402
 from humanexp.recruitment.services.people import person_for  # noqa: E402
 from humanexp.recruitment.services.resuming import Proof  # noqa: E402
 from humanexp.recruitment.states import AssignmentState  # noqa: E402
+from humanexp.studies.models import Study  # noqa: E402
 from tests.marketplace.server import WorkerClient  # noqa: E402
 from tests.recruitment.studies import make_study  # noqa: E402
 

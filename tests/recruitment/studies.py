@@ -14,11 +14,12 @@ from django.utils import timezone
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig
 from analysis.spec.study import StudyConfiguration
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Protocol, Session, Study, StudyFamily
-from humanexp.experiments.selectors import session_for_token
+from humanexp.participation.models import Session
+from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment.models import Campaign
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.studies import services as studies
+from humanexp.studies.models import Protocol, Study, StudyFamily
 
 ORIGINALS = 4  # of each category
 LEASE = "0123456789abcdef"
@@ -73,7 +74,7 @@ def _plan_study(slug: str, *, population: str = "people", design: DesignConfig =
         rules="none",
         **settings,
     )
-    made = experiments.create_study(configuration=configuration)
+    made = studies.create_study(configuration=configuration)
     return Study.objects.select_related("family", "protocol").get(pk=made.pk)
 
 

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.experiments.models import Session, Study
+from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Message, Payment
 from humanexp.recruitment.selectors import Attention
+from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor

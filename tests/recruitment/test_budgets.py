@@ -12,12 +12,13 @@ from django.utils import timezone
 
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments.models import Response, Session, Study
+from humanexp.participation.models import Response, Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Payment
 from humanexp.recruitment.selectors.wages import quantile
 from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.people import person_for
+from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study

@@ -10,9 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from humanexp.experiments.models import Participant, Session, Study
+from humanexp.participation.models import Participant, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Payment
+from humanexp.studies.models import Study
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study
 

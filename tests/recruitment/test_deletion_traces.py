@@ -21,7 +21,8 @@ MAKE = f"""
 import django; django.setup()
 from django.utils import timezone
 from humanexp.core.storage import media_path, write_whole
-from humanexp.experiments.models import Origin, Participant, Session, Study, StudyFamily, StudyTally
+from humanexp.participation.models import Participant, Session, StudyTally
+from humanexp.studies.models import Origin, Study, StudyFamily
 from humanexp.recruitment.models import RecruitedPerson
 family = StudyFamily.objects.create(slug="small")
 study = Study.objects.create(family=family, version=1, slug="small", title="Small", origin=Origin.COLLECTED)

@@ -10,11 +10,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.experiments.models import Response, Session, Study
+from humanexp.participation.models import Response, Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.services import publish
 from humanexp.recruitment.services.people import person_for
+from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db

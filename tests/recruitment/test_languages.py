@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from humanexp.experiments.models import Session, Study
+from humanexp.participation.models import Session
 from humanexp.recruitment import services
 from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.recruitment.models import Campaign
+from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db

@@ -13,10 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.experiments.models import Participant, Session, SessionState, Study
+from humanexp.participation.models import Participant, Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, RecruitedPerson
 from humanexp.recruitment.states import AssignmentState
+from humanexp.studies.models import Study
 from tests.plans import on_sqlite, plan_of, reads, rows_read
 from tests.recruitment.studies import make_study
 

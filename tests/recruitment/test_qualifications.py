@@ -14,8 +14,7 @@ from analysis.spec import Quiz, QuizQuestion
 from analysis.spec.terms import WorkerRequirements
 from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments.models import Session, StudyFamily
-from humanexp.experiments.roles import Role
+from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import (
     Assignment,
@@ -27,6 +26,8 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.services.qualifying import plan_grant
 from humanexp.screening.services import append_verdict
+from humanexp.studies.models import StudyFamily
+from humanexp.studies.roles import Role
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study

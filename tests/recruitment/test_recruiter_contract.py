@@ -11,7 +11,6 @@ import pytest
 from django.utils import timezone
 
 from humanexp.core.errors import AlreadyDone, NotAtRecruiter, RecruiterError
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Hit
 from humanexp.recruitment.recruiters import fees_of, recruiter_for
@@ -25,6 +24,7 @@ from humanexp.recruitment.recruiters.base import (
 )
 from humanexp.recruitment.services.deliveries.hits import terms_of
 from humanexp.recruitment.states import AssignmentState
+from humanexp.studies.models import Study
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from humanexp.core import clock
 from humanexp.core.errors import ApplicationError, NotAllowed, StudyRefused
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments.models import Session, SessionState
+from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, ResumeConfirmation, WayBack
 from humanexp.recruitment.services.resuming import name_of

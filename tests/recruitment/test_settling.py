@@ -11,14 +11,15 @@ from django.utils import timezone
 
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments.models import Participant, Response, Session, Study
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
+from humanexp.participation.models import Participant, Response, Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, SenderLease
 from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import AssignmentState, WriteState
+from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
 from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor

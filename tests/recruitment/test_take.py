@@ -10,14 +10,15 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from humanexp.experiments.models import Participant, RefusedCall, Session, SessionState, Study
-from humanexp.experiments.services import verify_session
+from humanexp.participation.models import Participant, RefusedCall, Session, SessionState
+from humanexp.participation.services import verify_session
 from humanexp.recruitment import services
 from humanexp.recruitment.consent import HOUSE_VERSION
 from humanexp.recruitment.frames import origin
 from humanexp.recruitment.models import Assignment, Campaign, RecruitedPerson
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.states import AssignmentState
+from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db

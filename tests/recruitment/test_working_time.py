@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from humanexp.experiments.models import Response, Session
-from humanexp.experiments.working_time import active_minutes
+from humanexp.participation.models import Response, Session
+from humanexp.participation.working_time import active_minutes
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.services import publish

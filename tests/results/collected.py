@@ -15,17 +15,9 @@ from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.experiments.models import (
-    Participant,
-    Response,
-    Session,
-    SessionState,
-    Study,
-    StudyFamily,
-    StudyState,
-    Trial,
-)
+from humanexp.participation.models import Participant, Response, Session, SessionState, Trial
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.studies.models import Study, StudyFamily, StudyState
 
 CORRUPTIONS = ("gaussian_blur", "uniform_noise")
 PER_CATEGORY, PER_CORRUPTION, SESSIONS, TRIALS_EACH = 4, 80, 8, 20

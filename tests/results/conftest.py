@@ -7,10 +7,10 @@ from django.test import Client
 
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Study
 from humanexp.results.models import AnalysisRun
 from humanexp.results.services import run_analysis
 from humanexp.screening import services as screening
+from humanexp.studies.models import Study
 from tests.results.collected import make_predictions, make_study
 
 

@@ -20,9 +20,10 @@ from analysis.spec.study import StudyConfiguration
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Participant, Session, SessionState, Study, StudyFamily, StudyState
+from humanexp.participation.models import Participant, Session, SessionState
 from humanexp.results.models import AnalysisRun
 from humanexp.screening.models import Verdict
+from humanexp.studies.models import Study, StudyFamily, StudyState
 
 NAMES = tuple(CORRUPTIONS)[:14]
 MODELS = (

@@ -8,12 +8,13 @@ from analysis.acceptance import load_rule_set
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Response, Session, Study, StudyFamily
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
+from humanexp.participation.models import Response, Session
 from humanexp.results import selectors, services, tables
 from humanexp.results.models import AnalysisRun
 from humanexp.screening import services as screening
+from humanexp.studies.models import Study, StudyFamily
 from tests.results.collected import SESSIONS, TRIALS_EACH, make_predictions
 
 pytestmark = pytest.mark.django_db

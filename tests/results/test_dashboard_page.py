@@ -11,14 +11,15 @@ from django.urls import reverse
 from analysis.tables import TRIALS
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Session, Study
 from humanexp.jobs.models import Job
+from humanexp.participation.models import Session
 from humanexp.results import charts, selectors
 from humanexp.results.dashboard import dashboard_of, panel_of
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
 from humanexp.screening import services as screening
+from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS
 
 pytestmark = pytest.mark.django_db

@@ -16,11 +16,12 @@ from analysis.findings.reproduction import analyse_export
 from analysis.published_trials import read_published_trials
 from analysis.reporting import FrozenPlan
 from analysis.tables import SCHEMAS
-from humanexp.experiments.models import Participant, Session, SessionState, Study
+from humanexp.participation.models import Participant, Session, SessionState
 from humanexp.results import selectors
 from humanexp.results.models import AnalysisRun
 from humanexp.results.services.planning import freeze_analysis_plan
 from humanexp.stimuli.models import SourceImage
+from humanexp.studies.models import Study
 from tests.results.collected import SESSIONS
 
 ROOT = Path(__file__).resolve().parents[2]

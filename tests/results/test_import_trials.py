@@ -10,9 +10,10 @@ from django.core.management import CommandError, call_command
 from analysis.tables import TRIALS
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.experiments.members import members_of
-from humanexp.experiments.models import Origin, Participant, Session, Study, StudyFamily
+from humanexp.participation.models import Participant, Session
 from humanexp.results.models import TrialImport
+from humanexp.studies.models import Origin, Study, StudyFamily
+from humanexp.studies.permissions import members_of
 
 pytestmark = pytest.mark.django_db
 

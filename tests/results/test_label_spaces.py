@@ -10,8 +10,8 @@ import pytest
 from analysis.errors import TableRefused
 from analysis.findings import analyse
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Study
 from humanexp.results import services, tables
+from humanexp.studies.models import Study
 from tests.results.collected import make_predictions
 
 pytestmark = pytest.mark.django_db

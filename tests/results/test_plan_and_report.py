@@ -18,14 +18,15 @@ from analysis.errors import InvalidInput
 from analysis.findings.model import Findings
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Origin, Population, Response, Study
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
+from humanexp.participation.models import Response
 from humanexp.results import selectors, services
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
 from humanexp.results.report import document_of
 from humanexp.results.services import reporting
+from humanexp.studies.models import Origin, Population, Study
 from tests.results.large import large_findings
 
 pytestmark = pytest.mark.django_db

@@ -14,11 +14,11 @@ from analysis.documents import TableBlock
 from analysis.figures import Table
 from analysis.findings.model import RankSet, VerdictOnAll
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
 from humanexp.results import charts, selectors
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
+from humanexp.studies.models import Study
 from tests.analysis.figures.series import series_of
 from tests.analysis.findings.examples import like, told_apart
 from tests.results.large import EXCLUDED, MODELS, NAMES, make_large_study

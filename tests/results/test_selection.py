@@ -10,13 +10,14 @@ from django.urls import reverse
 
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments.models import Response, Session, Study
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
+from humanexp.participation.models import Response, Session
 from humanexp.results import selectors, services, tables
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selection import Selection
 from humanexp.screening import services as screening
+from humanexp.studies.models import Study
 from tests.results.collected import CORRUPTIONS
 
 pytestmark = pytest.mark.django_db

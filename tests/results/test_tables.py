@@ -13,12 +13,13 @@ from analysis.tables import PREDICTIONS
 from humanexp.core import clock
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.participation.models import Session, SessionState
 from humanexp.results import selectors, services, tables
 from humanexp.results.exports import export_study
 from humanexp.results.services.planning import freeze_analysis_plan, study_snapshot
 from humanexp.screening import services as screening
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet
+from humanexp.studies.models import Study
 from tests.results.collected import CORRUPTIONS, SESSIONS, make_predictions
 
 pytestmark = pytest.mark.django_db

@@ -12,13 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.findings.__main__ import main
-from humanexp.experiments import services
-from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.participation import services
+from humanexp.participation.models import Session, SessionState
 from humanexp.results import selectors
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun
 from humanexp.results.report import document_of
 from humanexp.results.services import reporting
+from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
 ONE, TWO = "1 session was withdrawn since", "2 sessions were withdrawn since"

@@ -3,12 +3,7 @@ from __future__ import annotations
 import pytest
 
 from humanexp.core.models import User
-from tests.experiments.conftest import (  # noqa: F401  (fixtures)
-    Tab,
-    new_session,
-    stimulus_set,
-    study,
-)
+from tests.factories import Tab, new_session
 
 TIMING = {
     "t_refresh_median_ms": 16.67,
@@ -24,7 +19,7 @@ TIMING = {
 }
 
 
-def finished(client, study, code, answer=None):  # noqa: F811
+def finished(client, study, code, answer=None):
     """A session answered to its end: rightly, or as `answer(trial)` says."""
     session = new_session(study, code)
     tab = Tab(client, session, f"tab-{code:>08}".replace(" ", "0"))
@@ -42,7 +37,7 @@ def always_dog(trial):
 
 
 @pytest.fixture
-def anna(client, study):  # noqa: F811
+def anna(client, study):
     user = User.objects.create_user("anna")
     study.memberships.create(user=user, role="owner")
     return user

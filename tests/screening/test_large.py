@@ -10,10 +10,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from humanexp.core.models import User
-from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.participation.models import Session, SessionState
 from humanexp.screening import review, selectors
 from humanexp.screening.models import Verdict
 from humanexp.screening.services import append_verdict
+from humanexp.studies.models import Study
 from tests.plans import on_sqlite, plan_of, reads, rows_read
 from tests.results.collected import make_study
 

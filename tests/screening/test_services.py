@@ -7,13 +7,14 @@ from django.test.utils import CaptureQueriesContext
 from analysis.acceptance import load_rule_set
 from humanexp.core import clock
 from humanexp.core.errors import Conflict, InvalidRequest
-from humanexp.experiments import services as experiments
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
+from humanexp.participation import services as participation
 from humanexp.screening import selectors, services
 from humanexp.screening.evidence import evidence_of
 from humanexp.screening.models import Verdict, WithdrawnGold
-from tests.experiments.conftest import configuration, new_session
+from humanexp.studies import services as studies
+from tests.factories import configuration, new_session
 from tests.screening.conftest import always_dog, finished
 
 
@@ -57,14 +58,14 @@ def test_sessions_under_way_and_withdrawn_ones_are_not_judged(client, study):
         services.judge_session(under_way)
     withdrawn = finished(client, study, "P-2")
     services.judge_session(withdrawn)
-    experiments.withdraw_session(session=withdrawn)
+    participation.withdraw_session(session=withdrawn)
     assert services.judge_study(study) == []
     assert selectors.current_verdicts(study) == {} and selectors.excluded_counts(study) == {}
 
 
 def test_the_job_of_a_session_that_was_withdrawn_meanwhile_ends_quietly(client, study):
     session = finished(client, study, "P-1")
-    experiments.withdraw_session(session=session)
+    participation.withdraw_session(session=session)
     runner.run_waiting(kinds=["screening.judge"])
     assert Job.objects.get(kind="screening.judge").state == "done" and not Verdict.objects.exists()
 
@@ -150,7 +151,7 @@ def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appe
     hard, other = golds_of(first)[:2]
     services.judge_study(eager)
     assert not WithdrawnGold.objects.exists(), "who fails all the others says nothing about this one"
-    experiments.withdraw_session(session=first)
+    participation.withdraw_session(session=first)
 
     unlucky = finished(client, eager, "P-2", right_but(hard, other))
     assert services.judge_session(unlucky).reasons == ["gold trials failed"]
@@ -176,7 +177,7 @@ def test_a_gold_that_careful_people_get_wrong_is_withdrawn_and_verdicts_are_appe
 def test_judging_the_study_withdraws_and_judges_anew_at_once(client, eager):
     unlucky = finished(client, eager, "P-1", always_dog)
     hard, other = golds_of(unlucky)[:2]
-    experiments.withdraw_session(session=unlucky)
+    participation.withdraw_session(session=unlucky)
     unlucky = finished(client, eager, "P-2", right_but(hard, other))
     for number in range(3, 8):
         finished(client, eager, f"P-{number}", right_but(hard))
@@ -208,8 +209,8 @@ def test_a_large_study_is_looked_at_whenever_it_has_grown_by_a_twentieth():
 def two_each(stimulus_set):
     """A study in which everybody may do two short sessions."""
     design = {"sessions": 6, "main_trials": 16, "practice_trials": 2, "consistency_pairs": 0, "clean_trials": 2}
-    made = experiments.create_study(configuration=configuration(slug="two", design=design, max_sessions_per_worker=2))
-    return experiments.start_collecting(study=made)
+    made = studies.create_study(configuration=configuration(slug="two", design=design, max_sessions_per_worker=2))
+    return studies.start_collecting(study=made)
 
 
 @pytest.mark.parametrize(("wrong", "accepted"), [((2, 0), True), ((1, 1), True), ((1, 2), False)])

@@ -11,7 +11,7 @@ from humanexp.jobs.models import Job
 from humanexp.screening import review, selectors, services
 from humanexp.screening.evidence import evidence_of, portrait_of
 from humanexp.screening.models import Verdict, WithdrawnGold
-from tests.experiments.conftest import new_session
+from tests.factories import new_session
 from tests.screening.conftest import always_dog, finished
 
 
@@ -93,7 +93,7 @@ def test_whoever_leaves_the_list_by_a_decision_still_has_neighbours_in_it(client
 
 
 def test_a_session_at_a_glance(client, study, judged):
-    good, bad = (portrait_of(review.experiments.session_rows(session)) for session in judged)
+    good, bad = (portrait_of(review.participation.session_rows(session)) for session in judged)
     assert good.sentinels.good == good.sentinels.of > bad.sentinels.good
     assert good.timing.good == good.timing.of == judged[0].total
     assert bad.shape.good == bad.shape.of, "one answer to everything"
@@ -102,8 +102,8 @@ def test_a_session_at_a_glance(client, study, judged):
 
 
 def test_what_the_list_draws_is_what_the_page_draws(client, study, judged):
-    [rows] = review.experiments.rule_rows_of([judged[1]]).values()
-    lean, full = evidence_of(rows, []), evidence_of(review.experiments.session_rows(judged[1]), [])
+    [rows] = review.participation.rule_rows_of([judged[1]]).values()
+    lean, full = evidence_of(rows, []), evidence_of(review.participation.session_rows(judged[1]), [])
     assert lean == full
     drawn = sum(outline.count("M") for outline in lean.outlines.values())
     assert drawn == len(full.marks) == judged[1].total
@@ -156,7 +156,7 @@ def test_sessions_under_way_have_no_evidence_page(client, study, judged):
 
 def test_evidence_shows_no_more_than_the_rules_may_read(client, study, judged):
     good = judged[0]
-    rows = review.experiments.rows_of([good], study)[good.code]
+    rows = review.participation.rows_of([good], study)[good.code]
     evidence = review.evidence_of(rows, [])
     hidden = [row["position"] for row in rows if row["role"] == "main" and row["visual_change"] > 0.3]
     for mark in evidence.marks:

@@ -6,13 +6,13 @@ from django.urls import reverse
 
 from humanexp.core.errors import Conflict
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Study, StudyFamily
 from humanexp.jobs.models import JobState
 from humanexp.jobs.runner import run_waiting
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli import services
 from humanexp.stimuli.generation import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.studies.models import Study, StudyFamily
 
 pytestmark = pytest.mark.django_db
 

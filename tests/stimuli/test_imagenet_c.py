@@ -10,11 +10,11 @@ from PIL import Image
 
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.storage import media_path
-from humanexp.experiments.plans import catalogue_of
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
+from humanexp.studies.plans import catalogue_of
 from tests.analysis.generation.imagenet_c_tree import write_tree
 from tests.analysis.generation.originals import write_originals
 

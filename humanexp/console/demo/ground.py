@@ -15,8 +15,8 @@ from django.core.management import call_command
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
-from humanexp.experiments.models import Study
 from humanexp.stimuli.models import SourceSet
+from humanexp.studies.models import Study
 
 #: Everything of the demo has one of these names.
 NAMES = frozenset({"demo", "try-it"})

@@ -16,13 +16,13 @@ from humanexp.console.scripted import Cast
 from humanexp.console.supervisor import Addresses
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path, write_whole
-from humanexp.experiments.selectors import study_by_slug
 from humanexp.key_files import read_or_create_key
 from humanexp.recruitment import selectors as recruitment
 from humanexp.results import selectors as results
 from humanexp.screening.selectors import current_verdicts
 from humanexp.simulation.observers import ObserverModel
 from humanexp.simulation.personas import LOOK_ALIKE, Honest, personas
+from humanexp.studies.selectors import study_by_slug
 
 
 def true_area(observers: ObserverModel, cast: Cast, corruption: str, seed: int) -> float:

@@ -17,8 +17,6 @@ from humanexp.console.demo.ground import PICTURES_PER_CATEGORY, Options, researc
 from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services as evaluations
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job, JobState
 from humanexp.recruitment import selectors as recruitment_selectors
 from humanexp.recruitment import services as recruitment
@@ -29,6 +27,8 @@ from humanexp.simulation.observers import DEMO_CURVES, ObserverModel
 from humanexp.simulation.personas import DEFAULT_MIX
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study
 
 STUDIES = Path(__file__).resolve().parent / "studies"
 #: What ships with the product, as the console names it.
@@ -116,9 +116,9 @@ class Demo:
 
     def studies(self, report: Report) -> None:
         """The scripted study, and a short one for whoever opens the link."""
-        self.study = experiments.create_study(configuration=self._configuration("demo"), by=researcher())
+        self.study = studies.create_study(configuration=self._configuration("demo"), by=researcher())
         self.notes.extend(self.study.plan_notes)
-        short = experiments.create_study(configuration=self._configuration("try-it"), by=researcher())
+        short = studies.create_study(configuration=self._configuration("try-it"), by=researcher())
         recruitment.publish(study=short, to="link", skip_preflight=True)
         report(1, 1)
 

@@ -14,10 +14,10 @@ from django.conf import settings
 from humanexp.console.examination.finding import Finding, question
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.experiments.damage import DamagedFile, damaged_files
-from humanexp.experiments.models import Study
+from humanexp.participation.selectors.damaged_pictures import DamagedFile, damaged_files
 from humanexp.results.models import AnalysisRun, TrialImport
 from humanexp.stimuli.models import SourceImage, Stimulus
+from humanexp.studies.models import Study
 
 #: Pictures of a kind that are drawn anew each time; of everything else each file is looked at.
 SAMPLE = 200

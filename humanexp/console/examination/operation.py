@@ -10,8 +10,8 @@ from django.core.mail import get_connection
 
 from humanexp.addresses import is_loopback
 from humanexp.console.examination.finding import Finding, question
-from humanexp.experiments import selectors as experiments
 from humanexp.jobs import selectors as jobs
+from humanexp.participation import selectors as participation
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.states import CampaignState
 
@@ -97,7 +97,7 @@ def money() -> Finding:
 @question("Refused calls")
 def refused_calls() -> Finding:
     """Forged and repeated tokens that belong to no study; those of a study stand on its monitor."""
-    kinds = experiments.refused_calls(None)
+    kinds = participation.refused_calls(None)
     told = ", ".join(f"{kind.count} {kind.reason.label}" for kind in kinds)
     latest = f", the latest {max(kind.latest for kind in kinds):%Y-%m-%d %H:%M} UTC" if kinds else ""
     return Finding(subject="Refused calls", state="note" if kinds else "ok", detail=(told or "none kept") + latest)

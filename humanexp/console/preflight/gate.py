@@ -16,10 +16,10 @@ from django.utils.translation import ngettext
 
 from humanexp.console.models import Preflight
 from humanexp.core import clock
-from humanexp.experiments.models import Study
 from humanexp.recruitment import money
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.pricing import Quote
+from humanexp.studies.models import Study
 
 
 def fingerprint_of(study: Study, to: str) -> str:

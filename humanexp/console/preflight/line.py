@@ -15,12 +15,12 @@ from analysis.spec.study import StudyConfiguration
 from humanexp.addresses import is_loopback
 from humanexp.console.models import Tone
 from humanexp.core.models import User
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Study
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.pricing import Quote
 from humanexp.recruitment.selectors import SuggestedTerms
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Study
 
 
 @dataclass(kw_only=True)
@@ -35,7 +35,7 @@ class Launch:
 
     @cached_property
     def configuration(self) -> StudyConfiguration:
-        return experiments.configuration_of(self.study)
+        return studies.configuration_of(self.study)
 
     @cached_property
     def terms(self) -> SuggestedTerms:

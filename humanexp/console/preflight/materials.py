@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy
 from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
 from humanexp.core.errors import ApplicationError
 from humanexp.core.storage import media_path
-from humanexp.experiments.pictures import mask_png
-from humanexp.experiments.plans import plan_head, planned_stimuli
-from humanexp.experiments.power.page import power_page
-from humanexp.experiments.power.question import planned_answers
-from humanexp.experiments.power.reading import estimates_of
+from humanexp.participation.pictures import mask_png
 from humanexp.recruitment import selectors
 from humanexp.stimuli.models import Stimulus
+from humanexp.studies.pages.power import power_page
+from humanexp.studies.plans import plan_head, planned_stimuli
+from humanexp.studies.power.question import planned_answers
+from humanexp.studies.selectors.power_estimates import estimates_of
 
 #: Pictures that are opened, spread evenly over the names of those that the plan shows.
 SAMPLE = 48
@@ -28,7 +28,7 @@ MASKS = 3
 @check(gettext_lazy("Plan"))
 def plan(launch: Launch) -> Line:
     study = launch.study
-    change = reverse("experiments:change", args=[study.slug])
+    change = reverse("studies:change", args=[study.slug])
     try:
         planned = planned_stimuli(study)
     except ApplicationError as error:
@@ -64,7 +64,7 @@ def power(launch: Launch) -> Line:
     if planned_answers(study) is None:
         return good(_("No two curves are compared; what the size of the study could show is not simulated."))
     page = power_page(estimates_of(study).first())
-    url = reverse("experiments:power", args=[study.slug])
+    url = reverse("studies:power", args=[study.slug])
     if page is None:
         return warn(
             _("The power of a study of this size has not been simulated; a model like people may stay undecided."),
@@ -130,7 +130,7 @@ def masks(launch: Launch) -> Line:
                 return bad(
                     _("A mask of %(size)s px is not the noise that was asked for.") % {"size": mask.size},
                     _("Check the protocol of the study."),
-                    url=reverse("experiments:change", args=[launch.study.slug]),
+                    url=reverse("studies:change", args=[launch.study.slug]),
                     action=_("Change it"),
                 )
     return good(_("Drawn in %(px)d px.") % {"px": protocol.size_px})

@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy
 from humanexp.console import scripted
 from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
 from humanexp.core.errors import KeysRefused, RecruiterError
-from humanexp.experiments.models import Preview
-from humanexp.experiments.services import previewing
 from humanexp.jobs.selectors import silence
+from humanexp.participation.models import Preview
+from humanexp.participation.services import previewing
 from humanexp.recruitment import money
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.simulation.connection import ParticipationFailed, PatientConnection
@@ -91,7 +91,7 @@ def _take(launch: Launch, slot: int) -> int:
     try:
         # Nobody waits for a server that is not there: that is what the check is to find out.
         http = PatientConnection(tries=2)
-        api = settings.PUBLIC_URL + reverse("experiments:preview-session").removesuffix("session/")
+        api = settings.PUBLIC_URL + reverse("participation:preview-session").removesuffix("session/")
         code = previewing.issue_preview_handoff(preview=preview)
         token = http.post(f"{api}handoff/", json={"code": code}).json()["token"]
         observers = ObserverModel(curves=DEMO_CURVES, seed=slot)

@@ -16,11 +16,11 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments.models import Origin, Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs import services as job_services
 from humanexp.jobs.models import Job
 from humanexp.recruitment.models import Environment
+from humanexp.studies.models import Origin, Study
 
 logger = logging.getLogger(__name__)
 JOB = "console.preflight"

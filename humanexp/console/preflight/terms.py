@@ -10,15 +10,15 @@ from django.utils.translation import gettext_lazy
 
 from analysis.acceptance import qualification_rule
 from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
-from humanexp.experiments.duration import session_minutes
-from humanexp.experiments.facts import StudyFacts, tasks_of
-from humanexp.experiments.models import Population, Study
-from humanexp.experiments.plans import planned_stimuli
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.services.publishing import DURATION_FACTOR
 from humanexp.stimuli.models import Stimulus
+from humanexp.studies.estimated_duration import session_minutes
+from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.models import Population, Study
+from humanexp.studies.plans import planned_stimuli
 
 #: A time limit below so many times the length of a session cuts slow people off.
 ROOM = 2.0
@@ -61,7 +61,7 @@ def contact(launch: Launch) -> Line:
     return bad(
         _("The study has no contact address for participants."),
         _("Fill in the study's contact."),
-        url=reverse("experiments:change", args=[launch.study.slug]),
+        url=reverse("studies:change", args=[launch.study.slug]),
         action=_("Change it"),
     )
 
@@ -96,7 +96,7 @@ def pay(launch: Launch) -> Line:
 def qualification(launch: Launch) -> Line:
     rule = qualification_rule(launch.study.rule_set)
     rounds = launch.configuration.design.qualification_trials
-    design = {"url": reverse("experiments:change", args=[launch.study.slug]), "action": _("Change it")}
+    design = {"url": reverse("studies:change", args=[launch.study.slug]), "action": _("Change it")}
     if launch.study.is_validation or rule is None:
         return good(_("The rules of this study ask for none."))
     if launch.configuration.design.main_trials == 0:
@@ -134,7 +134,7 @@ def paid_qualification(launch: Launch) -> Line:
             _("%(study)s shows %(n)d originals of this study: who passed has seen them.")
             % {"study": newest.slug, "n": seen},
             _("Make one of the two with other pictures."),
-            url=reverse("experiments:design", args=[newest.slug]),
+            url=reverse("studies:design", args=[newest.slug]),
             action=_("Its design"),
         )
     if entrance.passed < free and not entrance.is_recruiting:

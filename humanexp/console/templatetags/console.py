@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,10 +14,11 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
 from humanexp.core import clock, navigation
-from humanexp.experiments.models import Study, StudyState
-from humanexp.jobs.registry import HANDLERS
+from humanexp.core.errors import JobError
+from humanexp.jobs.registry import registered
 from humanexp.jobs.selectors import Silence, silence
 from humanexp.recruitment import selectors as recruitment
+from humanexp.studies.models import Study, StudyState
 
 register = template.Library()
 _UNITS = (
@@ -174,9 +176,9 @@ def without_folders(spec: str) -> str:
 @register.filter
 def job_title(kind: str) -> str:
     """The kind of a job as words; one without a title is told by its name: lab.count -> Lab: count."""
-    known = HANDLERS.get(kind)
-    if known is not None and known.title:
-        return gettext(known.title)
+    with suppress(JobError):
+        if title := registered(kind).title:
+            return gettext(title)
     app, _, verb = str(kind).partition(".")
     return f"{app.capitalize()}: {verb.replace('_', ' ')}" if verb else app.capitalize()
 

@@ -12,9 +12,6 @@ from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.selectors import committed_cents
 from humanexp.counterfactuals.services.searching import ROUND_KIND
 from humanexp.counterfactuals.verdicts import verdicts_on
-from humanexp.experiments import members
-from humanexp.experiments.models import Study
-from humanexp.experiments.roles import Action
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -23,6 +20,9 @@ from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.models import Campaign
 from humanexp.screening import services as screening
 from humanexp.screening.selectors import unjudged
+from humanexp.studies import permissions
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Action
 
 
 @transaction.atomic
@@ -71,7 +71,7 @@ def start_round(*, one: Round, only_complete: bool = False, by: User | None = No
     With `only_complete` every planned answer must be there; otherwise one answer a picture is enough.
     """
     # The next round is published where this one was, and costs as much.
-    members.check(by, Action.LAUNCH, one.study)
+    permissions.check(by, Action.LAUNCH, one.study)
     if one.state != RoundState.OPEN:
         raise Conflict(f"{one} is judged already.")
     latest = job_selectors.latest_for(one.run.job_subject, ROUND_KIND)

@@ -6,10 +6,10 @@ from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.errors import NotFound
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Study, StudyFamily
 from humanexp.recruitment import money, services
 from humanexp.recruitment.selectors import Money
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Study, StudyFamily
 
 
 def spent_words(sums: Money) -> str:
@@ -23,7 +23,7 @@ class RecruitmentCommand(RefusableCommand):
     """What commands about recruiting ask and say alike."""
 
     def study(self, slug: str) -> Study:
-        return experiments.study_by_slug(slug)
+        return studies.study_by_slug(slug)
 
     def family(self, slug: str) -> StudyFamily:
         found = StudyFamily.objects.filter(slug=slug).first()

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from analysis.spec.terms import WorkerRequirements
-from humanexp.experiments.models import Session, Study, StudyFamily
+from humanexp.participation.models import Session
 from humanexp.recruitment.models.people import Environment, RecruitedPerson
 from humanexp.recruitment.states import (
     ASSIGNMENT_TRANSITIONS,
@@ -19,6 +19,7 @@ from humanexp.recruitment.states import (
     CampaignState,
     HitState,
 )
+from humanexp.studies.models import Study, StudyFamily
 
 DAY_S = 86_400
 YEAR_S = 365 * DAY_S

@@ -4,7 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.experiments.models import Participant, StudyFamily
+from humanexp.participation.models import Participant
+from humanexp.studies.models import StudyFamily
 
 
 class Environment(models.TextChoices):

@@ -6,10 +6,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.experiments.models import StudyFamily
 from humanexp.recruitment.models.people import Environment, RecruitedPerson
 from humanexp.recruitment.models.writes import RecruiterWrite
 from humanexp.recruitment.states import WriteState
+from humanexp.studies.models import StudyFamily
 
 
 class Purpose(models.TextChoices):

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.experiments.models import Session
+from humanexp.participation.models import Session
 from humanexp.recruitment.models.campaigns import Assignment
 
 

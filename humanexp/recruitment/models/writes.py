@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
 from humanexp.core.errors import NotAllowed
-from humanexp.experiments.models import Study
 from humanexp.recruitment.models.campaigns import Assignment, Campaign, Hit
 from humanexp.recruitment.models.people import Environment
 from humanexp.recruitment.states import PROPOSAL_TRANSITIONS, WRITE_TRANSITIONS, ProposalState, WriteState
+from humanexp.studies.models import Study
 
 
 class KeptForEver(models.QuerySet[Any]):

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import SessionState
+from humanexp.participation import services as participation
+from humanexp.participation.models import SessionState
 from humanexp.recruitment.models import Assignment, Environment, Hit
 from humanexp.recruitment.pricing import NO_FEES, FeeTable
 from humanexp.recruitment.recruiters.base import (
@@ -147,5 +147,5 @@ def _report(assignment: Assignment, hit_id: str) -> AssignmentReport:
         hit_id=hit_id,
         state=AssignmentState.SUBMITTED,
         submitted_at=session.completed_at or session.opened_at,
-        answers={"receipt": experiments.receipt_for(session=session)},
+        answers={"receipt": participation.receipt_for(session=session)},
     )

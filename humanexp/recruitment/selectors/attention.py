@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from humanexp.core import clock
-from humanexp.experiments.damage import damaged_files
-from humanexp.experiments.models import DamagedPicture, Session, SessionState, Study
+from humanexp.participation.models import DamagedPicture, Session, SessionState
+from humanexp.participation.selectors.damaged_pictures import damaged_files
 from humanexp.recruitment import money
 from humanexp.recruitment.models import (
     Assignment,
@@ -37,6 +37,7 @@ from humanexp.recruitment.selectors.payments import unmatched, waiting_payments
 from humanexp.recruitment.selectors.rejections import proposed_rejections
 from humanexp.recruitment.selectors.tally import Tally
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
+from humanexp.studies.models import Study
 
 #: Of one kind, so many are told one by one.
 MOST = 5

@@ -8,9 +8,9 @@ from datetime import datetime
 from django.db.models import F, Q, QuerySet
 
 from humanexp.core.models import AuditEvent
-from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Campaign, Difference, Environment
 from humanexp.recruitment.states import DifferenceState
+from humanexp.studies.models import Study
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,11 @@ from datetime import datetime
 from django.db.models import F, QuerySet, Sum
 
 from humanexp.core import clock
-from humanexp.experiments.models import Study
 from humanexp.recruitment.models import EXTRAS, Campaign, HitWrite, Payment, SenderLease, StudyBudget
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.tally import PlaceCount, Tally, place_counts, tally_of
 from humanexp.recruitment.states import AssignmentState, CampaignState, WriteState
+from humanexp.studies.models import Study
 
 #: Places that somebody has, and will be or has been paid for; a rejection can be overridden.
 TAKEN = (

@@ -13,16 +13,17 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from humanexp.core import clock
+from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
-from humanexp.experiments.counting import counting
-from humanexp.experiments.duration import session_minutes
-from humanexp.experiments.models import Population, Session, Study
-from humanexp.experiments.moments import Epoch
-from humanexp.experiments.working_time import FINISHED
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Session
+from humanexp.participation.working_time import FINISHED
 from humanexp.recruitment.facts import advertisement
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
 from humanexp.recruitment.selectors.tally import Tally, free_sessions
 from humanexp.recruitment.states import AssignmentState, CampaignState, HitState
+from humanexp.studies.estimated_duration import session_minutes
+from humanexp.studies.models import Population, Study
 
 #: What a suggested reward pays for an hour.
 SUGGESTED_HOURLY_CENTS = 1_500

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from humanexp.experiments.credentials import completion_codes
-from humanexp.experiments.models import Session, Study
+from humanexp.participation.credentials import completion_codes
+from humanexp.participation.models import Session
 from humanexp.recruitment.models import Assignment
+from humanexp.studies.models import Study
 
 #: Codes that are looked up at once.
 MOST_CODES = 500

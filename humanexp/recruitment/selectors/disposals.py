@@ -11,10 +11,10 @@ from typing import Any
 from django.db.models import Count, Max, Q, QuerySet
 
 from humanexp.core import clock
-from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Campaign, Environment, Hit
 from humanexp.recruitment.selectors.payments import UNCONFIRMED, waiting_payments
 from humanexp.recruitment.states import AssignmentState, HitState
+from humanexp.studies.models import Study
 
 #: A recruiter removes a HIT, with its submissions and bonuses, so long after the last of its work.
 KEPT = timedelta(days=120)

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from django.db.models import Count
 
 from humanexp.core import clock
-from humanexp.experiments.models import Study
 from humanexp.recruitment.models import Assignment, Campaign, PaymentKind
 from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.selectors.budgets import TAKEN, offered_cents, place_cents, places_cents
 from humanexp.recruitment.selectors.payments import payable
 from humanexp.recruitment.selectors.tally import Paid, PeopleCount, Tally, places_left, tally_of
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+from humanexp.studies.models import Study
 
 PLANNED, SENDING, CONFIRMED = WriteState.PLANNED, WriteState.SENDING, WriteState.CONFIRMED
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from humanexp.experiments.models import Study
 from humanexp.recruitment.models import (
     Assignment,
     Campaign,
@@ -19,6 +18,7 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
+from humanexp.studies.models import Study
 
 #: Not confirmed: on their way, or refused and waiting for a person.
 UNCONFIRMED = (WriteState.PLANNED, WriteState.SENDING, WriteState.REFUSED)

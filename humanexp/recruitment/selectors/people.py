@@ -9,8 +9,8 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from humanexp.core import clock
 from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Session, SessionState, Study, StudyFamily
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment.models import (
     WORKER_NAMESPACE,
     Assignment,
@@ -26,6 +26,7 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.selectors.payments import assignments_of
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+from humanexp.studies.models import Study, StudyFamily
 
 
 def code_of(*, environment: str, worker_id: str, family: StudyFamily) -> str:

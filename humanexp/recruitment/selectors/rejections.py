@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 from django.db.models import Case, Exists, F, OuterRef, QuerySet, When
 
 from humanexp.core import clock
-from humanexp.experiments.models import Session, Study
+from humanexp.participation.models import Session
 from humanexp.recruitment.models import Assignment, Environment, Payment, PaymentKind, RejectionProposal, ReviewPolicy
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS, UNMATCHED, override_until
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
 from humanexp.screening import selectors as screening
+from humanexp.studies.models import Study
 
 
 @dataclass(frozen=True, kw_only=True)

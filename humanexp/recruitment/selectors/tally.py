@@ -13,12 +13,13 @@ from datetime import datetime
 
 from django.db.models import Count, Min, Q, QuerySet
 
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Session, SessionState, Study
-from humanexp.experiments.working_time import FINISHED
+from humanexp.participation import selectors as participation
+from humanexp.participation.models import Session, SessionState
+from humanexp.participation.working_time import FINISHED
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
 from humanexp.recruitment.selectors.payments import UNCONFIRMED
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+from humanexp.studies.models import Study
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,7 +245,7 @@ def taken_places(campaign: Campaign) -> QuerySet[Assignment]:
         return campaign.assignments_taken.filter(state__in=LISTED)
     begun = campaign.assignments_taken.exclude(state=AssignmentState.RETURNED)
     begun = begun.exclude(session__state=SessionState.WITHDRAWN)
-    return begun.filter(experiments.is_at_work("session"))
+    return begun.filter(participation.is_at_work("session"))
 
 
 def places_left(campaign: Campaign, tally: Tally | None = None) -> int:
@@ -268,4 +269,4 @@ def free_sessions(study: Study, tally: Tally | None = None) -> int:
     campaigns = tally.campaigns.values() if tally is not None else study.campaigns.all()
     promising = (one for one in campaigns if one.state == CampaignState.LIVE and not one.is_compensation)
     promised = sum(places_left(campaign, tally) for campaign in promising)
-    return max(0, study.planned_sessions - experiments.kept_slots(study) - promised)
+    return max(0, study.planned_sessions - participation.kept_slots(study) - promised)

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from humanexp.core import clock
-from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Session, SessionState, Study
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Session, SessionState
+from humanexp.studies.models import Study
 
 
 @dataclass(frozen=True, kw_only=True)

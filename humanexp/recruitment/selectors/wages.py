@@ -9,15 +9,16 @@ from typing import Literal
 from django.conf import settings
 from django.db.models import QuerySet
 
-from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Population, Session, SessionState, Study
-from humanexp.experiments.working_time import FINISHED, measured, minutes_of, unmeasured
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Session, SessionState
+from humanexp.participation.working_time import FINISHED, measured, minutes_of, unmeasured
 from humanexp.recruitment import pricing
 from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.selectors.campaigns import suggested_terms
 from humanexp.recruitment.selectors.tally import Tally, people_counts
 from humanexp.recruitment.states import LISTED, WriteState
+from humanexp.studies.models import Population, Study
 
 #: The newest sessions, so many, tell the median and the quartile; the rest is not read.
 ENOUGH = 100

@@ -7,11 +7,11 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments.models import Study
-from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Campaign, Environment, SenderLease, StudyBudget
+from humanexp.studies import permissions
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Action
 
 
 def reserve(*, study: Study, environment: str, cents: int, what: str) -> None:
@@ -40,7 +40,7 @@ def reserve(*, study: Study, environment: str, cents: int, what: str) -> None:
 @transaction.atomic
 def set_study_cap(*, study: Study, cap_cents: int | None, by: User | None) -> StudyBudget:
     """What all campaigns of the study may come to; None takes the cap away. Nothing that was promised is taken back."""
-    members.check(by, Action.LAUNCH, study)
+    permissions.check(by, Action.LAUNCH, study)
     _check(cap_cents)
     budget, _ = StudyBudget.objects.update_or_create(study=study, defaults={"cap_cents": cap_cents})
     record(action="study-cap", subject=f"study:{study.pk}", study=study.slug, by=by, cap_cents=cap_cents)
@@ -66,7 +66,7 @@ def set_month_cap(*, environment: str, cap_cents: int | None, by: User | None) -
 @transaction.atomic
 def raise_cap(*, campaign: Campaign, cap_cents: int, by: User | None) -> Campaign:
     """What one campaign may come to, bonuses and extensions included; never less than what it has promised."""
-    members.check(by, Action.LAUNCH, campaign.study)
+    permissions.check(by, Action.LAUNCH, campaign.study)
     _check(cap_cents)
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     least = max(campaign.quoted_cents, selectors.committed_cents(campaign))
@@ -91,7 +91,7 @@ def _check(cap_cents: int | None) -> None:
 
 def _check_account(environment: str, by: User) -> None:
     launched = Study.objects.filter(campaigns__environment=environment)
-    if launched.exclude(pk__in=members.studies_with(by, Action.LAUNCH).values("pk")).exists():
+    if launched.exclude(pk__in=permissions.studies_with(by, Action.LAUNCH).values("pk")).exists():
         raise NotAllowed(
             f"{Environment(environment).label}: this account also pays for studies in which your role does not allow "
             "this. Ask their owners, or an administrator."

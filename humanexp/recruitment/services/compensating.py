@@ -11,9 +11,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments import services as experiments
-from humanexp.experiments.roles import Action
+from humanexp.participation import services as participation
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind, Purpose
 from humanexp.recruitment.models.campaigns import DAY_S
@@ -23,6 +21,8 @@ from humanexp.recruitment.services.hits import plan_hit
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.settling import plan_bonus
 from humanexp.recruitment.states import LISTED, AssignmentState
+from humanexp.studies import permissions
+from humanexp.studies.roles import Action
 
 OPEN_DAYS = 30
 REASON = "You took part in our study and could not submit it. This is your pay. We are sorry for the trouble."
@@ -36,7 +36,7 @@ def compensate(
 
     By a bonus where another assignment of theirs is listed; else by a private HIT with one place, which only they see.
     """
-    members.check(by, Action.PAY, assignment.campaign.study)
+    permissions.check(by, Action.PAY, assignment.campaign.study)
     assignment = Assignment.objects.select_for_update(of=("self",)).select_related("campaign").get(pk=assignment.pk)
     campaign, person = assignment.campaign, assignment.person
     amount = campaign.reward_cents if amount_cents is None else amount_cents
@@ -56,10 +56,10 @@ def compensate(
     if known or paid.exists():
         return known or paid[0]
     if assignment.session is not None:  # who decides to pay vouches for the work
-        experiments.verify_session(session=assignment.session)
+        participation.verify_session(session=assignment.session)
     listed = Assignment.objects.filter(person=person, state__in=LISTED, campaign__compensates=None).order_by("-pk")
     # A bonus is paid by the study whose work it is on.
-    listed = listed.filter(campaign__study__in=members.studies_with(by, Action.PAY))
+    listed = listed.filter(campaign__study__in=permissions.studies_with(by, Action.PAY))
     payable = listed.select_related("campaign").first()
     if payable is not None:
         return plan_bonus(

@@ -13,10 +13,11 @@ from humanexp.core.keys import random_code
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.core.traces import empty_journal, files_naming, rename_in
-from humanexp.experiments.models import Participant, Response, Session, Study
-from humanexp.experiments.tallies import drop_tallies
+from humanexp.participation.models import Participant, Response, Session
+from humanexp.participation.tallies import drop_tallies
 from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, Rejection
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+from humanexp.studies.models import Study
 
 #: Findings of analyses, below MEDIA_ROOT.
 _RESULTS = "results"

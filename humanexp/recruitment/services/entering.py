@@ -12,9 +12,9 @@ from humanexp.core import clock
 from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.experiments import selectors as experiment_selectors
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Population, Session, SessionState
+from humanexp.participation import selectors as participation_selectors
+from humanexp.participation import services as participation
+from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import VISITOR, Assignment, Campaign, RecruitedPerson
@@ -31,6 +31,7 @@ from humanexp.recruitment.services.resuming import (
     session_behind,
 )
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, advance
+from humanexp.studies.models import Population
 
 NO_PROOF = Proof()
 #: What a preview carries instead of an assignment id.
@@ -98,13 +99,13 @@ def enter(
         assignment = _assignment_for(campaign, person, assignment_id, continue_here, proof, begin_here)
         session = _session_for(campaign, person, assignment, scripted, language, caller)
         remember_opening(assignment=assignment, proof=proof, resume_name=resume_name)
-        token, handoff = experiments.issue_token(session=session), handoff_for(session=session, assignment=assignment)
+        token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
 
 
 def new_handoff(*, campaign: Campaign, token: str) -> str:
     """A fresh one-time code for the window of the study, after a reload or a closed window."""
-    session = experiment_selectors.session_for_token(token)
+    session = participation_selectors.session_for_token(token)
     if session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = Assignment.objects.filter(session=session).first()
@@ -188,8 +189,8 @@ def _is_nobodys_work(session: Session) -> bool:
 
 def _leave_aside(assignment: Assignment, session: Session) -> None:
     """Nobody goes on with it: its windows hear so at once, and can begin here in their turn."""
-    experiments.revoke_tokens(session=session)
-    experiments.release_slot(session=session)
+    participation.revoke_tokens(session=session)
+    participation.release_slot(session=session)
     assignment.session = None
     assignment.save(update_fields=["session"])
 
@@ -290,7 +291,7 @@ def _session_for(
     is_limited = bool(caller) and not scripted
     if is_limited:
         check_opening(campaign=campaign, caller=caller)
-    session = experiments.open_session(
+    session = participation.open_session(
         study=campaign.study,
         participant=person.participant,
         scripted=scripted,

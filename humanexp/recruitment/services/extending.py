@@ -11,9 +11,6 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, CostNotConfirmed, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments.models import Study
-from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Campaign, Environment, Hit, HitWriteKind
 from humanexp.recruitment.pricing import LARGE_HIT, split
@@ -22,6 +19,9 @@ from humanexp.recruitment.services.hits import plan_expiry, plan_growth, plan_hi
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
 from humanexp.recruitment.states import CampaignState, HitState, WriteState, advance
+from humanexp.studies import permissions
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Action
 
 #: A HIT cannot be open longer than this from now.
 YEAR = timedelta(days=365)
@@ -86,7 +86,7 @@ def extend(
 
     `shown_places`: how many the campaign had on the page that asks for more; a second click is refused.
     """
-    members.check(by, Action.LAUNCH, campaign.study)
+    permissions.check(by, Action.LAUNCH, campaign.study)
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if campaign.state != CampaignState.LIVE:
@@ -134,7 +134,7 @@ def extend(
 @transaction.atomic
 def prolong(*, campaign: Campaign, days: int, by: User | None) -> Campaign:
     """Places can be taken so many days longer than now; it costs nothing by itself."""
-    members.check(by, Action.LAUNCH, campaign.study)
+    permissions.check(by, Action.LAUNCH, campaign.study)
     campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if campaign.state != CampaignState.LIVE:
         raise Conflict(f"This campaign is {campaign.get_state_display()}; launch a new one.")
@@ -188,7 +188,7 @@ def stop(*, study: Study, by: User | None = None) -> list[Campaign]:
 
 def stop_campaign(*, campaign: Campaign, by: User | None = None) -> Campaign:
     """End one campaign. Twice is once."""
-    members.check(by, Action.STOP, campaign.study)
+    permissions.check(by, Action.STOP, campaign.study)
     with transaction.atomic():
         campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
         if campaign.state != CampaignState.LIVE:

@@ -11,12 +11,12 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, IllegalTransition
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments.roles import Action
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import CampaignState, WriteState, advance
+from humanexp.studies import permissions
+from humanexp.studies.roles import Action
 
 #: First letters of tokens, so that the kind is told by eye.
 _WORDS = {
@@ -59,7 +59,7 @@ def plan_expiry(*, hit: Hit, by: User | None) -> HitWrite:
 @transaction.atomic
 def retry_hit(*, hit: Hit, by: User) -> HitWrite:
     """Have a refused HIT published again, once its cause is gone. It keeps its token, so it is still made once."""
-    members.check(by, Action.PAY, hit.campaign.study)
+    permissions.check(by, Action.PAY, hit.campaign.study)
     # The lock and the state of the campaign: after a stop nothing is published any more, from no page.
     campaign = Campaign.objects.select_for_update().get(pk=hit.campaign_id)
     if campaign.state != CampaignState.LIVE:

@@ -8,12 +8,12 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments.models import Study
-from humanexp.experiments.roles import Action
 from humanexp.recruitment.models import Assignment, Message
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import WriteState
+from humanexp.studies import permissions
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Action
 
 LONGEST_SUBJECT, LONGEST_TEXT = 200, 4_000
 
@@ -26,7 +26,7 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
     """
     rows = list(assignments)
     for study in {row.campaign.study for row in rows}:
-        members.check(by, Action.LAUNCH, study)
+        permissions.check(by, Action.LAUNCH, study)
     subject, text = subject.strip(), text.strip()
     faults = {
         "subject": "" if 0 < len(subject) <= LONGEST_SUBJECT else f"1 to {LONGEST_SUBJECT} characters",

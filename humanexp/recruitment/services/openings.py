@@ -11,7 +11,7 @@ import numpy as np
 from humanexp.common_memory import MEMORY, ROWS, ROWS_AT
 from humanexp.core.errors import TooManyOpenings
 from humanexp.core.limits import Allowance
-from humanexp.experiments import selectors as experiments
+from humanexp.participation import selectors as participation
 from humanexp.recruitment.models import Campaign
 
 #: New sessions of one caller in one campaign: two classes of thirty at once, then one every ten seconds.
@@ -65,7 +65,7 @@ def check_opening(*, campaign: Campaign, caller: str) -> None:
     # Who is recruited by name takes no place before the recruiter lists them.
     if not campaign.is_link or len(begun) < CLASS:
         return
-    under_way = set(experiments.under_way(begun).values_list("pk", flat=True))
+    under_way = set(participation.under_way(begun).values_list("pk", flat=True))
     BEGUN.forget(begun - under_way)
     if len(under_way) >= max(CLASS, ceil(SHARE * campaign.assignments)):
         raise TooManyOpenings(retry_after_s=WAIT_S)

@@ -11,13 +11,13 @@ from django.db import transaction
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.experiments import services as experiments
-from humanexp.experiments.members import may
-from humanexp.experiments.models import Study, StudyFamily
-from humanexp.experiments.roles import Action
+from humanexp.participation import services as participation
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Environment, Exclusion, RecruitedPerson
 from humanexp.recruitment.selectors.people import code_of
+from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.permissions import may
+from humanexp.studies.roles import Action
 
 #: MTurk's CustomerId allows capitals and digits only; a panel's ids are freer, but no addresses: they name people.
 _WORKER_ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -41,10 +41,10 @@ def person_for(*, environment: str, worker_id: str, family: StudyFamily, scripte
     if person is not None:
         return person
     if scripted:
-        participant = experiments.scripted_participant(family=family)
+        participant = participation.scripted_participant(family=family)
     else:
         code = code_of(environment=environment, worker_id=worker_id, family=family)
-        participant = experiments.participant_for(family=family, code=code)
+        participant = participation.participant_for(family=family, code=code)
     person, _ = RecruitedPerson.objects.get_or_create(
         environment=environment, worker_id=worker_id, family=family, defaults={"participant": participant}
     )

@@ -12,10 +12,6 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Origin, Population, Study, StudyFamily, StudyState
-from humanexp.experiments.roles import Action
 from humanexp.recruitment import gates, money, pricing, selectors
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.models.campaigns import DAY_S
@@ -25,6 +21,10 @@ from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
+from humanexp.studies import permissions
+from humanexp.studies import services as studies
+from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState
+from humanexp.studies.roles import Action
 
 #: HITs this small cost half the fee; the price is that MTurk no longer keeps a worker to one of them. We do.
 SMALL_HIT = pricing.LARGE_HIT - 1
@@ -97,7 +97,7 @@ def publish(
     alone is refused where money goes through the recruiter. `shown_campaigns`: how many the study had on the page
     from which this is launched; a second click, or somebody else's launch meanwhile, is refused.
     """
-    members.check(by, Action.LAUNCH, study)
+    permissions.check(by, Action.LAUNCH, study)
     defaults = selectors.suggested_terms(study)
     if assignments is None:
         assignments = defaults.assignments
@@ -123,7 +123,7 @@ def publish(
         reserve(study=study, environment=to, cents=price.total_cents, what="This campaign")
         _check_places(study, price)
         if study.state != StudyState.COLLECTING:
-            experiments.start_collecting(study=study, by=by)
+            studies.start_collecting(study=study, by=by)
         campaign = Campaign(
             study=study,
             environment=to,

@@ -9,8 +9,7 @@ from django.db import transaction
 from analysis.spec import Quiz
 from humanexp.core.audit import record
 from humanexp.core.models import User
-from humanexp.experiments import selectors as experiment_selectors
-from humanexp.experiments.models import StudyFamily
+from humanexp.participation import selectors as participation_selectors
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import (
     Assignment,
@@ -26,6 +25,7 @@ from humanexp.recruitment.recruiters.base import Holds, QualificationOrder
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import LISTED, WriteState
 from humanexp.screening import selectors as screening
+from humanexp.studies.models import StudyFamily
 
 _DESCRIPTIONS = {
     Purpose.TOOK_PART: "You have taken part in this research study; everybody takes part once. Thank you.",
@@ -113,7 +113,7 @@ def mark_as_taken_part(*, person: RecruitedPerson) -> None:
     """
     if person.environment == Environment.LINK:
         return
-    held = experiment_selectors.counted_sessions(person.participant_id).count()
+    held = participation_selectors.counted_sessions(person.participant_id).count()
     qualification = type_for(environment=person.environment, family=person.family, purpose=Purpose.TOOK_PART)
     if held >= selectors.sessions_allowed(person):
         plan_grant(person=person, qualification=qualification)

@@ -11,13 +11,13 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments.models import Study
-from humanexp.experiments.roles import Action
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, PaymentKind, Rejection, RejectionProposal, ReviewPolicy
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState, advance
+from humanexp.studies import permissions
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Action
 
 #: Against a person's pay and standing, one failed check is not enough.
 SIGNS_NEEDED = 2
@@ -30,7 +30,7 @@ def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "")
     It takes two independent signs on record, or evidence written down here; one failed check is none. Where the study
     wants two people for it, it is a proposal until another agrees.
     """
-    members.check(by, Action.REJECT, assignment.campaign.study)
+    permissions.check(by, Action.REJECT, assignment.campaign.study)
     assignment = _locked(assignment)
     reason, evidence = reason.strip(), evidence.strip()
     if len(reason) < 20:
@@ -60,7 +60,7 @@ def reject(*, assignment: Assignment, reason: str, by: User, evidence: str = "")
 @transaction.atomic
 def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Rejection:
     """The second person has read it: the rejection is sent. Never by the one who proposed it."""
-    members.check(by, Action.PAY, proposal.assignment.campaign.study)
+    permissions.check(by, Action.PAY, proposal.assignment.campaign.study)
     if proposal.by_id == by.pk:
         raise NotAllowed("A rejection in this study takes two people: somebody else has to agree to yours.")
     assignment = _locked(proposal.assignment)
@@ -74,7 +74,7 @@ def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Rejection:
 def decline_rejection(*, proposal: RejectionProposal, by: User) -> RejectionProposal:
     """It is not rejected: the proposal is taken back, or the second person disagrees. Paying is another decision."""
     if proposal.by_id != by.pk:  # who proposed it may take it back
-        members.check(by, Action.PAY, proposal.assignment.campaign.study)
+        permissions.check(by, Action.PAY, proposal.assignment.campaign.study)
     assignment = _locked(proposal.assignment)
     proposal = _decide(proposal, ProposalState.DECLINED, by)
     record_about("decline-rejection", assignment, by)
@@ -84,7 +84,7 @@ def decline_rejection(*, proposal: RejectionProposal, by: User) -> RejectionProp
 @transaction.atomic
 def set_review_policy(*, study: Study, rejections_need_two: bool, by: User) -> ReviewPolicy:
     """Whether a rejection waits for a second person; proposals that wait already go on waiting."""
-    members.check(by, Action.MEMBERS, study)
+    permissions.check(by, Action.MEMBERS, study)
     policy, _ = ReviewPolicy.objects.update_or_create(
         study=study, defaults={"rejections_need_two": rejections_need_two}
     )

@@ -8,13 +8,13 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments.roles import Action
 from humanexp.recruitment.models import Campaign, Difference, DifferenceKind, Payment, PaymentKind
 from humanexp.recruitment.recruiters import fees_of
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.settling import adopt_approval, book_elsewhere, reward_fee_cents
 from humanexp.recruitment.states import RESOLUTIONS, AssignmentState, DifferenceState, WriteState, advance
+from humanexp.studies import permissions
+from humanexp.studies.roles import Action
 
 
 @transaction.atomic
@@ -32,7 +32,7 @@ def resolve_difference(
     `shown`: cents in the ledger and at the recruiter, on the page on which this was decided. Adopting changes the
     ledger, and has to be confirmed.
     """
-    members.check(by, Action.PAY, difference.hit.campaign.study)
+    permissions.check(by, Action.PAY, difference.hit.campaign.study)
     # the campaign first, as everybody does who changes what it has spent
     Campaign.objects.select_for_update().get(pk=difference.hit.campaign_id)
     difference = Difference.objects.select_for_update().get(pk=difference.pk)

@@ -18,10 +18,10 @@ from humanexp.core import clock
 from humanexp.core.errors import AlreadyBegun, TokenRefused
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.experiments import credentials
-from humanexp.experiments import selectors as experiment_selectors
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Session, SessionState
+from humanexp.participation import credentials
+from humanexp.participation import selectors as participation_selectors
+from humanexp.participation import services as participation
+from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment.models import Assignment, Campaign, ResumeConfirmation
 from humanexp.recruitment.services.ways_back import use_release
 
@@ -77,7 +77,7 @@ def session_behind(secret: str) -> Session | None:
     if not secret:
         return None
     try:
-        return experiment_selectors.session_of(credentials.RESUME_SECRET.read(secret))
+        return participation_selectors.session_of(credentials.RESUME_SECRET.read(secret))
     except TokenRefused:
         return None
 
@@ -174,4 +174,4 @@ def _hash(opening: str) -> str:
 
 def handoff_for(*, session: Session, assignment: Assignment | None) -> str:
     """A one-time code for the window of the study, which keeps the secret under the person's name."""
-    return experiments.issue_handoff(session=session, keep_as=assignment.resume_name if assignment else "")
+    return participation.issue_handoff(session=session, keep_as=assignment.resume_name if assignment else "")

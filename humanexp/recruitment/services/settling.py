@@ -11,9 +11,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import CapExceeded, Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments.models import Session, Study
-from humanexp.experiments.roles import Action
+from humanexp.participation.models import Session
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment, PaymentKind
 from humanexp.recruitment.models.campaigns import OVERRIDE_DAYS
@@ -25,6 +23,9 @@ from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.rejecting import decline_rejection, record_about
 from humanexp.recruitment.states import LISTED, AssignmentState, WriteState, advance
 from humanexp.screening import services as screening
+from humanexp.studies import permissions
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Action
 
 #: The one cause of a reward, so that the ledger cannot hold a second one for an assignment.
 SUBMISSION = "submission"
@@ -47,7 +48,7 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
 
     Submissions that fit no session of ours wait for a person; if nobody looks, automatic approval pays them.
     """
-    members.check(by, Action.PAY, study)
+    permissions.check(by, Action.PAY, study)
     planned = cents = 0
     environments = set()
     for assignment in selectors.payable(study).select_for_update(of=("self",)):
@@ -65,7 +66,7 @@ def settle(*, study: Study, by: User | None = None) -> Settlement:
 @transaction.atomic
 def clear(*, assignment: Assignment, by: User) -> Payment:
     """A person has looked at a submission and wants it paid; a rejection that waits for a second person is declined."""
-    members.check(by, Action.PAY, assignment.campaign.study)
+    permissions.check(by, Action.PAY, assignment.campaign.study)
     assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if assignment.state != AssignmentState.SUBMITTED:
         raise Conflict(f"This assignment is {assignment.get_state_display()}; there is nothing to clear.")
@@ -83,7 +84,7 @@ def clear(*, assignment: Assignment, by: User) -> Payment:
 @transaction.atomic
 def override_rejection(*, assignment: Assignment, by: User) -> Payment:
     """Pay an assignment that was rejected; the recruiter allows it for 30 days."""
-    members.check(by, Action.PAY, assignment.campaign.study)
+    permissions.check(by, Action.PAY, assignment.campaign.study)
     assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if assignment.state != AssignmentState.REJECTED:
         raise Conflict("Only a rejected assignment can be paid after all.")
@@ -112,7 +113,7 @@ def plan_bonus(
     kind: str = PaymentKind.BONUS,
 ) -> Payment:
     """Plan money beyond the reward. The same cause plans it once for an assignment, whatever the amount."""
-    members.check(by, Action.PAY, assignment.campaign.study)
+    permissions.check(by, Action.PAY, assignment.campaign.study)
     campaign = _locked_campaign(assignment)
     _check_bonus(assignment, campaign, amount_cents, cause, reason)
     known: Payment | None = Payment.objects.filter(assignment=assignment, kind=kind, cause=cause).first()
@@ -134,7 +135,7 @@ def try_again(*, payment: Payment, by: User) -> Payment:
 
     A refused bonus counts against no cap: it is promised anew, and others may have been promised what it would cost.
     """
-    members.check(by, Action.PAY, payment.assignment.campaign.study)
+    permissions.check(by, Action.PAY, payment.assignment.campaign.study)
     if payment.kind != PaymentKind.REWARD and payment.state == WriteState.REFUSED:
         _promise(_locked_campaign(payment.assignment), payment.cost_cents)
     advance(payment, WriteState.PLANNED, last_error="", first_sent_at=None, missed_at=None)
@@ -241,7 +242,7 @@ def _check_bonus(assignment: Assignment, campaign: Campaign, amount_cents: int, 
 def exclude_but_pay(*, session: Session, written_reason: str, by: User) -> Payment:
     """The session does not count in the analysis, and its person is paid like everybody else."""
     for action in (Action.REVIEW, Action.PAY):
-        members.check(by, action, session.study)
+        permissions.check(by, action, session.study)
     assignment = Assignment.objects.filter(session=session).first()
     if assignment is None:
         raise Conflict("No submission belongs to this session, so there is nothing to pay.")
@@ -257,7 +258,7 @@ def top_up(
 
     All or nothing: a cap that would not hold it refuses the whole.
     """
-    members.check(by, Action.PAY, study)
+    permissions.check(by, Action.PAY, study)
     # Two who click at once: the second sees the first one's bonuses.
     Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
     wanted = selectors.top_up_plan(study, floor_cents)

@@ -17,9 +17,9 @@ from humanexp.core.errors import (
     RecruiterError,
     TokenRefused,
 )
-from humanexp.experiments import selectors as experiment_selectors
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Population, Session, SessionState, Study
+from humanexp.participation import selectors as participation_selectors
+from humanexp.participation import services as participation
+from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Environment, Evidence, Hit, Pause, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
@@ -31,6 +31,7 @@ from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.services.qualifying import grant_passes, mark_as_taken_part
 from humanexp.recruitment.services.settling import adopt_approval, pay_compensation
 from humanexp.recruitment.states import LISTED, AssignmentState, HitState, advance
+from humanexp.studies.models import Population, Study
 
 #: So many HITs in a row without a reply: nobody is there.
 MOST_IN_VAIN = 3
@@ -176,7 +177,7 @@ def _store_assignment(campaign: Campaign, hit: Hit, found: AssignmentReport, rep
         if evidence == Evidence.INVITED:
             pay_compensation(assignment=row)
         if row.session is not None and row.session.state == SessionState.COMPLETED:
-            experiments.mark_submitted(session=row.session, at=found.submitted_at)
+            participation.mark_submitted(session=row.session, at=found.submitted_at)
     if found.state == AssignmentState.APPROVED and row.state != AssignmentState.APPROVED:
         adopt_approval(assignment=row)
         advance(row, AssignmentState.APPROVED, decided_at=found.decided_at or clock.now())
@@ -192,7 +193,7 @@ def _verified(row: Assignment, evidence: Evidence) -> Evidence:
 
     Whoever did the work in several HITs at once has more sessions than count: a person decides about their pay.
     """
-    counts = row.session is None or experiments.verify_session(session=row.session)
+    counts = row.session is None or participation.verify_session(session=row.session)
     if row.person is not None:
         mark_as_taken_part(person=row.person)
     finished = (Evidence.RECEIPT, Evidence.SESSION)
@@ -230,7 +231,7 @@ def _bring_back_session(row: Assignment, found: AssignmentReport) -> None:
         person=row.person, campaign__study=row.campaign.study_id, session__isnull=False
     ).exclude(state__in=LISTED)
     for other in elsewhere.select_for_update(of=("self",)).select_related("session"):
-        if other.session is not None and experiments.receipt_is_valid(session=other.session, receipt=receipt):
+        if other.session is not None and participation.receipt_is_valid(session=other.session, receipt=receipt):
             move_session(other, row)
             return
 
@@ -242,7 +243,7 @@ def weigh(assignment: Assignment, found: AssignmentReport) -> Evidence:
     if owed is not None and owed.person_id is not None and owed.person_id == assignment.person_id:
         return Evidence.INVITED
     if session is not None:
-        if receipt and experiments.receipt_is_valid(session=session, receipt=receipt):
+        if receipt and participation.receipt_is_valid(session=session, receipt=receipt):
             return Evidence.RECEIPT
         finished = session.state in (SessionState.COMPLETED, SessionState.SUBMITTED)
         return Evidence.SESSION if finished else Evidence.UNFINISHED
@@ -252,7 +253,7 @@ def weigh(assignment: Assignment, found: AssignmentReport) -> Evidence:
             environment=assignment.environment, assignment_id=assignment.assignment_id, session__isnull=False
         )
         for namesake in namesakes.select_related("session"):
-            if namesake.session and experiments.receipt_is_valid(session=namesake.session, receipt=receipt):
+            if namesake.session and participation.receipt_is_valid(session=namesake.session, receipt=receipt):
                 return Evidence.OTHER_WORKER
     return Evidence.UNKNOWN
 
@@ -289,18 +290,18 @@ def _give_up(assignment: Assignment) -> bool:
     if locked.state != AssignmentState.OPENED:
         return False  # submitted, or given up by another poll, in this very moment
     if session is not None and session.state == SessionState.OPEN:
-        experiments.withdraw_session(session=session)
+        participation.withdraw_session(session=session)
         if assignment.person is not None:
             mark_as_taken_part(person=assignment.person)
     elif session is not None:
-        experiments.release_slot(session=session)
+        participation.release_slot(session=session)
     advance(locked, AssignmentState.RETURNED)
     return True
 
 
 def finish_link(*, campaign: Campaign, token: str) -> None:
     """Somebody who came by a plain link has finished; `sync` finds the same a little later."""
-    session = experiment_selectors.session_for_token(token)
+    session = participation_selectors.session_for_token(token)
     if not campaign.is_link or session.study_id != campaign.study_id:
         raise TokenRefused(reason="foreign", session_id=session.pk)
     assignment = Assignment.objects.filter(session=session, campaign=campaign).select_related("hit").first()

@@ -17,11 +17,11 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest, StudyRefused, TokenRefused
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import SessionState
-from humanexp.experiments.roles import Action
+from humanexp.participation import services as participation
+from humanexp.participation.models import SessionState
 from humanexp.recruitment.models import Assignment, Campaign, WayBack, WayBackKind
+from humanexp.studies import permissions
+from humanexp.studies.roles import Action
 
 RELEASED_FOR = timedelta(minutes=30)
 LINK_DAYS, MOST_LINK_DAYS = 7, 30
@@ -74,7 +74,7 @@ def follow(*, campaign: Campaign, link: str) -> str:
     session = way.assignment.session
     if session is None:
         raise TokenRefused
-    return experiments.issue_handoff(session=session, keep_as=way.assignment.resume_name)
+    return participation.issue_handoff(session=session, keep_as=way.assignment.resume_name)
 
 
 def use_release(*, assignment: Assignment) -> bool:
@@ -100,7 +100,7 @@ def _let_in(way: WayBack) -> bool:
         unused = unused.filter(used_at=None)
     if not unused.update(used_at=clock.now()):
         return False
-    experiments.revoke_tokens(session=assignment.session)
+    participation.revoke_tokens(session=assignment.session)
     assignment.opening_hash = ""
     assignment.save(update_fields=["opening_hash"])
     _record("use-way-back", way, None)
@@ -124,7 +124,7 @@ def _make(assignment: Assignment, kind: WayBackKind, by: User, *, lives: timedel
 
 
 def _check(assignment: Assignment, by: User) -> None:
-    members.check(by, Action.REVIEW, assignment.campaign.study)
+    permissions.check(by, Action.REVIEW, assignment.campaign.study)
 
 
 def _record(action: str, way: WayBack, by: User | None) -> None:

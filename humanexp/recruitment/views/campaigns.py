@@ -12,12 +12,12 @@ from django.utils.translation import ngettext
 
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError
-from humanexp.experiments.models import Study
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.forms import CapForm, ExtensionForm, MessageForm, ProlongingForm
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.selectors.people import RECIPIENTS, reachable
 from humanexp.recruitment.views.studies import refusals_told, study_page
+from humanexp.studies.models import Study
 
 
 @study_page("GET", "POST")

@@ -17,11 +17,11 @@ from analysis.tables import guard
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError
 from humanexp.core.paging import KeyedPaginator
-from humanexp.experiments.models import Study
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import PaymentKind
 from humanexp.recruitment.states import WriteState
 from humanexp.recruitment.views.studies import refusals_told, study_page
+from humanexp.studies.models import Study
 
 PAGE_SIZE = 50
 COLUMNS = (

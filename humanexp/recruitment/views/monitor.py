@@ -12,12 +12,12 @@ from django.views.decorators.cache import never_cache
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.pages import render_part
-from humanexp.experiments.models import Study
 from humanexp.jobs import services as jobs
 from humanexp.recruitment import money, monitor_page, selectors, services
 from humanexp.recruitment.models import Hit
 from humanexp.recruitment.selectors.codes import MOST_CODES, codes_in, find_codes
 from humanexp.recruitment.views.studies import refusals_told, study_page
+from humanexp.studies.models import Study
 
 
 @study_page("GET")

@@ -12,9 +12,6 @@ from django.utils.translation import gettext as _
 from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, CostNotConfirmed
-from humanexp.experiments.members import studies_with
-from humanexp.experiments.models import Study, StudyFamily
-from humanexp.experiments.roles import Action
 from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
 from humanexp.recruitment.launch_page import campaign_rows, price_of
@@ -22,6 +19,9 @@ from humanexp.recruitment.models import Environment
 from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
 from humanexp.recruitment.views.studies import refusals_told, study_page
+from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.permissions import studies_with
+from humanexp.studies.roles import Action
 
 
 @study_page("GET", "POST")

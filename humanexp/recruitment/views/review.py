@@ -13,9 +13,7 @@ from humanexp.core import clock
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.experiments.members import check, may
-from humanexp.experiments.models import Session, Study
-from humanexp.experiments.roles import Action
+from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.forms import ExclusionForm, RejectionForm
 from humanexp.recruitment.models import Assignment, RejectionProposal, WayBackKind
@@ -23,6 +21,9 @@ from humanexp.recruitment.services.settling import exclude_but_pay
 from humanexp.recruitment.views.studies import refusals_told, study_page
 from humanexp.screening import services as screening
 from humanexp.screening.review import place_of
+from humanexp.studies.models import Study
+from humanexp.studies.permissions import check, may
+from humanexp.studies.roles import Action
 
 
 @study_page("POST")

@@ -13,8 +13,8 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_http_methods
 
 from humanexp.core.errors import ApplicationError
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Study
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Study
 
 P = ParamSpec("P")
 StudyView = Callable[Concatenate[HttpRequest, Study, P], HttpResponseBase]
@@ -28,7 +28,7 @@ def study_page(*methods: str) -> Callable[[StudyView[P]], Callable[..., HttpResp
         @require_http_methods(methods)
         @wraps(view)
         def page(request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-            study = experiments.visible_to(request.user).filter(slug=slug).first()
+            study = studies.visible_to(request.user).filter(slug=slug).first()
             if study is None:
                 raise Http404
             return view(request, study, *args, **kwargs)

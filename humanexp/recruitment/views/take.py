@@ -18,8 +18,7 @@ from django.views.decorators.http import require_GET
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, NotFound
 from humanexp.core.languages import begin_in
-from humanexp.experiments.models import Population
-from humanexp.experiments.views import run_shell
+from humanexp.participation.pages.views import run_shell
 from humanexp.recruitment import frames, rehearsal, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import facts_of, language_of_study, run_address
@@ -27,6 +26,7 @@ from humanexp.recruitment.models import Campaign
 from humanexp.recruitment.services import resuming
 from humanexp.recruitment.services.entering import NO_ASSIGNMENT
 from humanexp.recruitment.states import CampaignState
+from humanexp.studies.models import Population
 
 CampaignView = Callable[[HttpRequest, Campaign], HttpResponseBase]
 

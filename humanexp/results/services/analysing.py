@@ -12,9 +12,6 @@ from humanexp.core.audit import record
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
-from humanexp.experiments import members
-from humanexp.experiments.models import Origin, Study
-from humanexp.experiments.roles import Action
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
@@ -23,6 +20,9 @@ from humanexp.results.models import AnalysisRun
 from humanexp.results.selection import Selection
 from humanexp.results.selectors import ANALYSE, analyses_under_way, self_reports, subject_of
 from humanexp.screening import services as screening
+from humanexp.studies import permissions
+from humanexp.studies.models import Origin, Study
+from humanexp.studies.roles import Action
 
 
 def run_analysis(
@@ -93,7 +93,7 @@ def request_analysis(
     *, study: Study, n_bootstrap: int = N_BOOTSTRAP, selection: Selection | None = None, by: User | None = None
 ) -> Job:
     """Queue an analysis; while one with the same choice waits or runs, that one is the answer."""
-    members.check(by, Action.ANALYSE, study)
+    permissions.check(by, Action.ANALYSE, study)
     chosen = (selection or Selection()).to_dict()
     for job in analyses_under_way(study):
         if job.parameters.get("selection", {}) == chosen:

@@ -11,8 +11,8 @@ from django.utils.text import slugify
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.experiments.models import Origin, Study, StudyFamily, StudyState
 from humanexp.results.models import TrialImport
+from humanexp.studies.models import Origin, Study, StudyFamily, StudyState
 
 
 @dataclass(frozen=True)

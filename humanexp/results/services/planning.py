@@ -11,12 +11,13 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.models import User
-from humanexp.experiments import members
-from humanexp.experiments.counting import counting
-from humanexp.experiments.models import Origin, Response, Study
-from humanexp.experiments.roles import Action
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Response
 from humanexp.results.models import AnalysisPlan
 from humanexp.results.tables import analysis_settings
+from humanexp.studies import permissions
+from humanexp.studies.models import Origin, Study
+from humanexp.studies.roles import Action
 
 if TYPE_CHECKING:
     from analysis.reporting import FrozenPlan
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def freeze_analysis_plan(*, study: Study, by: User | None = None) -> AnalysisPlan:
     """Freeze what is asked and how it is analysed. Once a study; it says how many answers there were already."""
-    members.check(by, Action.ANALYSE, study)
+    permissions.check(by, Action.ANALYSE, study)
     if study.origin == Origin.IMPORTED:
         raise StudyRefused("The trials of this study were published before: there is nothing left to plan.")
     plan = plan_as_it_stands(study)

@@ -12,9 +12,6 @@ from analysis.findings.model import Findings
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.evaluations import selectors as evaluations
-from humanexp.experiments import members
-from humanexp.experiments.models import Population, Study
-from humanexp.experiments.roles import Action
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
@@ -25,6 +22,9 @@ from humanexp.results.report import ReportFacts, document_of
 from humanexp.results.selection import Selection
 from humanexp.results.selectors import REPORT, subject_of
 from humanexp.results.services.planning import study_snapshot
+from humanexp.studies import permissions
+from humanexp.studies.models import Population, Study
+from humanexp.studies.roles import Action
 
 if TYPE_CHECKING:
     from analysis.reporting import Deviation, FrozenPlan, Paragraph
@@ -68,7 +68,7 @@ def write_report(*, run: AnalysisRun, by: User | None = None, report: Progress) 
 
 def request_report(*, run: AnalysisRun, by: User | None = None) -> Job:
     """Queue a report on this run; while one on the study waits or runs, that one is the answer."""
-    members.check(by, Action.ANALYSE, run.study)
+    permissions.check(by, Action.ANALYSE, run.study)
     job = selectors.report_job(run.study)
     if job is not None and not job.is_finished and job.parameters.get("analysis_run_id") == run.pk:
         return job

@@ -12,19 +12,19 @@ from django.views.decorators.http import require_POST
 
 from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import InputRefused
-from humanexp.experiments import selectors as experiments
 from humanexp.jobs.models import Job
 from humanexp.jobs.pace import partial_context
 from humanexp.results import selectors, services
 from humanexp.results.views.lookup import run_of
 from humanexp.results.views.pages import selection_form
+from humanexp.studies import selectors as studies
 
 
 @login_required
 @require_POST
 def analyse(request: HttpRequest, slug: str) -> HttpResponse:
     """Queue an analysis, as planned or with the choices of the form; asked twice, one job."""
-    study = experiments.study_for(request.user, slug)
+    study = studies.study_for(request.user, slug)
     form = selection_form(study, selectors.latest_run(study), request.POST)
     if not form.is_valid():
         raise InputRefused(" ".join(str(text) for texts in form.errors.values() for text in texts))
@@ -41,7 +41,7 @@ def analyse(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     """Freeze the analysis plan, once confirmed."""
-    study = experiments.study_for(request.user, slug)
+    study = studies.study_for(request.user, slug)
     if "confirmed" not in request.POST:
         raise InputRefused(_("Confirm that the plan is to be frozen: it cannot be undone."))
     plan = services.freeze_analysis_plan(study=study, by=user_of(request))

@@ -13,10 +13,10 @@ from analysis.figures import Figure
 from humanexp.core.errors import NotFound
 from humanexp.core.pages import FIGURE_KINDS, attached, drawn
 from humanexp.core.storage import media_path
-from humanexp.experiments import selectors as experiments
 from humanexp.results import charts, exports, selectors
 from humanexp.results.cards import figure_value
 from humanexp.results.views.lookup import run_of
+from humanexp.studies import selectors as studies
 
 #: As in `analysis.figures.drawing.WIDTHS`.
 _WIDTHS = ("text", "column", "page")
@@ -82,7 +82,7 @@ def findings_file(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def responses_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Every answer, pseudonymous."""
-    study = experiments.study_for(request.user, slug)
+    study = studies.study_for(request.user, slug)
     response = StreamingHttpResponse(exports.response_lines(study), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-responses.csv"'
     return response

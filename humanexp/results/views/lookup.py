@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.http import HttpRequest
 
 from humanexp.core.errors import NotFound
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Study
 from humanexp.results import selectors
 from humanexp.results.models import AnalysisRun
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Study
 
 
 def chosen_run(request: HttpRequest, study: Study) -> AnalysisRun | None:
@@ -19,7 +19,7 @@ def chosen_run(request: HttpRequest, study: Study) -> AnalysisRun | None:
 
 
 def run_of(request: HttpRequest, slug: str) -> AnalysisRun:
-    run = chosen_run(request, experiments.study_for(request.user, slug))
+    run = chosen_run(request, studies.study_for(request.user, slug))
     if run is None:
         raise NotFound("This study has not been analysed yet: run the analysis on its results page.")
     return run

@@ -14,8 +14,6 @@ from django.views.decorators.http import require_GET
 from analysis.findings.model import Findings
 from humanexp.core import navigation
 from humanexp.core.errors import NotFound
-from humanexp.experiments import selectors as experiments
-from humanexp.experiments.models import Origin, Study
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.pace import partial_context
@@ -31,6 +29,8 @@ from humanexp.results.selection import Selection
 from humanexp.results.services import reporting
 from humanexp.results.templatetags.results import printed_table
 from humanexp.results.views.lookup import chosen_run, run_of
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Origin, Study
 
 Context: TypeAlias = dict[str, object]
 #: Visual change at which curves are read out at first.
@@ -41,7 +41,7 @@ READ_AT = 0.8
 @require_GET
 def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
     """What the study found, in one screen."""
-    study = experiments.study_for(request.user, slug)
+    study = studies.study_for(request.user, slug)
     if "job" in request.GET:
         return redirect(_page_of_job(study, request.GET["job"]))
     run = chosen_run(request, study)
@@ -67,7 +67,7 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """All that is said about one figure of performance: replaces what stands beside the chart."""
-    study = experiments.study_for(request.user, slug)
+    study = studies.study_for(request.user, slug)
     run = chosen_run(request, study)
     if run is None:
         raise NotFound("This study has not been analysed yet.")
@@ -89,7 +89,7 @@ def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse
 @require_GET
 def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
     """Models, corruptions, or people: cards with a chart each."""
-    study = experiments.study_for(request.user, slug)
+    study = studies.study_for(request.user, slug)
     if room not in ROOMS or room == "findings":
         raise NotFound("There is no such page of results.")
     run = chosen_run(request, study)
@@ -117,7 +117,7 @@ def card(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def methods(request: HttpRequest, slug: str) -> HttpResponse:
     """How it was computed, in words that a paper can take; plan, versions, report."""
-    study = experiments.study_for(request.user, slug)
+    study = studies.study_for(request.user, slug)
     run = chosen_run(request, study)
     if run is None:
         return redirect("results:dashboard", slug=slug)

@@ -9,12 +9,12 @@ from django.test import Client
 from django.utils import timezone
 
 from humanexp.core.models import User
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Study
+from humanexp.participation import services as participation
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.states import AssignmentState
+from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
 
 #: The worker id of a listed submission: it may stand on one page alone.
@@ -104,7 +104,7 @@ def finished(launched: Campaign, settings: Any) -> Callable[..., Assignment]:
             row.hit, row.submitted_at = launched.hits.get(), timezone.now()
             row.auto_approves_at = row.submitted_at + timedelta(days=3)
             row.save()
-            assert experiments.verify_session(session=row.session)
+            assert participation.verify_session(session=row.session)
         return row
 
     return finish

@@ -7,11 +7,13 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from humanexp.core.models import User
-from humanexp.experiments import credentials, services
-from humanexp.experiments.models import Response, SessionState, Study
-from humanexp.experiments.roles import Role
+from humanexp.participation import credentials
+from humanexp.participation.models import Response, SessionState
 from humanexp.recruitment.selectors.codes import codes_in, find_codes
-from tests.experiments.conftest import Tab, new_session, session, stimulus_set, study, tab
+from humanexp.studies import services
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Role
+from tests.factories import Tab, new_session, session, stimulus_set, study, tab
 
 __all__ = ["session", "stimulus_set", "study", "tab"]
 

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments.models import Study
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Exclusion
+from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
 pytestmark = pytest.mark.django_db

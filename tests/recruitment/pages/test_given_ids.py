@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from humanexp.experiments.models import Study
-from humanexp.experiments.roles import Role
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Role
 from tests.recruitment.studies import Visitor
 
 GIVEN = "5f3c2a9d8e7b6c5d4e3f2a1b"

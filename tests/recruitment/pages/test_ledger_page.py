@@ -12,12 +12,13 @@ from django.utils import timezone
 
 from humanexp.core.audit import record
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments.models import Response, Session, Study
+from humanexp.participation.models import Response, Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Difference, Payment, PaymentKind
 from humanexp.recruitment.services import reconciling
 from humanexp.recruitment.services.reconciling import Entry
 from humanexp.recruitment.states import WriteState
+from humanexp.studies.models import Study
 from tests.recruitment.pages.conftest import WORKER
 
 pytestmark = pytest.mark.django_db

@@ -11,14 +11,15 @@ from django.utils import timezone
 
 from humanexp.core import clock
 from humanexp.core.models import User
-from humanexp.experiments.answer_counts import BinCount, bars
-from humanexp.experiments.models import Session, Study
 from humanexp.jobs.models import Job
+from humanexp.participation.answer_coverage import BinCount, bars
+from humanexp.participation.models import Session
 from humanexp.recruitment import monitor_page, selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Payment, SenderLease
 from humanexp.recruitment.monitor_page import columns
 from humanexp.recruitment.selectors import OpenedBin
 from humanexp.recruitment.states import WriteState
+from humanexp.studies.models import Study
 from tests.recruitment.pages.conftest import WORKER
 from tests.recruitment.studies import Visitor, make_study
 

@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from humanexp.core.errors import InvalidRequest, StudyRefused
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Study
 from humanexp.jobs.models import Job
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Message, SenderLease
 from humanexp.recruitment.services.publishing import SMALL_HIT
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
 pytestmark = pytest.mark.django_db
@@ -156,7 +156,7 @@ class TestLaunch:
 
     def test_a_study_that_was_stopped_meanwhile_is_not_launched(self, study: Study) -> None:
         as_it_was = Study.objects.get(pk=study.pk)
-        experiments.stop(study=experiments.start_collecting(study=study))
+        studies.stop(study=studies.start_collecting(study=study))
         with pytest.raises(StudyRefused, match="is stopped"):
             services.publish(study=as_it_was, to="marketplace", assignments=2, reward_cents=100)
         assert not Campaign.objects.exists()

@@ -7,14 +7,14 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import User
-from humanexp.experiments import services as experiments
-from humanexp.experiments.models import Study
+from humanexp.participation import services as participation
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.states import AssignmentState
 from humanexp.screening import selectors as screening
 from humanexp.screening import services as judging
 from humanexp.screening.models import Verdict
+from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
 REASON = "You answered every trial with the same key."
@@ -158,5 +158,5 @@ class TestRejection:
 def test_a_withdrawn_session_has_no_page(finished: Callable[..., Assignment], console: Client) -> None:
     row = finished(submitted=False)
     assert row.session is not None
-    experiments.withdraw_session(session=row.session)
+    participation.withdraw_session(session=row.session)
     assert console.get(page_of(row)).status_code == 404

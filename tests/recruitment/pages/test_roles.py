@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from humanexp.core.errors import ApplicationError, NotAllowed
 from humanexp.core.models import User
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign, Difference, Payment, PaymentKind, RejectionProposal
 from humanexp.recruitment.services.settling import exclude_but_pay
+from humanexp.studies.models import Study
 
 LAUNCH, PAY, REVIEW = "owner researcher", "owner payer", "owner researcher reviewer"
 #: Written out by hand: the roles that get past the question, by what they ask for.

@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from humanexp.core.models import AuditEvent, User
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Payment, Rejection, RejectionProposal
+from humanexp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
 REASON = "You answered every trial with the same key."

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from humanexp.experiments.models import Study
 from humanexp.recruitment import services
 from humanexp.recruitment.models import WayBack
+from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor
 
 pytestmark = pytest.mark.django_db

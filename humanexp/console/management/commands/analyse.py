@@ -8,9 +8,9 @@ from typing import Any
 
 from humanexp.console.summary import print_summary
 from humanexp.core.commands import RefusableCommand, check_folder
-from humanexp.experiments.selectors import study_by_slug
 from humanexp.recruitment import selectors as recruitment
 from humanexp.results import selectors, services
+from humanexp.studies.selectors import study_by_slug
 
 
 class Command(RefusableCommand):

@@ -7,9 +7,9 @@ from django.core.management.base import CommandError, CommandParser
 
 from humanexp.core.commands import OwnedCommand
 from humanexp.evaluations import services
-from humanexp.experiments.selectors import study_by_slug
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
+from humanexp.studies.selectors import study_by_slug
 
 
 class Command(OwnedCommand):

@@ -8,9 +8,9 @@ from django.core.management.base import CommandError
 
 from humanexp.core.audit import record
 from humanexp.core.commands import RefusableCommand
-from humanexp.experiments.selectors import study_by_slug
 from humanexp.recruitment import selectors as recruitment
 from humanexp.results.exports import export_study
+from humanexp.studies.selectors import study_by_slug
 
 
 class Command(RefusableCommand):

@@ -9,8 +9,8 @@ from humanexp.console.models import Tone
 from humanexp.console.preflight.running import run_preflight
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.progress import ProgressLine
-from humanexp.experiments import selectors as experiments
 from humanexp.recruitment.models import Environment
+from humanexp.studies import selectors as studies
 
 _MARKS = {Tone.GOOD: "passed", Tone.WARN: "note", Tone.BAD: "FAILED"}
 
@@ -23,7 +23,7 @@ class Command(RefusableCommand):
         parser.add_argument("--to", required=True, choices=Environment.values, help="where people are to be found")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = experiments.study_by_slug(options["study"])
+        study = studies.study_by_slug(options["study"])
         with ProgressLine(sys.stderr) as line:
             made = run_preflight(study=study, to=options["to"], report=line)
         for entry in made.lines:

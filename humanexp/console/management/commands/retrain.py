@@ -12,9 +12,9 @@ from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
 from humanexp.console import retraining
 from humanexp.console.arguments import whole_number
 from humanexp.core.commands import OwnedCommand
-from humanexp.experiments.selectors import study_by_slug
 from humanexp.jobs import runner
 from humanexp.stimuli.selectors import stimulus_set_by_name
+from humanexp.studies.selectors import study_by_slug
 
 
 class Command(OwnedCommand):

@@ -9,10 +9,10 @@ from django.core.management.base import CommandError, CommandParser
 from humanexp.core.commands import OwnedCommand
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import CROWD, SearchRun
-from humanexp.experiments.models import Population
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceSet
+from humanexp.studies.models import Population
 
 
 class Command(OwnedCommand):

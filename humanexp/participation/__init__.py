@@ -1,0 +1,3 @@
+"""Taking part: sessions, trials, answers, the participant's API, and the pages that show who is where."""
+
+from __future__ import annotations

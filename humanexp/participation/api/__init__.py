@@ -1,0 +1,3 @@
+"""The participant's API."""
+
+from __future__ import annotations

@@ -1,0 +1,177 @@
+"""The shapes of the participant API. Whatever a reply may hold is listed here; nothing here tells a role."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from analysis.spec import ProtocolConfig
+from analysis.tables import SCHEMAS, TIMING_COLUMNS
+from humanexp.participation.api.openapi import serializer_of
+from humanexp.participation.models import SessionState
+
+#: A trial with more clicks than this is a stuck key.
+MOST_CLICKS = 200
+LARGEST_ENVIRONMENT = 16_000
+#: No measurement is larger, not even milliseconds since 1970; 1e999 is read as infinity, which databases do not store.
+LARGEST = 1e13
+
+
+class HandoffIn(serializers.Serializer[Any]):
+    code = serializers.CharField(max_length=400)
+
+
+class LookOut(serializers.Serializer[Any]):
+    tasks = serializers.ListField(child=serializers.CharField(), help_text="of the session that the code opens")
+
+
+class ResumeOut(serializers.Serializer[Any]):
+    name = serializers.CharField(help_text="under which the browser keeps the secret")
+    secret = serializers.CharField(help_text="gets a token again when this window is gone")
+
+
+class TokenOut(serializers.Serializer[Any]):
+    token = serializers.CharField()
+    resume = ResumeOut(allow_null=True, help_text="null where nothing is to be kept: other people use this computer")
+
+
+class LeaseIn(serializers.Serializer[Any]):
+    lease = serializers.RegexField(r"^[A-Za-z0-9_-]{8,64}$", help_text="made at random by the tab")
+
+
+class LeaseOut(serializers.Serializer[Any]):
+    lease = serializers.CharField()
+
+
+ProtocolOut = serializer_of(ProtocolConfig, name="ProtocolOut")
+
+
+class ChoiceOut(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # shadows a text of the base class
+    icon = serializers.CharField(required=False)
+
+
+class BlockOut(serializers.Serializer[Any]):
+    index = serializers.IntegerField()
+    kind = serializers.ChoiceField(["practice", "qualification", "main"])
+    task = serializers.CharField()
+    first = serializers.IntegerField()
+    last = serializers.IntegerField()
+    feedback = serializers.BooleanField()
+
+
+class StateOut(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(SessionState.values)
+
+
+class SessionOut(StateOut):
+    study_title = serializers.CharField()
+    cursor = serializers.IntegerField(help_text="next position without an answer")
+    total = serializers.IntegerField()
+    protocol = ProtocolOut()
+    calibrate_size = serializers.BooleanField(help_text="whether the size of a pixel is measured with a card")
+    choices = serializers.DictField(child=ChoiceOut(many=True), help_text="by task, for the tasks of this session")
+    blocks = BlockOut(many=True)
+
+
+class QuestionOut(serializers.Serializer[Any]):
+    wanted = serializers.CharField(help_text="the category that the picture is compared with")
+    label = serializers.CharField()  # type: ignore[assignment]  # shadows a text of the base class
+    definition = serializers.CharField()
+    link = serializers.CharField(allow_blank=True, help_text="a page to read more; empty where the study has none")
+    questions = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
+
+
+class ClickIn(serializers.Serializer[Any]):
+    choice = serializers.CharField(max_length=40)
+    t_ms = serializers.FloatField(min_value=-LARGEST, max_value=LARGEST)
+    input = serializers.ChoiceField(["pointer", "key"])
+
+
+#: By kind of column: the field, and its limits.
+_TIMING: Mapping[str, tuple[type[serializers.Field[Any, Any, Any, Any]], Mapping[str, Any]]] = {
+    "integer": (serializers.IntegerField, {"min_value": -(2**31), "max_value": 2**31}),
+    "number": (serializers.FloatField, {"min_value": -LARGEST, "max_value": LARGEST}),
+    "boolean": (serializers.BooleanField, {}),
+    "text": (serializers.CharField, {"allow_blank": True, "max_length": 60}),
+}
+
+
+def _timing_field(kind: str) -> serializers.Field[Any, Any, Any, Any]:
+    field, limits = _TIMING[kind]
+    return field(required=False, allow_null=True, **limits)
+
+
+#: The columns that the browser measures, with the kinds that the table of trials declares.
+TimingIn: type[serializers.Serializer[Any]] = type(
+    "TimingIn",
+    (serializers.Serializer,),
+    {column.name: _timing_field(column.kind) for column in SCHEMAS["trials"].columns if column.name in TIMING_COLUMNS},
+)
+
+
+class ResponseIn(serializers.Serializer[Any]):
+    position = serializers.IntegerField(min_value=0, max_value=32_767)
+    response = serializers.CharField(max_length=40)
+    rt_ms = serializers.FloatField(allow_null=True, required=False, default=None, min_value=0, max_value=86_400_000)
+    clicks = serializers.ListField(child=ClickIn(), required=False, default=list, max_length=MOST_CLICKS)
+    timing = TimingIn(required=False, default=dict)
+    simulated = serializers.BooleanField(required=False, default=False)
+
+
+class FeedbackOut(serializers.Serializer[Any]):
+    correct = serializers.BooleanField()
+    category = serializers.CharField(help_text="the right answer; practice pictures never come up again")
+
+
+class ResponseOut(serializers.Serializer[Any]):
+    position = serializers.IntegerField()
+    cursor = serializers.IntegerField()
+    feedback = FeedbackOut(required=False, help_text="in practice blocks only")
+
+
+class CompleteIn(serializers.Serializer[Any]):
+    environment = serializers.DictField(required=False, default=dict)
+
+    def validate_environment(self, value: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+            text.encode()
+        except ValueError as error:
+            raise serializers.ValidationError("Finite numbers and whole characters only.") from error
+        if len(text) > LARGEST_ENVIRONMENT or "\\u0000" in text:
+            raise serializers.ValidationError(f"At most {LARGEST_ENVIRONMENT} characters of JSON, none of them null.")
+        return value
+
+
+class CompletionOut(StateOut):
+    receipt = serializers.CharField()
+    completion_code = serializers.CharField()
+    qualified = serializers.BooleanField(help_text="false when the session ended with the qualification")
+    debrief = serializers.CharField(allow_blank=True)
+
+
+class StatusOut(StateOut):
+    cursor = serializers.IntegerField()
+    total = serializers.IntegerField()
+    receipt = serializers.CharField(required=False)
+    completion_code = serializers.CharField(required=False)
+
+
+class ProblemOut(serializers.Serializer[Any]):
+    """Every refusal."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    detail = serializers.CharField()
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        # `fields` is a name that serializers keep for themselves.
+        return {
+            **super().get_fields(),
+            "fields": serializers.DictField(required=False, help_text="by field, what is wrong with it"),
+        }

@@ -1,0 +1,314 @@
+"""The participant's API: one session, its pictures one block at a time, every answer stored the moment it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analysis.spec.protocol import ProtocolConfig
+from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.participation.api.audited import AuditedView
+from humanexp.participation.api.authentication import HoldsToken, SessionTokenAuthentication
+from humanexp.participation.api.serializers import (
+    CompleteIn,
+    CompletionOut,
+    HandoffIn,
+    LeaseIn,
+    LeaseOut,
+    LookOut,
+    ProblemOut,
+    QuestionOut,
+    ResponseIn,
+    ResponseOut,
+    SessionOut,
+    StateOut,
+    StatusOut,
+    TokenOut,
+)
+from humanexp.participation.credentials import SessionClaim
+from humanexp.participation.models import RefusalReason, Session
+from humanexp.participation.pictures import mask_png
+from humanexp.participation.services import auditing
+from humanexp.participation.services.answering import check_lease
+from humanexp.participation.session_backends import STORED, Sittings
+from humanexp.participation.session_cache import Course, PlannedTrial
+from humanexp.studies.tasks import TASKS
+
+_LEASE = OpenApiParameter(
+    "X-Lease", str, OpenApiParameter.HEADER, required=True, description="the lease that this tab has taken"
+)
+_REFUSALS = {
+    401: OpenApiResponse(ProblemOut, description="the token is forged, expired or revoked"),
+    409: OpenApiResponse(ProblemOut, description="lease-lost, out-of-order or session-closed"),
+    422: OpenApiResponse(ProblemOut, description="a field has a value that cannot be used"),
+    429: OpenApiResponse(ProblemOut, description="too-fast or too-many-calls; Retry-After says when to try again"),
+}
+_CODE_REFUSALS = {status: _REFUSALS[status] for status in (401, 422, 429)}
+_DAMAGED = OpenApiResponse(ProblemOut, description="picture-damaged: its file is not what was made; nothing is shown")
+_PICTURE = {
+    (200, "image/png"): OpenApiTypes.BINARY,
+    401: _REFUSALS[401],
+    404: OpenApiResponse(ProblemOut, description="no picture may be fetched here now"),
+    409: _REFUSALS[409],
+    429: _REFUSALS[429],
+    503: _DAMAGED,
+}
+_PICTURES = {
+    (200, "application/octet-stream"): OpenApiTypes.BINARY,
+    401: _REFUSALS[401],
+    404: OpenApiResponse(ProblemOut, description="the pictures of one of these trials may not be fetched now"),
+    409: _REFUSALS[409],
+    422: _REFUSALS[422],
+    503: _DAMAGED,
+}
+#: Trials whose pictures one call may ask for: about a megabyte.
+TRIALS_AT_ONCE = 8
+
+
+def _kind(request: Request) -> str:
+    return request.content_type.partition(";")[0].strip().lower()
+
+
+class AlwaysJson(BaseContentNegotiation):
+    """Replies are JSON whatever is asked for; a page that prefers pictures gets its refusals readable, too."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return next((parser for parser in parsers if _kind(request) == parser.media_type), None)
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return JSONRenderer(), JSONRenderer.media_type
+
+
+class RunView(AuditedView):
+    """A call with a session's token; its replies are kept by no cache."""
+
+    authentication_classes = [SessionTokenAuthentication]
+    permission_classes = [HoldsToken]
+    content_negotiation_class = AlwaysJson
+    #: whose calls these are: participants', or those of a preview
+    sittings: Sittings = STORED
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if isinstance(request.auth, SessionClaim):
+            auditing.check_rate(claim=request.auth)
+
+    @property
+    def claim(self) -> SessionClaim:
+        return cast(SessionClaim, self.request.auth)
+
+    @property
+    def lease(self) -> str:
+        return self.request.headers.get("X-Lease", "")
+
+
+class HandoffView(RunView):
+    authentication_classes = []
+    permission_classes = []
+
+    @extend_schema(request=HandoffIn, responses={200: TokenOut, **_CODE_REFUSALS}, auth=[])
+    def post(self, request: Request) -> Response:
+        """Exchange a one-time code (60 s) for a bearer token, and for what gets one again when this window is gone."""
+        given = valid(HandoffIn, request)
+        exchanged = self.sittings.exchange_handoff(code=given["code"])
+        kept = {"name": exchanged.keep_as, "secret": exchanged.resume_secret} if exchanged.keep_as else None
+        return Response({"token": exchanged.token, "resume": kept})
+
+
+class LookView(RunView):
+    authentication_classes = []
+    permission_classes = []
+
+    @extend_schema(request=HandoffIn, responses={200: LookOut, **_CODE_REFUSALS}, auth=[])
+    def post(self, request: Request) -> Response:
+        """What a one-time code opens, without using it up: a phone asks before it is refused."""
+        given = valid(HandoffIn, request)
+        return Response({"tasks": self.sittings.look_behind(code=given["code"])})
+
+
+class SessionView(RunView):
+    @extend_schema(responses={200: SessionOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]})
+    def get(self, request: Request) -> Response:
+        """What the page needs to know before the first picture."""
+        session = self.sittings.session_of(self.claim)
+        if self.lease:
+            check_lease(session, self.lease)
+        return Response(_session_out(session))
+
+
+class LeaseView(RunView):
+    @extend_schema(request=LeaseIn, responses={200: LeaseOut, **_REFUSALS})
+    def post(self, request: Request) -> Response:
+        """Make this tab the owner of the session."""
+        given = valid(LeaseIn, request)
+        return Response({"lease": self.sittings.take_lease(claim=self.claim, lease=given["lease"])})
+
+
+class PicturesView(RunView):
+    @extend_schema(parameters=[_LEASE], responses=_PICTURES)
+    def get(self, request: Request, first: int, last: int) -> HttpResponse:
+        """The pictures of up to eight unanswered trials of the present block, one after another.
+
+        Of each trial in turn: its showings, then its mask where it has one. `Picture-Lengths` gives the bytes of each.
+        A page far away waits for a few replies instead of a hundred, and the server answers a few calls.
+        """
+        positions = range(first, last + 1)
+        if not 1 <= last + 1 - first <= TRIALS_AT_ONCE:
+            raise InvalidRequest(f"Ask for 1 to {TRIALS_AT_ONCE} trials at once, the first one first.")
+        course, trials = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=positions)
+        shown = self.sittings.show(claim=self.claim, trials=trials)
+        pictures = [part for trial, one in zip(trials, shown, strict=True) for part in _parts(course, trial, one)]
+        self.sittings.note_fetched(claim=self.claim, positions=positions)
+        response = HttpResponse(b"".join(pictures), content_type="application/octet-stream")
+        response["Picture-Lengths"] = ",".join(str(len(picture)) for picture in pictures)
+        return response
+
+
+class StimulusView(RunView):
+    @extend_schema(parameters=[_LEASE], responses=_PICTURE)
+    def get(self, request: Request, position: int, showing: int) -> HttpResponse:
+        """A picture of an unanswered trial of the present block; `showing` 1 is the second one of a pair."""
+        _, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
+        if showing >= len(trial.pictures):
+            raise NotFound
+        (stimuli,) = self.sittings.show(claim=self.claim, trials=[trial])
+        if showing == len(trial.pictures) - 1:
+            self.sittings.note_fetched(claim=self.claim, positions=[position])
+        return HttpResponse(stimuli[showing], content_type="image/png")
+
+
+class MaskView(RunView):
+    @extend_schema(parameters=[_LEASE], responses=_PICTURE)
+    def get(self, request: Request, position: int) -> HttpResponse:
+        """The noise that follows the pictures of an unanswered trial of the present block."""
+        course, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
+        if course.protocol is None or not trial.task.is_timed:
+            raise NotFound
+        return HttpResponse(mask_png(seed=trial.mask_seed, protocol=course.protocol), content_type="image/png")
+
+
+class QuestionView(RunView):
+    @extend_schema(
+        parameters=[_LEASE],
+        responses={
+            200: QuestionOut,
+            401: _REFUSALS[401],
+            404: OpenApiResponse(ProblemOut, description="this trial has no question of its own, or not now"),
+            409: _REFUSALS[409],
+            429: _REFUSALS[429],
+        },
+    )
+    def get(self, request: Request, position: int) -> Response:
+        """What is asked of an unanswered trial of the present block, in tasks that ask of every picture anew."""
+        course, (trial,) = self.sittings.picture_trials(claim=self.claim, lease=self.lease, positions=[position])
+        if trial.task.ask is None:
+            raise NotFound
+        return Response(trial.task.ask(trial.wanted, course.wording))
+
+
+class ResponsesView(RunView):
+    @extend_schema(
+        request=ResponseIn,
+        parameters=[_LEASE],
+        responses={
+            201: ResponseOut,
+            200: OpenApiResponse(ResponseOut, description="stored before"),
+            **_REFUSALS,
+            503: OpenApiResponse(ProblemOut, description="picture-damaged: this session was not shown the picture"),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Store the answer to the next trial. The same position again changes nothing: the stored answer wins."""
+        given: dict[str, Any] = _RESPONSE_IN.run_validation(request.data)
+        stored = self.sittings.store_response(claim=self.claim, lease=self.lease, **given)
+        if stored.response != given["response"]:
+            auditing.record(reason=RefusalReason.ALTERED, **self.caller())
+        reply: dict[str, Any] = {"position": stored.position, "cursor": stored.cursor}
+        if stored.has_feedback:
+            reply["feedback"] = {"correct": stored.correct, "category": stored.correct_response}
+        return Response(reply, status=201 if stored.is_new else 200)
+
+
+class CompleteView(RunView):
+    @extend_schema(request=CompleteIn, parameters=[_LEASE], responses={200: CompletionOut, **_REFUSALS})
+    def post(self, request: Request) -> Response:
+        """Close the session once every trial is answered; repeated, the answer is the same."""
+        given = valid(CompleteIn, request)
+        session = self.sittings.complete(claim=self.claim, lease=self.lease, environment=given["environment"])
+        return Response(
+            {
+                "state": session.state,
+                **self.sittings.proofs(session),
+                "qualified": session.qualified is not False,
+                "debrief": session.study.configuration.get("debrief", ""),
+            }
+        )
+
+
+class WithdrawView(RunView):
+    @extend_schema(
+        request=None, responses={200: StateOut, 401: _REFUSALS[401], 409: _REFUSALS[409], 429: _REFUSALS[429]}
+    )
+    def post(self, request: Request) -> Response:
+        """Stop and leave: no analysis has the session's answers any more, and they are erased later. Needs no lease."""
+        return Response({"state": self.sittings.leave_session(claim=self.claim).state})
+
+
+class StatusView(RunView):
+    @extend_schema(responses={200: StatusOut, 401: _REFUSALS[401], 429: _REFUSALS[429]})
+    def get(self, request: Request) -> Response:
+        """How far the session is; needs no lease, so that the page that opened it can ask."""
+        session = self.sittings.session_of(self.claim)
+        progress = {"state": session.state, "cursor": session.cursor, "total": session.total}
+        return Response({**progress, **self.sittings.proofs(session)})
+
+
+#: Made once: making its thirty fields anew takes longer than all else about an answer. It keeps nothing of a call.
+_RESPONSE_IN = ResponseIn()
+
+
+def _parts(course: Course, trial: PlannedTrial, stimuli: Sequence[bytes]) -> Iterator[bytes]:
+    yield from stimuli
+    if course.protocol is not None and course.protocol.mask_ms > 0 and trial.task.is_timed:
+        yield mask_png(seed=trial.mask_seed, protocol=course.protocol)
+
+
+def valid(serializer_class: type[Any], request: Request) -> dict[str, Any]:
+    serializer = serializer_class(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    validated: dict[str, Any] = serializer.validated_data
+    return validated
+
+
+def _protocol(session: Session) -> ProtocolConfig:
+    protocol = session.study.protocol
+    if protocol is None:
+        raise NotFound
+    return ProtocolConfig.from_dict(protocol.configuration)
+
+
+def _session_out(session: Session) -> dict[str, Any]:
+    tasks = dict.fromkeys(block["task"] for block in session.blocks)
+    return {
+        "state": session.state,
+        "study_title": session.study.title,
+        "cursor": session.cursor,
+        "total": session.total,
+        "calibrate_size": bool(session.study.configuration.get("calibrate_size")),
+        "protocol": _protocol(session).to_dict(),
+        "choices": {task: [choice.to_json() for choice in TASKS[task].in_order(session.grid_order)] for task in tasks},
+        "blocks": session.blocks,
+    }

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.navigation import StudyTab, register_study_tab
+
+
+class ParticipationConfig(AppConfig):
+    name = "humanexp.participation"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from humanexp.participation import jobs  # noqa: F401  (registers)
+        from humanexp.participation.answer_coverage import ANSWERS
+        from humanexp.participation.pages.live.figures import SESSIONS
+        from humanexp.participation.tallies import register_tally
+
+        register_study_tab(StudyTab(key="live", label=_("Sessions"), url_name="participation:live", order=42))
+        register_tally(ANSWERS)
+        register_tally(SESSIONS)

@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.stimuli.models import Stimulus
+from humanexp.studies.models import Study, StudyFamily
+
+
+class Participant(models.Model):
+    """A person as the science sees them: a code, per study family. Who it is stands in recruitment alone."""
+
+    family = models.ForeignKey(StudyFamily, on_delete=models.CASCADE, related_name="participants")
+    code = models.CharField(max_length=20)
+    is_scripted = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "experiments_participant"
+        constraints = [models.UniqueConstraint(fields=["family", "code"], name="participant_code_once")]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class SessionState(models.TextChoices):
+    OPEN = "open", _("under way")
+    COMPLETED = "completed", _("all trials answered")
+    SUBMITTED = "submitted", _("submitted")
+    WITHDRAWN = "withdrawn", _("withdrawn")
+
+
+#: Which states may follow a state of a session.
+SESSION_TRANSITIONS = {
+    SessionState.OPEN: {SessionState.COMPLETED, SessionState.WITHDRAWN},
+    SessionState.COMPLETED: {SessionState.SUBMITTED, SessionState.WITHDRAWN},
+    SessionState.SUBMITTED: {SessionState.WITHDRAWN},
+    # But for `undo_withdrawal`: a person makes it what it was.
+    SessionState.WITHDRAWN: set(),
+}
+
+
+class Session(models.Model):
+    """One sitting of one participant. The server owns order and cursor."""
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="sessions")
+    participant = models.ForeignKey(Participant, on_delete=models.PROTECT, related_name="sessions")
+    code = models.CharField(max_length=20, unique=True)
+    #: which session of the study's plan this is; free again when the session is withdrawn or ends unqualified
+    slot = models.PositiveIntegerField()
+    #: whether the slot is this session's alone; who fell silent gives it up where it is needed, and may still go on
+    holds_slot = models.BooleanField(default=True)
+    #: whether the session may count: whoever recruits people by name has listed this one; else from the beginning
+    is_verified = models.BooleanField(default=True)
+    #: when the first answer after practice and qualification came; until then the slot is held provisionally
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    #: the participant's first, second, ... session of the study family
+    number = models.PositiveSmallIntegerField(default=1)
+    state = models.CharField(max_length=12, choices=SessionState.choices, default=SessionState.OPEN)
+    is_scripted = models.BooleanField(default=False)
+    #: next position without an answer, and how many positions there are
+    cursor = models.PositiveSmallIntegerField(default=0)
+    total = models.PositiveSmallIntegerField()
+    #: since when the pictures of the present block may be fetched: its answers are paced from here
+    block_began_at = models.DateTimeField(null=True, blank=True)
+    #: the positions whose pictures were given out, as bits of a hexadecimal number; None where nobody kept that
+    pictures_fetched = models.TextField(null=True, blank=True)
+    #: what a participant may know about the blocks: index, kind, task, first, last, feedback
+    blocks = models.JSONField(default=list)
+    #: the same for sessions with the same blocks: they are told apart unread; empty where nobody kept it
+    blocks_digest = models.CharField(max_length=16, blank=True, default="")
+    #: categories in the order of this participant's grid, row by row; empty = the published order
+    grid_order = models.JSONField(default=list, blank=True)
+    #: part of the bearer token: changing it revokes every token of the session
+    token_nonce = models.CharField(max_length=32)
+    #: part of the one hand-off code that is still good; empty once it is used
+    handoff_nonce = models.CharField(max_length=32, blank=True)
+    #: the browser tab that owns the session
+    lease = models.CharField(max_length=64, blank=True)
+    #: whether the qualification was passed; None where there is none, or it is not over yet
+    qualified = models.BooleanField(null=True, blank=True)
+    environment = models.JSONField(default=dict)
+    consent_version = models.CharField(max_length=40, blank=True)
+    consented_at = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    last_seen_at = models.DateTimeField(null=True, blank=True)
+    #: seconds of work, breaks left out, measured some time after the end (participation/working_time.py)
+    active_s = models.FloatField(null=True, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    #: what it was before it was withdrawn
+    withdrawn_from = models.CharField(max_length=12, choices=SessionState.choices, blank=True)
+    #: the person took the answers back: hidden since then, they are erased at this time
+    erase_after = models.DateTimeField(null=True, blank=True)
+    erased_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "experiments_session"
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "slot"],
+                condition=Q(holds_slot=True) & ~Q(state="withdrawn") & (Q(qualified=None) | Q(qualified=True)),
+                name="session_slot_held_once",
+            ),
+            # Who knows a worker id can begin in that name: only sessions that may count are numbered once.
+            models.UniqueConstraint(
+                fields=["participant", "number"],
+                condition=Q(is_verified=True) & ~Q(state="withdrawn"),
+                name="session_number_once",
+            ),
+            models.CheckConstraint(condition=Q(cursor__lte=F("total")), name="session_cursor_within_total"),
+        ]
+        # What pages count over all sessions. Nothing that an answer changes: the index would be written with each. Of
+        # ended sessions an answer changes nothing; SQLite looks at their condition once more, so it is in the index.
+        indexes = [
+            models.Index(
+                fields=["study", "state", "is_verified", "qualified", "holds_slot", "blocks_digest"],
+                name="session_standing",
+            ),
+            models.Index(fields=["study", "opened_at", "state", "is_verified"], name="session_opened"),
+            # the few that have not ended stand first
+            models.Index(fields=["study", "completed_at", "state", "is_verified"], name="session_completed"),
+            models.Index(
+                fields=["study", "id", "state", "is_verified", "cursor", "completed_at"],
+                condition=Q(completed_at__isnull=False),
+                name="session_ended",
+            ),
+            models.Index(
+                fields=["study", "is_verified", "state", "cursor", "completed_at"],
+                condition=Q(completed_at__isnull=False),
+                name="session_answers",
+            ),
+            models.Index(
+                "study",
+                Coalesce("last_seen_at", "opened_at").desc(),
+                F("id").desc(),
+                condition=Q(completed_at__isnull=False),
+                name="session_ended_seen",
+            ),
+            models.Index(
+                fields=["study", "active_s", "state"], condition=Q(completed_at__isnull=False), name="session_worked"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+    @property
+    def fetched(self) -> frozenset[int] | None:
+        """Positions whose pictures were given out before their answers; None where nobody kept that."""
+        if self.pictures_fetched is None:
+            return None
+        bits = int(self.pictures_fetched or "0", 16)
+        return frozenset(position for position in range(bits.bit_length()) if bits >> position & 1)
+
+
+class Trial(models.Model):
+    """A planned trial of a session."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="trials")
+    position = models.PositiveSmallIntegerField()
+    block = models.PositiveSmallIntegerField()
+    task = models.CharField(max_length=20)
+    role = models.CharField(max_length=24)
+    stimulus = models.ForeignKey(Stimulus, on_delete=models.PROTECT, related_name="+")
+    #: discrimination: the other picture of the pair; ABX: B
+    second_stimulus = models.ForeignKey(Stimulus, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    #: ABX: picture X
+    third_stimulus = models.ForeignKey(Stimulus, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    #: empty where nobody knows the right answer: what a new picture of a validation shows is what is asked
+    correct_response = models.CharField(max_length=40, blank=True)
+    mask_seed = models.BigIntegerField()
+    #: validation: the category that the picture is compared with
+    wanted = models.CharField(max_length=40, blank=True)
+
+    class Meta:
+        db_table = "experiments_trial"
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["session", "position"], name="trial_position_once")]
+
+
+class Response(models.Model):
+    """What was answered, stored once, the moment it arrives."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="responses")
+    trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="response")
+    position = models.PositiveSmallIntegerField()
+    response = models.CharField(max_length=40)
+    #: empty where nobody knows the right answer
+    correct = models.BooleanField(null=True)
+    rt_ms = models.FloatField(null=True, blank=True)
+    clicks = models.JSONField(default=list)
+    timing = models.JSONField(default=dict)
+    timing_ok = models.BooleanField(null=True)
+    timing_rule = models.CharField(max_length=20, blank=True)
+    is_scripted = models.BooleanField(default=False)
+    received_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "experiments_response"
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["session", "position"], name="response_position_once")]
+
+
+class RefusalReason(models.TextChoices):
+    """Why a call of the participant API was refused."""
+
+    FORGED = "forged", _("forged or damaged token")
+    EXPIRED = "expired", _("expired token")
+    REVOKED = "revoked", _("token that was revoked, or of a session that is gone")
+    FOREIGN = "foreign", _("token of a session of another study")
+    REPLAYED = "replayed", _("one-time code used again")
+    ALTERED = "altered", _("another answer to an answered trial")
+    TOO_FAST = "too-fast", _("answers faster than pictures are shown")
+    TOO_MANY = "too-many", _("too many calls")
+
+
+class RefusedCall(models.Model):
+    """Audit entry of a call that was refused, or that changed nothing; appended, never changed."""
+
+    at = models.DateTimeField()
+    reason = models.CharField(max_length=12, choices=RefusalReason.choices)
+    #: name of the address that was called
+    call = models.CharField(max_length=40)
+    #: where the token's signature was good
+    session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.CASCADE, related_name="refused_calls")
+    #: hash of the caller's address, with a salt of the day: tells callers of one day apart, nothing else
+    caller = models.CharField(max_length=20)
+
+    class Meta:
+        db_table = "experiments_refusedcall"
+        ordering = ["-at"]
+
+
+class Preview(models.Model):
+    """A researcher goes through a study as a participant: no session, no trials, no answers; gone when it ends."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="previews")
+    #: nobody: a dry run before the launch
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
+    #: the session of the plan that is shown; it is not taken
+    slot = models.PositiveIntegerField()
+    #: phases are so many times shorter than in the protocol; 1 = true timing
+    hurry = models.PositiveSmallIntegerField(default=1)
+    cursor = models.PositiveSmallIntegerField(default=0)
+    #: right answers in the present block: the qualification asks
+    right = models.PositiveSmallIntegerField(default=0)
+    qualified = models.BooleanField(null=True, blank=True)
+    token_nonce = models.CharField(max_length=32)
+    handoff_nonce = models.CharField(max_length=32, blank=True)
+    lease = models.CharField(max_length=64, blank=True)
+    opened_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "experiments_preview"
+        constraints = [models.UniqueConstraint(fields=["study", "by"], name="preview_once")]
+
+
+class DamagedPicture(models.Model):
+    """A picture that a participant was not shown, because its file was missing or not the one that was made."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="damaged_pictures")
+    trial = models.OneToOneField(Trial, on_delete=models.CASCADE, related_name="+")
+    stimulus = models.ForeignKey(Stimulus, on_delete=models.CASCADE, related_name="+")
+    #: no file, or none that can be read; otherwise its bytes are others
+    is_missing = models.BooleanField()
+    found_at = models.DateTimeField()
+    #: since when the file is what was made again; until then the trial takes no answer
+    mended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "experiments_damagedpicture"
+        ordering = ["pk"]
+
+
+class StudyTally(models.Model):
+    """What was counted over every answer of a study, kept until there are more: pages read this and no answers."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tallies")
+    #: name of a registered tally, e.g. "timing"
+    kind = models.CharField(max_length=20)
+    #: what the page shows
+    content = models.JSONField()
+    #: everything, where that is too much for a page: relative to MEDIA_ROOT
+    file = models.CharField(max_length=300, blank=True)
+    #: answers that were there
+    answers = models.PositiveBigIntegerField()
+    #: what the answers, and whatever else was counted, looked like; another one: count again
+    marker = models.CharField(max_length=120)
+    #: that counting took
+    seconds = models.FloatField()
+    made_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "experiments_studytally"
+        constraints = [models.UniqueConstraint(fields=["study", "kind"], name="study_tally_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.study_id}"
+
+    @property
+    def began_at(self) -> datetime:
+        return self.made_at - timedelta(seconds=self.seconds)

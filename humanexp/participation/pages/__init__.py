@@ -1,0 +1,3 @@
+"""Pages of participants at work, and of who is where."""
+
+from __future__ import annotations

@@ -1,0 +1,83 @@
+"""Where the participants of a study are: how far each is, where people stop, how well pictures were timed, on what.
+
+Everything is counted by the database, whatever the number of sessions; only the rows of one page are read. What takes
+every answer is counted by jobs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.core.paginator import Page
+
+from humanexp.core import navigation
+from humanexp.participation.pages.live.activity import Standing, Step, counts_by_standing, groups_of, steps_of
+from humanexp.participation.pages.live.figures import Figures, kept_figures
+from humanexp.participation.pages.live.rows import Row, page_of
+from humanexp.participation.tallies import Tally
+from humanexp.studies.models import Study
+
+__all__ = ["LivePage", "Standing", "live_page"]
+
+#: From so many sessions on, the page asks less often.
+MANY = 2000
+
+
+@dataclass(frozen=True, kw_only=True)
+class LivePage:
+    #: sessions by standing
+    counts: dict[Standing, int]
+    steps: list[Step]
+    tally: Tally
+    #: None: a large study that was not counted yet
+    figures: Figures | None
+    rows: Page[Row]
+    #: which standing the rows are of; None = all
+    shown: Standing | None
+    #: name of the address of the study's timing certificate; empty where there is none
+    certificate: str
+
+    @property
+    def begun(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def every_s(self) -> int:
+        """How often the page asks: ten thousand sessions take half a second to be counted."""
+        return 10 if self.begun < MANY else 30
+
+    @property
+    def under_way(self) -> int:
+        return self.counts[Standing.UNDER_WAY]
+
+    @property
+    def finished(self) -> int:
+        return self.counts[Standing.FINISHED]
+
+    @property
+    def lost(self) -> int:
+        """Who has left, or is not heard of any more."""
+        return self.counts[Standing.LEFT] + self.counts[Standing.SILENT]
+
+    @property
+    def lost_share(self) -> float:
+        return self.lost / self.begun if self.begun else 0.0
+
+
+def live_page(study: Study, *, show: str = "", number: str = "1") -> LivePage:
+    """The page of a study; `show` is a standing or nothing, `number` a page of its sessions."""
+    shown = Standing(show) if show in Standing.values else None
+    tally, figures = kept_figures(study)
+    tabs = {tab.key: tab.url_name for tab in navigation.study_tabs()}
+    groups = groups_of(study)
+    counts = counts_by_standing(groups)
+    count = sum(counts.values()) if shown is None else counts[shown]
+    return LivePage(
+        counts=counts,
+        steps=steps_of(groups),
+        tally=tally,
+        figures=figures,
+        rows=page_of(study, shown=shown, number=number, count=count),
+        shown=shown,
+        certificate=tabs.get("timing", ""),
+    )

@@ -1,0 +1,224 @@
+"""What each session is doing, the steps of a study, and how many people took each: where others have stopped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import models
+from django.db.models import BooleanField, Case, CharField, Count, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+from django.utils.functional import Promise
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core import clock
+from humanexp.participation.models import Session, SessionState
+from humanexp.studies.models import Study
+
+#: Who was not heard of for longer has fallen silent: between rounds people rest, but hardly ever that long.
+SILENT_AFTER = timedelta(minutes=30)
+
+
+class Standing(models.TextChoices):
+    """What a session is doing now, whatever its state says."""
+
+    UNDER_WAY = "under-way", _("under way")
+    SILENT = "silent", _("silent")
+    FINISHED = "finished", _("finished")
+    LEFT = "left", _("left")
+
+
+def standing_case() -> Case:
+    """The standing of a session, told by the database."""
+    finished = Q(state__in=(SessionState.COMPLETED, SessionState.SUBMITTED))
+    return Case(
+        When(finished, then=Value(Standing.FINISHED.value)),
+        When(state=SessionState.WITHDRAWN, then=Value(Standing.LEFT.value)),
+        When(seen_at__gte=clock.now() - SILENT_AFTER, then=Value(Standing.UNDER_WAY.value)),
+        default=Value(Standing.SILENT.value),
+        output_field=CharField(),
+    )
+
+
+def seen_at() -> Coalesce:
+    return Coalesce("last_seen_at", "opened_at")
+
+
+#: Sessions that stand alike: blocks, cursor, state, qualified, whether they were opened, standing; and how many.
+Groups = list[tuple[Any, ...]]
+#: What a session has behind it: ("agreed", 0), ("main", 2), ...
+Key = tuple[str, int]
+AGREED, OPENED, BEGUN = ("agreed", 0), ("opened", 0), ("begun", 0)
+COMPLETED, SUBMITTED = ("completed", 0), ("submitted", 0)
+_LABELS: Mapping[str, str | Promise] = {
+    "agreed": _("Agreed to take part"),
+    "opened": _("Opened the study"),
+    "begun": _("Read the instructions, answered once"),
+    "practice": _("Practice done"),
+    "qualification": _("Qualified"),
+    "main": _("Round {number} done"),
+    "completed": _("Finished"),
+    "submitted": _("Submitted"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A stretch of a bar."""
+
+    kind: str
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step: how many reached it, and what became of those who got no further."""
+
+    label: str | Promise
+    reached: int
+    #: of all who agreed, in [0, 1]
+    share: float
+    #: stand here now: under way, silent, left; and those whose session ended here, the qualification not passed
+    under_way: int
+    silent: int
+    left: int
+    ended: int
+
+    @property
+    def parts(self) -> list[Part]:
+        """The bar of this step, for a box that is 100 wide: who went on, and what became of the others."""
+        stopped = self.under_way + self.silent + self.left
+        counts = {
+            "is-on": self.reached - stopped,
+            "is-here": self.under_way,
+            "is-silent": self.silent,
+            "is-left": self.left,
+        }
+        parts, x = [], 0.0
+        for kind, count in counts.items():
+            if count:
+                width = 100 * self.share * count / self.reached
+                parts.append(Part(kind=kind, x=round(x, 3), width=round(width, 3)))
+                x += width
+        return parts
+
+
+def counts_by_standing(groups: Groups) -> dict[Standing, int]:
+    counts = dict.fromkeys(Standing, 0)
+    for *_place, standing, count in groups:
+        counts[Standing(standing)] += count
+    return counts
+
+
+def steps_of(groups: Groups) -> list[Step]:
+    """The way through the study, step by step. Nobody is counted before they agree: nothing is stored of them."""
+    keys = _keys([blocks for blocks, *_ in groups])
+    place = {key: number for number, key in enumerate(keys)}
+    stand: Counter[tuple[int, str]] = Counter()
+    for blocks, cursor, state, qualified, is_opened, standing, count in groups:
+        at = max(place[key] for key in _behind(blocks, cursor, state, qualified, is_opened))
+        what = "ended" if qualified is False and standing == Standing.FINISHED else standing
+        stand[at, what] += count
+    begun = sum(stand.values())
+    steps, reached = [], begun
+    for number, key in enumerate(keys):
+        here = {what: stand[number, what] for what in (*Standing.values, "ended")}
+        steps.append(
+            Step(
+                label=_label(key),
+                reached=reached,
+                share=reached / begun if begun else 0.0,
+                under_way=here[Standing.UNDER_WAY],
+                silent=here[Standing.SILENT],
+                left=here[Standing.LEFT],
+                ended=here["ended"],
+            )
+        )
+        reached -= sum(here.values())
+    return steps
+
+
+def groups_of(study: Study) -> Groups:
+    """Sessions that stand alike, counted by the database: as many rows as there are places to stand.
+
+    Whoever has finished stands at the end, whatever their blocks are: those are read of one session of each kind.
+    """
+    sessions = Session.objects.filter(study=study).order_by()
+    finished = sessions.filter(state__in=(SessionState.COMPLETED, SessionState.SUBMITTED)).values(*_KIND)
+    groups, others = [], Q(state__in=(SessionState.OPEN, SessionState.WITHDRAWN))
+    for kind in finished.annotate(count=Count("*")):
+        count = kind.pop("count")
+        # `in` and no plain condition: SQLite looks up in an index what it is compared with
+        alike = Q(*((f"{name}__in", [value]) if value is not None else (name, None) for name, value in kind.items()))
+        if kind["qualified"] is False or not kind["blocks_digest"]:
+            others |= alike
+            continue
+        # whose every trial is answered stands behind the last one
+        for shown in sessions.filter(alike).values_list("blocks", "total")[:1]:
+            groups.append((*shown, kind["state"], kind["qualified"], True, Standing.FINISHED.value, count))
+    # by their keys, which an index tells: no row of the many is read
+    return groups + _one_by_one(Session.objects.filter(pk__in=sessions.filter(others)))
+
+
+#: What finished sessions stand alike in, in the order of an index.
+_KIND = ("state", "is_verified", "qualified", "holds_slot", "blocks_digest")
+
+
+def _one_by_one(sessions: QuerySet[Session]) -> Groups:
+    """Every row of them is read."""
+    is_opened = Case(When(Q(lease=""), then=Value(False)), default=Value(True), output_field=BooleanField())
+    alike = sessions.order_by().annotate(seen_at=seen_at(), is_opened=is_opened, standing=standing_case())
+    columns = alike.values_list("blocks", "cursor", "state", "qualified", "is_opened", "standing")
+    return list(columns.annotate(count=Count("pk")))
+
+
+def _ends(blocks: Sequence[Mapping[str, Any]]) -> dict[Key, int]:
+    """The last position of every step that is a round of trials; the tries of a qualification are one step."""
+    ends: dict[Key, int] = {}
+    counted: Counter[str] = Counter()
+    for block in blocks:
+        kind = block["kind"]
+        counted[kind] += kind != "qualification" or not counted[kind]
+        ends[kind, counted[kind]] = block["last"]
+    return ends
+
+
+def _keys(plans: Sequence[Sequence[Mapping[str, Any]]]) -> list[Key]:
+    """Every step in order. Sessions of one study differ by a round at most; the longest gives the order."""
+    longest = max(plans, key=len, default=[])
+    rounds = list(_ends(longest))
+    others = {key for blocks in plans for key in _ends(blocks)} - set(rounds)
+    return [AGREED, OPENED, BEGUN, *rounds, *sorted(others), COMPLETED, SUBMITTED]
+
+
+def _behind(
+    blocks: Sequence[Mapping[str, Any]], cursor: int, state: str, qualified: bool | None, is_opened: bool
+) -> list[Key]:
+    """The steps that a session has behind it."""
+    keys = [AGREED]
+    if is_opened or cursor:
+        keys.append(OPENED)
+    if cursor:
+        keys.append(BEGUN)
+    for key, last in _ends(blocks).items():
+        if qualified is False and key[0] != "practice":
+            return keys  # the cursor is at the end without having been there
+        if cursor > last:
+            keys.append(key)
+    if state in (SessionState.COMPLETED, SessionState.SUBMITTED):
+        keys.append(COMPLETED)
+    if state == SessionState.SUBMITTED:
+        keys.append(SUBMITTED)
+    return keys
+
+
+def _label(key: Key) -> str | Promise:
+    kind, number = key
+    if kind == "main":
+        return format_lazy(str(_LABELS[kind]), number=number)
+    return _LABELS[kind] if number < 2 else format_lazy("{label} ({number})", label=_LABELS[kind], number=number)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from humanexp.core.accounts.selectors import user_of
+from humanexp.core.errors import ApplicationError, NotFound
+from humanexp.core.pages import render_part
+from humanexp.participation import services, tallies
+from humanexp.participation.pages.live import live_page
+from humanexp.participation.selectors.withdrawals import undoable
+from humanexp.studies import selectors as studies
+from humanexp.studies.facts import KEPT_DAYS, StudyFacts
+
+#: Rows of a page.
+WITHDRAWN_SHOWN = 50
+
+
+@never_cache
+def run(request: HttpRequest) -> HttpResponse:
+    """The shell of the experiment: the same for everybody, it holds nothing about any session."""
+    return run_shell(request, StudyFacts(shows_code=True))
+
+
+def run_shell(request: HttpRequest, facts: StudyFacts) -> HttpResponse:
+    """The page that a participant works on, in the words of a study."""
+    api = reverse("participation:run-session").removesuffix("session/")
+    return render(request, "participation/run/run.html", {"run_config": {"api": api}, "facts": facts})
+
+
+@login_required
+@require_POST
+def count_again(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """Have something counted over all answers, and go back to where it is shown."""
+    study = studies.study_for(request.user, slug)
+    tallies.request_tally(study=study, name=key, by=user_of(request))
+    return redirect(tallies.kind_called(key).url_name, slug=study.slug)
+
+
+@login_required
+def live(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where each participant is, and where people stop; the numbers refresh by themselves."""
+    study = studies.study_for(request.user, slug)
+    page = live_page(study, show=request.GET.get("show", ""), number=request.GET.get("page", "1"))
+    context = {"study": study, "live": page, "standings": list(page.counts.items())}
+    return render_part(request, "participation/live.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who took their answers back, until when that can be undone, and the form that does it."""
+    study = studies.study_for(request.user, slug)
+    page = Paginator(undoable(study), WITHDRAWN_SHOWN).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {"study": study, "page": page, "kept_days": KEPT_DAYS}
+    if request.method == "GET":
+        return render(request, "participation/withdrawn.html", context)
+    code, reason = request.POST.get("session", ""), request.POST.get("reason", "")
+    session = undoable(study).filter(code=code).first()
+    if session is None:
+        raise NotFound("There is no withdrawn session with this code whose answers are still there.")
+    try:
+        services.undo_withdrawal(session=session, by=user_of(request), reason=reason)
+    except ApplicationError as error:
+        context |= {"refused": code, "reason": reason, "complaint": error.message}
+        return render(request, "participation/withdrawn.html", context, status=422)
+    told = _("%(code)s counts again. Its earlier links are void: the person goes on by a personal link or a release.")
+    messages.success(request, told % {"code": code})
+    return redirect("participation:withdrawn", slug=slug)

@@ -1,0 +1,169 @@
+"""Stored answers as rows of `analysis.tables.TRIALS`, for analyses and for rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from django.db.models import QuerySet
+
+from analysis.tables import TIMING_COLUMNS
+from humanexp.participation.counting import counting
+from humanexp.participation.models import Response, Session, SessionState
+from humanexp.studies.models import Study
+
+_TRIAL_COLUMNS = (
+    "session__participant__code",
+    "session__code",
+    "position",
+    "trial__block",
+    "trial__task",
+    "trial__role",
+    "trial__stimulus__source_image__key",
+    "trial__stimulus__key",
+    "trial__stimulus__source_image__category",
+    "trial__stimulus__corruption",
+    "trial__stimulus__visual_change",
+    "trial__second_stimulus__source_image__key",
+    "trial__second_stimulus__key",
+    "trial__second_stimulus__corruption",
+    "trial__third_stimulus__source_image__key",
+    "trial__third_stimulus__key",
+    "trial__third_stimulus__corruption",
+    "trial__wanted",
+    "response",
+    "correct",
+    "rt_ms",
+    "timing_ok",
+    "is_scripted",
+    "timing",
+    "timing_rule",
+    "clicks",
+    "trial__stimulus__sha256",
+    "trial__mask_seed",
+    "received_at",
+    "session__grid_order",
+)
+
+
+#: Rows that are fetched at once.
+_ROWS_AT_ONCE = 2000
+
+
+def iter_trial_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """Every stored answer with the columns of `analysis.tables.TRIALS`; `accepted` is left to whoever knows verdicts.
+
+    Answers of sessions that cannot count are left out: of people who took them back, or whom no recruiter lists. They
+    come one after the other: a study of any size is never held as a whole.
+    """
+    return _iter_rows(Response.objects.filter(counting("session"), session__study=study), study.slug)
+
+
+def iter_timing_rows(study: Study, tasks: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Of every stored answer to a task of these: whose it is, and what the browser measured; nothing else is read."""
+    measured = Response.objects.filter(counting("session"), session__study=study, trial__task__in=tasks).order_by()
+    rows = measured.values_list("session__participant__code", "timing")
+    for participant, timing in rows.iterator(chunk_size=_ROWS_AT_ONCE):
+        yield {**timing, "participant": participant}
+
+
+def session_rows(session: Session) -> list[dict[str, Any]]:
+    """The stored answers of one session, with the columns of `iter_trial_rows`; none of a withdrawn one."""
+    return list(_iter_rows(answers_of([session]), session.study.slug))
+
+
+def rows_of(sessions: Collection[Session], study: Study) -> dict[str, list[dict[str, Any]]]:
+    """The stored answers of some sessions of a study, by the session's code."""
+    found: dict[str, list[dict[str, Any]]] = {session.code: [] for session in sessions}
+    for row in _iter_rows(answers_of(sessions), study.slug):
+        found[row["session"]].append(row)
+    return found
+
+
+#: Columns of `analysis.tables.TRIALS` that rules read (`analysis.acceptance.SessionRecord`), and where they are stored.
+_RULE_COLUMNS = {
+    "position": "position",
+    "block": "trial__block",
+    "task": "trial__task",
+    "role": "trial__role",
+    "original": "trial__stimulus__source_image__key",
+    "stimulus": "trial__stimulus__key",
+    "category": "trial__stimulus__source_image__category",
+    "corruption": "trial__stimulus__corruption",
+    "visual_change": "trial__stimulus__visual_change",
+    "response": "response",
+    "correct": "correct",
+    "rt_ms": "rt_ms",
+    "timing_ok": "timing_ok",
+}
+
+
+def rule_rows_of(sessions: Collection[Session]) -> dict[int, list[dict[str, Any]]]:
+    """The stored answers of some sessions, by primary key, with no more than rules read: for lists of many sessions."""
+    found: dict[int, list[dict[str, Any]]] = {session.pk: [] for session in sessions}
+    stored = answers_of(sessions).order_by("session_id", "position")
+    for session_pk, *values in stored.values_list("session_id", *_RULE_COLUMNS.values()):
+        found[session_pk].append(dict(zip(_RULE_COLUMNS, values, strict=True)))
+    return found
+
+
+def answers_of(sessions: Iterable[Session | int]) -> QuerySet[Response]:
+    """Those that nobody took back."""
+    return Response.objects.filter(session__in=list(sessions)).exclude(session__state=SessionState.WITHDRAWN)
+
+
+def _iter_rows(stored: QuerySet[Response], slug: str) -> Iterator[dict[str, Any]]:
+    ordered = stored.order_by("session_id", "position").values_list(*_TRIAL_COLUMNS)
+    for values in ordered.iterator(chunk_size=_ROWS_AT_ONCE):
+        (
+            participant, session, position, block, task, role, original, stimulus, category, corruption, change,
+            second_original, second_stimulus, second_corruption, third_original, third_stimulus, third_corruption,
+            wanted, response, correct, rt_ms, timing_ok, simulated,
+            timing, timing_rule, clicks, sha256, mask_seed, received_at, grid_order,
+        ) = values  # fmt: skip
+        yield {
+            "study": slug,
+            "participant": participant,
+            "session": session,
+            "position": position,
+            "block": block,
+            "task": task,
+            "role": role,
+            "original": original,
+            "stimulus": stimulus,
+            "category": category,
+            "corruption": corruption,
+            "visual_change": change,
+            "condition": None,
+            "second_original": second_original,
+            "second_stimulus": second_stimulus,
+            "second_corruption": second_corruption,
+            "third_original": third_original,
+            "third_stimulus": third_stimulus,
+            "third_corruption": third_corruption,
+            "wanted": wanted or None,
+            "response": response,
+            "correct": correct,
+            "rt_ms": rt_ms,
+            "timing_ok": timing_ok,
+            "timing_rule": timing_rule or None,
+            "accepted": None,
+            "simulated": simulated,
+            **{column: timing.get(column) for column in TIMING_COLUMNS},
+            "clicks_json": json.dumps(clicks),
+            "stim_sha256": sha256,
+            "mask_seed": mask_seed,
+            "server_received_at": received_at.isoformat(),
+            "grid_order": " ".join(grid_order) or None,
+        }
+
+
+def gold_answers(study: Study) -> list[tuple[int, str, str, bool]]:
+    """(session, original, category, right?) of every answered gold trial."""
+    answered = Response.objects.filter(counting("session"), session__study=study, trial__role="gold")
+    columns = ("session_id", "trial__stimulus__source_image__key", "trial__stimulus__source_image__category", "correct")
+    return [
+        (session, original, category, bool(right))
+        for session, original, category, right in answered.values_list(*columns)
+    ]

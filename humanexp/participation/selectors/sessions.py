@@ -1,0 +1,100 @@
+"""Questions about sessions: whose they are, who holds a slot of the plan, how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.db.models import Count, Q, QuerySet
+
+from humanexp.core import clock
+from humanexp.core.errors import TokenRefused
+from humanexp.participation import credentials
+from humanexp.participation.counting import counting
+from humanexp.participation.credentials import SessionClaim
+from humanexp.participation.models import Session, SessionState
+from humanexp.studies.models import Study
+
+
+def session_for_token(token: str) -> Session:
+    """The session that a bearer token stands for; refuses forged, expired and revoked ones."""
+    return session_of(credentials.TOKEN.read(token))
+
+
+def session_of(claim: SessionClaim) -> Session:
+    return _claimed(Session.objects.select_related("study__protocol"), claim)
+
+
+def standing_of(claim: SessionClaim) -> Session:
+    """What changes about a session, of one row by its key: the call that everybody makes all the time."""
+    return _claimed(Session.objects.only("state", "cursor", "lease", "block_began_at"), claim)
+
+
+def _claimed(sessions: QuerySet[Session], claim: SessionClaim) -> Session:
+    session = sessions.filter(pk=claim.session_id, token_nonce=claim.nonce).first()
+    if session is None:
+        raise TokenRefused(reason="revoked")
+    return session
+
+
+#: Without an answer that counts, who was not heard of for longer gives their slot up to somebody who needs it.
+SILENT_AFTER = timedelta(minutes=10)
+
+
+def holding_slots(study: Study) -> QuerySet[Session]:
+    """Sessions whose slots are taken: those that were withdrawn, ended unqualified, or gave theirs up hold none."""
+    held = Session.objects.filter(study=study, holds_slot=True)
+    return held.exclude(state=SessionState.WITHDRAWN).exclude(qualified=False)
+
+
+def is_at_work(session: str = "") -> Q:
+    """Of sessions, or of rows that have one under this name: it has answers that count, or was heard of just now."""
+    place = f"{session}__" if session else ""
+    has_answers = ~Q(**{f"{place}state": SessionState.OPEN}) | Q(**{f"{place}confirmed_at__isnull": False})
+    return has_answers | Q(**{f"{place}last_seen_at__gte": clock.now() - SILENT_AFTER})
+
+
+def kept_slots(study: Study) -> int:
+    """Slots that nobody gives up any more, or not now: of sessions that may count and are at work."""
+    kept = holding_slots(study).filter(is_verified=True)
+    # Who is under way first: whoever ends in between is counted twice, and never left out.
+    under_way = kept.filter(is_at_work(), state=SessionState.OPEN, completed_at=None).count()
+    # The same of those who have ended, in words for which the beginning of an index stands.
+    ended = Session.objects.filter(
+        study=study,
+        state__in=(SessionState.COMPLETED, SessionState.SUBMITTED),
+        is_verified__in=[True],
+        holds_slot__in=[True],
+    )
+    return under_way + sum(ended.filter(part).count() for part in (Q(qualified=None), Q(qualified__in=[True])))
+
+
+def under_way(sessions: Collection[int]) -> QuerySet[Session]:
+    """Of these sessions, by primary key, those that hold a slot and are not finished: with answers that count, or heard
+    of just now."""
+    return Session.objects.filter(is_at_work(), pk__in=sessions, state=SessionState.OPEN, holds_slot=True)
+
+
+def counted_sessions(participant: int) -> QuerySet[Session]:
+    """The participant's sessions that count, of every study of the family."""
+    return Session.objects.filter(counting(), participant_id=participant)
+
+
+def session_counts(study: Study) -> dict[str, int]:
+    """How many sessions were ever opened, how many are in which state, and how many slots the plan has.
+
+    Completed and submitted are those that may count; what is finished and listed by no recruiter stands apart.
+    """
+    groups = Session.objects.filter(study=study).order_by().values_list("state", "is_verified")
+    by_state = {(state, verified): count for state, verified, count in groups.annotate(count=Count("*"))}
+    in_all = {state: by_state.get((state, True), 0) + by_state.get((state, False), 0) for state in SessionState.values}
+    finished = (SessionState.COMPLETED, SessionState.SUBMITTED)
+    return {
+        "opened": sum(in_all.values()),
+        "under_way": in_all[SessionState.OPEN],
+        "completed": sum(by_state.get((state, True), 0) for state in finished),
+        "submitted": by_state.get((SessionState.SUBMITTED, True), 0),
+        "unverified": sum(by_state.get((state, False), 0) for state in finished),
+        "withdrawn": in_all[SessionState.WITHDRAWN],
+        "planned": study.planned_sessions,
+    }

@@ -1,0 +1,49 @@
+"""What can be done to sessions; every function takes keywords and is atomic."""
+
+from __future__ import annotations
+
+from humanexp.participation.services.answering import StoredAnswer, complete, store_response, take_lease
+from humanexp.participation.services.leaving import erase_withdrawn, leave_session, undo_withdrawal
+from humanexp.participation.services.places import release_slot, verify_session
+from humanexp.participation.services.sessions import (
+    Exchanged,
+    exchange_handoff,
+    issue_handoff,
+    issue_token,
+    look_behind,
+    mark_submitted,
+    open_session,
+    participant_for,
+    receipt_for,
+    receipt_is_valid,
+    revoke_tokens,
+    scripted_participant,
+    withdraw_session,
+)
+from humanexp.participation.services.working_times import keep_working_times
+
+__all__ = [
+    "Exchanged",
+    "StoredAnswer",
+    "complete",
+    "erase_withdrawn",
+    "exchange_handoff",
+    "issue_handoff",
+    "issue_token",
+    "keep_working_times",
+    "leave_session",
+    "look_behind",
+    "mark_submitted",
+    "open_session",
+    "participant_for",
+    "receipt_for",
+    "receipt_is_valid",
+    "release_slot",
+    "revoke_tokens",
+    "scripted_participant",
+    "store_response",
+    "take_lease",
+    "undo_withdrawal",
+    "verify_session",
+    "withdraw_session",
+]

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, F, Q
+
+from analysis.tables import TIMING_COLUMNS
+from analysis.timing import TIMING_RULE, timing_ok
+from humanexp.core import clock
+from humanexp.core.errors import InvalidRequest, LeaseLost, OutOfOrder, PictureDamaged, SessionClosed, TooFast
+from humanexp.core.writing import write_turn
+from humanexp.jobs import services as jobs
+from humanexp.participation import minimum_duration, selectors
+from humanexp.participation.credentials import SessionClaim
+from humanexp.participation.models import Preview, Response, Session, SessionState, Trial
+from humanexp.participation.services import qualifying
+from humanexp.participation.services.showing import is_restored, not_shown
+from humanexp.participation.session_cache import Course, PlannedTrial, course_of
+
+_CLOSED = (SessionState.SUBMITTED, SessionState.WITHDRAWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredAnswer:
+    """What is stored for a position, now or since before."""
+
+    position: int
+    cursor: int
+    #: what is stored, which may be another answer than the one that came now
+    response: str
+    correct: bool | None
+    correct_response: str
+    #: whether the participant is told
+    has_feedback: bool
+    is_new: bool
+
+
+def take_lease(*, claim: SessionClaim, lease: str) -> str:
+    """Make one browser tab the owner of the session; every other tab is refused from now on."""
+    session = selectors.session_of(claim)
+    if session.state in _CLOSED:
+        raise SessionClosed
+    # Never back: that it lies ahead tells that the clock was set back.
+    seen = max(clock.now(), session.last_seen_at or session.opened_at)
+    Session.objects.filter(pk=session.pk, token_nonce=claim.nonce).update(lease=lease, last_seen_at=seen)
+    return lease
+
+
+def store_response(
+    *,
+    claim: SessionClaim,
+    lease: str,
+    position: int,
+    response: str,
+    rt_ms: float | None = None,
+    clicks: Sequence[Mapping[str, Any]] = (),
+    timing: Mapping[str, Any] | None = None,
+    simulated: bool = False,
+) -> StoredAnswer:
+    """Store one answer, exactly once: the cursor moves and the row is written together, or neither.
+
+    The same position again changes nothing and gives back what is stored.
+    """
+    course = course_of(claim)
+    trial = course.trial(position)
+    check_answer(trial, response, course.is_scripted, simulated)
+    record = {name: value for name, value in (timing or {}).items() if name in TIMING_COLUMNS and value is not None}
+    now = clock.now()
+    try:
+        with write_turn():
+            moved = _advance(claim, lease, course, trial, now)
+            if not moved and any((_was_set_back(course, trial, now), is_restored(trial))):
+                moved = _advance(claim, lease, course, trial, now)
+            if moved:
+                correct = trial.task.judge(response, trial.correct_response)
+                Response.objects.create(
+                    session_id=course.session_id,
+                    trial_id=trial.pk,
+                    position=position,
+                    response=response,
+                    correct=correct,
+                    rt_ms=rt_ms,
+                    clicks=list(clicks),
+                    timing=record,
+                    timing_ok=timing_ok(record),
+                    timing_rule=TIMING_RULE,
+                    is_scripted=course.is_scripted,
+                    received_at=now,
+                )
+                cursor = position + 1
+                if course.blocks[trial.block]["kind"] == qualifying.KIND:
+                    row = Trial.objects.select_related("session__study").get(pk=trial.pk)
+                    cursor = qualifying.after_answer(trial=row, cursor=cursor)
+                return answer_of(course, trial, response, correct, cursor=cursor, is_new=True)
+    except IntegrityError:
+        # Stored already although the cursor stood here: the row is the truth, the cursor follows it.
+        Session.objects.filter(pk=course.session_id, cursor=position).update(cursor=position + 1)
+    return _stored_before(claim, lease, course, trial, now)
+
+
+def _advance(claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime) -> bool:
+    """Move the cursor past the trial, if it stands there and everything allows it; False otherwise."""
+    place = {"pk": course.session_id, "cursor": trial.position}
+    due = Session.objects.filter(**place, token_nonce=claim.nonce, state=SessionState.OPEN, lease=lease or None)
+    if not course.is_scripted and minimum_duration.SHARE:
+        latest = now - timedelta(seconds=minimum_duration.SHARE * trial.not_before_s)
+        due = due.filter(Q(block_began_at__lte=latest) | Q(block_began_at=None))
+    due = due.exclude(Exists(not_shown(trial)))
+    changes: dict[str, Any] = {"cursor": trial.position + 1, "last_seen_at": now}
+    if course.begins_block(trial.position + 1):
+        changes["block_began_at"] = now
+    if trial.position == course.counts_from:
+        changes["confirmed_at"] = now
+    return bool(due.order_by().update(**changes))
+
+
+def _was_set_back(course: Course, trial: PlannedTrial, now: datetime) -> bool:
+    """Whether the clock was set back since this session was last seen; its block is then timed anew, from this trial.
+
+    Nobody waits until the clock has caught up. Who answers gains one trial's pictures by it at most, and no participant
+    sets the server's clock.
+    """
+    due = now - timedelta(seconds=minimum_duration.SHARE * trial.not_before_s)
+    ahead = Session.objects.filter(pk=course.session_id, cursor=trial.position).filter(
+        Q(last_seen_at__gt=now) | Q(block_began_at__gt=now)
+    )
+    return bool(ahead.order_by().update(block_began_at=due, last_seen_at=now))
+
+
+def check_answer(trial: PlannedTrial, response: str, is_scripted: bool, simulated: bool) -> None:
+    if not trial.task.accepts(response):
+        raise InvalidRequest(
+            "This is not one of the possible answers.", fields={"response": f"{response!r} is not a choice"}
+        )
+    if simulated != is_scripted:
+        raise InvalidRequest(
+            "Simulated and real answers never mix in one session.", fields={"simulated": "does not fit the session"}
+        )
+
+
+def _stored_before(claim: SessionClaim, lease: str, course: Course, trial: PlannedTrial, now: datetime) -> StoredAnswer:
+    """The answer that is stored, or why none was stored now."""
+    session = selectors.standing_of(claim)
+    if session.state == SessionState.WITHDRAWN:
+        raise SessionClosed  # the answers are hidden until they are erased
+    check_lease(session, lease)
+    stored = Response.objects.filter(session_id=course.session_id, position=trial.position).first()
+    if stored is not None:
+        return answer_of(course, trial, stored.response, stored.correct, cursor=session.cursor, is_new=False)
+    _check_open(session)
+    if not_shown(trial).exists():
+        raise PictureDamaged
+    if session.cursor == trial.position and session.block_began_at is not None:
+        due = session.block_began_at + timedelta(seconds=minimum_duration.SHARE * trial.not_before_s)
+        raise TooFast(retry_after_s=max(0.0, (due - now).total_seconds()))
+    raise OutOfOrder(fields={"cursor": str(session.cursor)})
+
+
+def check_lease(session: Session | Preview, lease: str) -> None:
+    """Refuse a tab that does not own the session."""
+    if not lease or session.lease != lease:
+        raise LeaseLost
+
+
+def _check_open(session: Session) -> None:
+    if session.state != SessionState.OPEN:
+        raise SessionClosed
+
+
+def answer_of(
+    course: Course, trial: PlannedTrial, response: str, correct: bool | None, *, cursor: int, is_new: bool
+) -> StoredAnswer:
+    return StoredAnswer(
+        position=trial.position,
+        cursor=cursor,
+        response=response,
+        correct=correct,
+        correct_response=trial.correct_response,
+        has_feedback=course.blocks[trial.block]["feedback"],
+        is_new=is_new,
+    )
+
+
+def complete(*, claim: SessionClaim, lease: str, environment: Mapping[str, Any]) -> Session:
+    """Close a session whose every trial is answered, and have it judged; asked again, nothing changes."""
+    session = selectors.session_of(claim)
+    check_lease(session, lease)
+    with transaction.atomic():
+        closed = Session.objects.filter(
+            pk=session.pk, state=SessionState.OPEN, lease=lease, cursor=F("total"), token_nonce=claim.nonce
+        ).update(state=SessionState.COMPLETED, completed_at=clock.now(), environment=dict(environment))
+        if closed:
+            jobs.submit("screening.judge", subject=f"session:{session.code}", session_id=session.pk)
+    session.refresh_from_db()
+    if session.state == SessionState.WITHDRAWN:
+        raise SessionClosed
+    if session.state == SessionState.OPEN:
+        check_lease(session, lease)
+        left = session.total - session.cursor
+        raise OutOfOrder(
+            f"{left} of {session.total} trials are not answered yet.", fields={"cursor": str(session.cursor)}
+        )
+    return session
+
+
+def picture_trials(*, claim: SessionClaim, lease: str, positions: Sequence[int]) -> tuple[Course, list[PlannedTrial]]:
+    """The trials at these positions, if the pictures of all of them may be fetched now."""
+    session = selectors.standing_of(claim)
+    check_lease(session, lease)
+    _check_open(session)
+    course = course_of(claim)
+    return course, course.fetchable(positions, session.cursor)

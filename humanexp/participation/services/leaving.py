@@ -1,0 +1,122 @@
+"""Leaving a session: the participant's own decision, at any time before it is submitted; and undoing a theft."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from humanexp.core import clock
+from humanexp.core.audit import record
+from humanexp.core.errors import Conflict, InvalidRequest, SessionClosed
+from humanexp.core.models import User
+from humanexp.participation import selectors
+from humanexp.participation.credentials import SessionClaim
+from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.services.sessions import withdraw_session
+from humanexp.studies import permissions
+from humanexp.studies.facts import KEPT_DAYS
+from humanexp.studies.models import Study
+from humanexp.studies.roles import Action
+
+#: A written reason is a sentence.
+LONGEST_REASON = 500
+
+
+@transaction.atomic
+def leave_session(*, claim: SessionClaim) -> Session:
+    """Withdraw: no analysis sees an answer of it from now on, and in two weeks they are erased; twice is once.
+
+    Until then it can be undone, in case it was not the participant who did this. That a session was begun, and how far
+    it came, stays: the flow of participants counts it.
+    """
+    session = selectors.session_of(claim)
+    if session.state == SessionState.WITHDRAWN:
+        return session
+    if session.state == SessionState.SUBMITTED:
+        raise SessionClosed("It has been submitted. Write to the people who run the study to have it deleted.")
+    withdraw_session(session=session)
+    due = (session.withdrawn_at or clock.now()) + timedelta(days=KEPT_DAYS)
+    Session.objects.filter(pk=session.pk).update(last_seen_at=clock.now(), erase_after=due)
+    session.refresh_from_db()
+    return session
+
+
+@transaction.atomic
+def undo_withdrawal(*, session: Session, by: User | None, reason: str) -> Session:
+    """Make a withdrawn session what it was. Tokens that were given out for it are void: whoever withdrew it holds one.
+
+    Where its slot was given to somebody else meanwhile, both have the plan's pictures of it; where its person has begun
+    another session, it is counted after that one.
+    """
+    permissions.check(by, Action.REVIEW, session.study)
+    reason = reason.strip()
+    if not 1 <= len(reason) <= LONGEST_REASON:
+        raise InvalidRequest(
+            f"Write why this is undone, in at most {LONGEST_REASON} characters: it is kept in the record.",
+            fields={"reason": f"1 to {LONGEST_REASON} characters"},
+        )
+    # All openings of a study wait here: a slot is not given away in between.
+    Study.objects.select_for_update(of=("self",)).get(pk=session.study_id)
+    session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=session.pk)
+    if session.state != SessionState.WITHDRAWN:
+        raise Conflict(f"The session {session.code} is not withdrawn.")
+    if session.erased_at is not None:
+        raise Conflict(f"The answers of {session.code} were erased on {session.erased_at:%d %B %Y}: nothing is left.")
+    others = Session.objects.exclude(pk=session.pk)
+    number = session.number
+    is_given_away = selectors.holding_slots(session.study).filter(slot=session.slot).exists()
+    mine = others.filter(participant=session.participant_id).exclude(state=SessionState.WITHDRAWN)
+    if mine.filter(number=number).exists():
+        number = mine.aggregate(highest=Max("number"))["highest"] + 1
+    marks: dict[str, Any] = {
+        "holds_slot": session.holds_slot and not is_given_away,
+        "number": number,
+        "token_nonce": secrets.token_urlsafe(12),
+        "lease": "",
+        "withdrawn_at": None,
+        "withdrawn_from": "",
+        "erase_after": None,
+    }
+    before = SessionState(session.withdrawn_from or SessionState.OPEN)
+    record(
+        action="undo-withdrawal",
+        subject=f"session:{session.code}",
+        study=session.study.slug,
+        by=by,
+        reason=reason,
+        state=before.value,
+        slot_given_away=is_given_away,
+    )
+    Session.objects.filter(pk=session.pk).update(state=before, **marks)
+    session.refresh_from_db()
+    return session
+
+
+def erase_withdrawn() -> dict[str, int]:
+    """Erase the answers, and all that is known of the device and sight, of sessions whose time is over."""
+    due = Session.objects.filter(state=SessionState.WITHDRAWN, erased_at=None, erase_after__lte=clock.now())
+    erased = {"sessions": 0, "answers": 0}
+    for pk in list(due.values_list("pk", flat=True)):
+        answers = _erase(pk)
+        if answers is not None:
+            erased = {"sessions": erased["sessions"] + 1, "answers": erased["answers"] + answers}
+    return erased
+
+
+@transaction.atomic
+def _erase(pk: int) -> int | None:
+    """How many answers; None where somebody undid the withdrawal meanwhile."""
+    now = clock.now()
+    session = Session.objects.select_for_update(of=("self",)).select_related("study").get(pk=pk)
+    if session.state != SessionState.WITHDRAWN or session.erased_at or not session.erase_after:
+        return None
+    answers, _by_model = Response.objects.filter(session=session).delete()
+    session.refused_calls.all().delete()
+    Session.objects.filter(pk=pk).update(environment={}, active_s=None, erased_at=now)
+    subject, study = f"session:{session.code}", session.study.slug
+    record(action="erase-withdrawn", subject=subject, study=study, answers=answers)
+    return answers

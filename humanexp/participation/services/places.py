@@ -1,0 +1,142 @@
+"""Which slot of the plan a session gets, and who gives one up.
+
+A slot is held for good by a session that may count and has answers. Others hold theirs provisionally: made-up ids fill
+no plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from django.db import transaction
+from django.db.models.functions import Coalesce
+
+from analysis.design import SessionPlan, without_seen
+from analysis.errors import DesignRefused
+from humanexp.core import clock
+from humanexp.core.errors import StudyRefused
+from humanexp.jobs import services as jobs
+from humanexp.participation import selectors
+from humanexp.participation.models import Participant, Session, SessionState
+from humanexp.studies import plans
+from humanexp.studies.models import Study
+
+
+def place_for(study: Study, earlier: Sequence[Session], *, is_verified: bool) -> tuple[int, SessionPlan]:
+    """The slot that this person gets, and its plan without anything that they have seen; whoever held it gives it up.
+
+    Somebody else may have begun in their name: where such sessions leave them no pictures, they are left aside.
+    """
+    candidates = list(_candidates(study, is_verified=is_verified))
+    if not candidates:
+        raise StudyRefused("The study has all the participants it needs. Thank you for your interest.")
+    mine = [session for session in earlier if session.is_verified]
+    try:
+        slot, plan = _unseen(study, candidates, earlier)
+    except StudyRefused:
+        if len(mine) == len(earlier):
+            raise
+        slot, plan = _unseen(study, candidates, mine)
+    selectors.holding_slots(study).filter(slot=slot).update(holds_slot=False)
+    return slot, plan
+
+
+def _candidates(study: Study, *, is_verified: bool) -> Iterator[int]:
+    """Slots in the order in which they are given: free ones, those of people who fell silent before any answer counted,
+    and, for somebody whom a recruiter may list, those of sessions that it has not listed."""
+    held = selectors.holding_slots(study).filter(slot__lt=study.planned_sessions).order_by()
+    columns = ("slot", "is_verified", "confirmed_at", "state", "seen_at")
+    seen = held.annotate(seen_at=Coalesce("last_seen_at", "opened_at")).values_list(*columns, named=True)
+    holders = {holder.slot: holder for holder in seen}
+    yield from (slot for slot in range(study.planned_sessions) if slot not in holders)
+    since = clock.now() - selectors.SILENT_AFTER
+    silent = {
+        holder.slot
+        for holder in holders.values()
+        if holder.state == SessionState.OPEN and holder.confirmed_at is None and holder.seen_at < since
+    }
+    yield from sorted(silent)
+    if not is_verified:
+        others = [holder for slot, holder in holders.items() if not holder.is_verified and slot not in silent]
+        others.sort(key=lambda holder: (holder.confirmed_at is not None, holder.seen_at, holder.slot))
+        yield from (holder.slot for holder in others)
+
+
+def _unseen(study: Study, candidates: Sequence[int], earlier: Sequence[Session]) -> tuple[int, SessionPlan]:
+    seen = selectors.seen_originals(earlier, study) if earlier else set()
+    if not seen:
+        return candidates[0], plans.session_plan(study, candidates[0])[1]
+    slot = candidates[0]
+    if study.is_validation:
+        # Every picture has its planned number of answers: none is replaced, the person gets other pictures.
+        slot = _first_unseen(study, candidates, selectors.stimuli_of(study, seen))
+    return slot, _without_seen(study, slot, seen)
+
+
+def _first_unseen(study: Study, candidates: Sequence[int], seen: Collection[str]) -> int:
+    """The first slot whose new pictures this person has not seen."""
+    for slot in candidates:
+        if plans.new_pictures(study, slot).isdisjoint(seen):
+            return slot
+    raise StudyRefused("You have seen all pictures that are left to judge. Thank you for your help.")
+
+
+def _without_seen(study: Study, slot: int, seen: set[str]) -> SessionPlan:
+    pools, plan = plans.session_plan(study, slot)
+    if study.stimulus_set is None:
+        raise StudyRefused("The study has no stimuli.")
+    try:
+        return without_seen(
+            plan,
+            plans.catalogue_of(study.stimulus_set),
+            pools,
+            seen=seen,
+            taken=selectors.given_out(study) | plans.planned_stimuli(study),
+        )
+    except DesignRefused as error:
+        raise StudyRefused(str(error)) from error
+
+
+def lowest_free_number(held: Collection[int]) -> int:
+    """A person's first, second, ... session."""
+    number = 1
+    while number in held:
+        number += 1
+    return number
+
+
+@transaction.atomic
+def verify_session(*, session: Session) -> bool:
+    """Whoever recruits has listed this session's person: from now on it counts, unless the person has had all theirs.
+
+    False for the session of somebody who has had all theirs, or that was taken back: it never counts.
+    """
+    # In the order of `open_session`: the study first, so that slots change hands one at a time.
+    study = Study.objects.select_for_update(of=("self",)).get(pk=session.study_id)
+    Participant.objects.select_for_update().get(pk=session.participant_id)
+    session.refresh_from_db()
+    if session.is_verified or session.state == SessionState.WITHDRAWN:
+        return session.is_verified
+    others = selectors.counted_sessions(session.participant_id)
+    held = set(others.values_list("number", flat=True))
+    if len(held) >= sessions_allowed(study):
+        return False
+    holder = selectors.holding_slots(study).filter(slot=session.slot).exclude(pk=session.pk).first()
+    if holder is not None and not holder.is_verified:
+        Session.objects.filter(pk=holder.pk).update(holds_slot=False)
+        holder = None
+    session.is_verified, session.holds_slot = True, holder is None
+    session.number = lowest_free_number(held)
+    session.save(update_fields=["is_verified", "holds_slot", "number"])
+    if session.state in (SessionState.COMPLETED, SessionState.SUBMITTED):
+        jobs.submit("screening.judge", subject=f"session:{session.code}", session_id=session.pk)
+    return True
+
+
+def release_slot(*, session: Session) -> None:
+    """Nobody will list this session any more: its slot is free, and what it has stays."""
+    Session.objects.filter(pk=session.pk, is_verified=False).update(holds_slot=False)
+
+
+def sessions_allowed(study: Study) -> int:
+    return int(study.configuration.get("max_sessions_per_worker", 1))

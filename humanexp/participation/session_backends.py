@@ -1,0 +1,74 @@
+"""What the participant API needs of whoever keeps a sitting: sessions do, and previews of researchers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from humanexp.participation import credentials, selectors, services
+from humanexp.participation.models import Session, SessionState
+from humanexp.participation.services import previewing, showing
+from humanexp.participation.services.answering import StoredAnswer, picture_trials
+from humanexp.participation.services.showing import note_fetched
+from humanexp.participation.session_cache import Course, PlannedTrial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sittings:
+    """One function for each call; every one takes the claim of its own kind of token."""
+
+    exchange_handoff: Callable[..., services.Exchanged]
+    look_behind: Callable[..., list[str]]
+    session_of: Callable[[Any], Session]
+    take_lease: Callable[..., str]
+    picture_trials: Callable[..., tuple[Course, list[PlannedTrial]]]
+    #: pictures of trials, checked against what was made
+    show: Callable[..., list[list[bytes]]]
+    #: says that the pictures of some trials go out now
+    note_fetched: Callable[..., None]
+    store_response: Callable[..., StoredAnswer]
+    complete: Callable[..., Session]
+    leave_session: Callable[..., Session]
+    #: what a finished participant can show
+    proofs: Callable[[Session], dict[str, str]]
+
+
+def _proofs(session: Session) -> dict[str, str]:
+    if session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
+        return {}
+    return {
+        "receipt": services.receipt_for(session=session),
+        "completion_code": credentials.completion_code(session.code),
+    }
+
+
+#: Participants' sessions.
+STORED = Sittings(
+    exchange_handoff=services.exchange_handoff,
+    look_behind=services.look_behind,
+    session_of=selectors.session_of,
+    take_lease=services.take_lease,
+    picture_trials=picture_trials,
+    show=showing.show,
+    note_fetched=note_fetched,
+    store_response=services.store_response,
+    complete=services.complete,
+    leave_session=services.leave_session,
+    proofs=_proofs,
+)
+
+#: Previews: nothing is stored.
+PREVIEWED = Sittings(
+    exchange_handoff=previewing.exchange_handoff,
+    look_behind=previewing.look_behind,
+    session_of=previewing.session_of,
+    take_lease=previewing.take_lease,
+    picture_trials=previewing.picture_trials,
+    show=previewing.show,
+    note_fetched=lambda **_: None,
+    store_response=previewing.store_response,
+    complete=previewing.complete,
+    leave_session=previewing.leave_session,
+    proofs=previewing.proofs,
+)

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.navigation import StudyTab, register_study_tab
+
+
+class StudiesConfig(AppConfig):
+    name = "humanexp.studies"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from humanexp.core import ownership
+        from humanexp.stimuli import sufficiency
+        from humanexp.studies import jobs  # noqa: F401  (registers)
+        from humanexp.studies.drafting.sufficiency import answers_for
+        from humanexp.studies.permissions import grant_by_role
+
+        ownership.register(grant_by_role)
+        sufficiency.register(answers_for)
+        register_study_tab(StudyTab(key="design", label=_("Design"), url_name="studies:design", order=20))

@@ -1,0 +1,74 @@
+"""Rough length of a session, from what its plan asks, how its protocol shows it, and what the trial page adds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+from analysis.spec.protocol import ProtocolConfig
+from analysis.spec.study import StudyConfiguration
+from humanexp.studies.models import Study
+from humanexp.studies.plans import plan_head
+from humanexp.studies.tasks import TASKS, Task
+
+#: A picture, a definition and two questions, at leisure.
+JUDGING_MS = 12_000
+#: The median answer of published observers, and the share of trials that nobody answers in time.
+ANSWER_MS, MISSED = 850, 0.03
+#: What the trial page (js/trial) adds to a trial: the loop's first frames, the chosen answer's mark, the grey
+#: before the next trial, and a frame of handing over. A trial with an answer after 850 ms was measured at 2,066 ms.
+WARM_UP_MS, CHOSEN_MS, BETWEEN_MS = 50, 150, 316
+#: In practice the right answer is shown instead of the mark; where the person's was another, a sentence is read, too.
+READING_FEEDBACK_MS, WRONG_IN_PRACTICE = 1_100, 0.3
+#: The page before every round: pictures are loaded, the screen is measured, people rest and press Start.
+ROUND_MS = 15_000
+#: Four screens and an example before each task; the consent, the checks of the screen, and the way back at the end.
+INSTRUCTIONS_MS, AROUND_MS = 60_000, 90_000
+
+
+def session_minutes(study: Study) -> float:
+    """From the consent to the end."""
+    configuration = StudyConfiguration.from_dict(study.configuration)
+    counts = plan_head(study)["summary"]["trials_by_role"]
+    return minutes_of(counts, configuration.protocol, block_trials=configuration.design.block_trials)
+
+
+def minutes_of(trials_by_role: Mapping[str, float], protocol: ProtocolConfig, *, block_trials: int) -> float:
+    """Of a session with so many trials by role, as a plan's summary counts them."""
+    total = float(AROUND_MS)
+    counts: dict[tuple[str, bool], float] = {}
+    for role, trials in trials_by_role.items():
+        kind = task_of(role), "practice" in role
+        counts[kind] = counts.get(kind, 0) + trials
+    for (name, has_feedback), trials in counts.items():
+        total += trials * _trial_ms(TASKS[name], protocol, has_feedback=has_feedback)
+        total += ROUND_MS * (1 if has_feedback else ceil(trials / block_trials))
+    total += INSTRUCTIONS_MS * len({name for name, _ in counts})
+    return total / 60_000
+
+
+def work_ms(task: Task, protocol: ProtocolConfig | None, answer_ms: float | None) -> float:
+    """What a trial with this answer took at least; None: no answer in time."""
+    if protocol is None or not task.is_timed:
+        return answer_ms or 0.0
+    if answer_ms is None or protocol.fixed_response_window:
+        answer_ms = protocol.response_ms
+    shown_ms = protocol.fixation_ms + protocol.stimulus_ms + protocol.mask_ms
+    return WARM_UP_MS + task.showings * shown_ms + answer_ms + CHOSEN_MS + BETWEEN_MS
+
+
+def _trial_ms(task: Task, protocol: ProtocolConfig, *, has_feedback: bool) -> float:
+    """As long as published observers take, some of whose trials are missed."""
+    if not task.is_timed:
+        return JUDGING_MS
+    answer_ms = min(ANSWER_MS, protocol.response_ms)
+    usual_ms = work_ms(task, protocol, answer_ms + MISSED * (protocol.response_ms - answer_ms))
+    if not has_feedback:
+        return usual_ms
+    return usual_ms - CHOSEN_MS + protocol.feedback_ms + WRONG_IN_PRACTICE * READING_FEEDBACK_MS
+
+
+def task_of(role: str) -> str:
+    """Roles of other tasks than categorisation begin with the task's name."""
+    first = role.split(" ")[0]
+    return first if first in TASKS else "categorisation"

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models, transaction
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.stimuli.models import StimulusSet
+from humanexp.studies.roles import Role
+
+
+class StudyFamily(models.Model):
+    """Versions of one study, and studies whose participants must not overlap."""
+
+    slug = models.SlugField(max_length=80, unique=True)
+
+    class Meta:
+        db_table = "experiments_studyfamily"
+        verbose_name_plural = "study families"
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Protocol(models.Model):
+    """A frozen presentation protocol: the snapshot a study was validated with."""
+
+    name = models.CharField(max_length=60)
+    configuration = models.JSONField()
+    digest = models.CharField(max_length=64, unique=True)
+
+    class Meta:
+        db_table = "experiments_protocol"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StudyState(models.TextChoices):
+    DRAFT = "draft", _("draft")
+    COLLECTING = "collecting", _("collecting")
+    PAUSED = "paused", _("paused")
+    STOPPED = "stopped", _("stopped")
+
+
+#: Which states may follow a state of a study.
+STUDY_TRANSITIONS = {
+    StudyState.DRAFT: {StudyState.COLLECTING},
+    StudyState.COLLECTING: {StudyState.PAUSED, StudyState.STOPPED},
+    StudyState.PAUSED: {StudyState.COLLECTING, StudyState.STOPPED},
+    StudyState.STOPPED: {StudyState.COLLECTING},
+}
+
+
+class Population(models.TextChoices):
+    """Who answers. The two never mix in one study."""
+
+    PEOPLE = "people", _("people")
+    SCRIPTED = "scripted", _("scripted participants")
+
+
+class Origin(models.TextChoices):
+    COLLECTED = "collected", _("collected here")
+    IMPORTED = "imported", _("imported trials")
+
+
+class Study(models.Model):
+    """What is asked of whom. The configuration snapshot and its digest are the truth once `frozen_at` is set."""
+
+    family = models.ForeignKey(StudyFamily, on_delete=models.PROTECT, related_name="studies")
+    version = models.PositiveSmallIntegerField(default=1)
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200)
+    origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.COLLECTED)
+    population = models.CharField(max_length=10, choices=Population.choices, default=Population.PEOPLE)
+    state = models.CharField(max_length=12, choices=StudyState.choices, default=StudyState.DRAFT)
+    protocol = models.ForeignKey(Protocol, null=True, blank=True, on_delete=models.PROTECT, related_name="studies")
+    stimulus_set = models.ForeignKey(
+        StimulusSet, null=True, blank=True, on_delete=models.PROTECT, related_name="studies"
+    )
+    #: validated snapshot of study.toml
+    configuration = models.JSONField(default=dict)
+    digest = models.CharField(max_length=64, blank=True)
+    #: the rule set as it was when the study was created: rules, thresholds, version
+    rule_set = models.JSONField(default=dict)
+    seed = models.BigIntegerField(default=0)
+    #: how many sessions the plan holds, where the plan lies under MEDIA_ROOT, and the SHA-256 of that file
+    planned_sessions = models.PositiveIntegerField(default=0)
+    plan_file = models.CharField(max_length=300, blank=True)
+    plan_digest = models.CharField(max_length=64, blank=True)
+    #: what the planner cut or noticed, one sentence each
+    plan_notes = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    #: when the first session was opened; from then on a change is a new version
+    frozen_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "experiments_study"
+        ordering = ["-created_at"]
+        verbose_name_plural = "studies"
+        constraints = [models.UniqueConstraint(fields=["family", "version"], name="study_version_once")]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    @transaction.atomic
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Who makes a study owns it."""
+        is_new = self._state.adding
+        super().save(*args, **kwargs)
+        if is_new and self.created_by is not None:
+            StudyMembership.objects.create(study=self, user=self.created_by, role=Role.OWNER)
+
+    @property
+    def is_revisable(self) -> bool:
+        """Nobody has taken part and nobody is invited to: a change replaces the plan. Else it is a new version."""
+        return self.frozen_at is None and self.state != StudyState.COLLECTING
+
+    @property
+    def is_validation(self) -> bool:
+        """Whether pictures are judged without a time limit, which works on phones as well."""
+        design = self.configuration.get("design") or {}
+        return bool(design.get("validation"))
+
+
+class StudyMembership(models.Model):
+    """What one researcher may do in one study."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="study_memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    since = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "experiments_studymembership"
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user"], name="study_member_once"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="study_member_has_a_role"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.study}"
+
+
+class PowerEstimate(models.Model):
+    """What a planned study could show, by simulation. Complete once `completed_at` is set; then never changed."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="power_estimates")
+    #: `studies.power.question.PowerQuestion`
+    question = models.JSONField()
+    #: `analysis.power.PlannedStudy`: the design in numbers, as it was
+    planned = models.JSONField()
+    #: of the plan that the design had
+    plan_digest = models.CharField(max_length=64)
+    #: sizes that are simulated so far: an interrupted job goes on from them
+    found = models.JSONField(default=list)
+    #: `analysis.power.SizeReport`
+    report = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    completed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "experiments_powerestimate"
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"power of {self.study}"

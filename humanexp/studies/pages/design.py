@@ -1,0 +1,252 @@
+"""What the design page shows of a study: the plan in numbers, the protocol with its sources, the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from analysis.acceptance import Rule, RuleSet
+from analysis.spec.protocol import PROTOCOLS, sources
+from analysis.spec.study import StudyConfiguration
+from humanexp.studies.drafting.session_strip import PoolBar, pool_bars
+from humanexp.studies.estimated_duration import minutes_of, task_of
+from humanexp.studies.models import Study
+from humanexp.studies.plans import plan_head
+
+_ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
+    "practice": (_("practice"), _("clean pictures with feedback; they never come up again")),
+    "qualification": (_("qualification"), _("clean pictures without feedback, one a category; a gate")),
+    "main": (_("main"), _("corrupted pictures: the measurement")),
+    "clean": (_("clean"), _("main pictures without corruption, for the left end of the curves")),
+    "gold": (_("gold"), _("clean, easy pictures; the right answer is required")),
+    "negative": (_("negative"), _("clean animals and artefacts in turn; an answer from the other group is a flag")),
+    "consistency_first": (_("consistency, first showing"), _("clean or lightly changed pictures")),
+    "consistency_second": (_("consistency, second showing"), _("the same pictures again, with others in between")),
+    "discrimination practice": (_("practice pairs"), _("plain pairs with feedback")),
+    "discrimination main": (_("pairs"), _("matched in visual change, half of them with the same corruption")),
+    "discrimination negative": (_("plain pairs"), _("pairs whose answer is plain; a gate")),
+    "abx practice": (_("practice trials"), _("plain trials with feedback")),
+    "abx main": (_("A, B and X"), _("matched in visual change; X goes with A in half of them")),
+    "abx negative": (_("plain trials"), _("A and B differ plainly; a gate")),
+    "validation practice": (_("practice"), _("clean pictures, with the right answers; they never come up again")),
+    "validation main": (_("new pictures"), _("judged once by each person: the measurement")),
+    "validation gold": (_("positive"), _("clean, easy pictures of the wanted category; yes to both is required")),
+    "validation negative": (_("negative"), _("pictures that plainly lack the wanted category; no to both is required")),
+    "validation consistency_first": (_("new pictures that come twice"), _("their first showing counts as well")),
+    "validation consistency_second": (_("second showings"), _("well apart from the first; both answers must be equal")),
+}
+_COMMON = (_("of these, the same for all"), _("answered by everybody: for error consistency"))
+_POOLS: Mapping[str, str | Promise] = {
+    "practice": _("practice"),
+    "qualification": _("qualification"),
+    "gold": _("gold and negative"),
+    "consistency": _("consistency"),
+    "main": _("main and clean"),
+}
+_UNITS: Mapping[str, str | Promise] = {"_ms": "ms", "_px": "px", "_frames": _("frames")}
+_VALUES: Mapping[str, str | Promise] = {
+    "background": _("grey of the page, 0 to 1"),
+    "size_px": _("side of the picture"),
+    "fixation_ms": _("fixation"),
+    "fixation_shape": _("fixation mark"),
+    "fixation_px": _("size of the fixation mark"),
+    "stimulus_ms": _("stimulus"),
+    "contrast_ramp": _("contrast ramp"),
+    "blank_frames": _("blank before the mask"),
+    "mask_ms": _("noise mask"),
+    "mask_contrast": _("contrast of the mask"),
+    "response_ms": _("time to answer"),
+    "click_policy": _("answer that counts"),
+    "fixed_response_window": _("the time to answer runs to its end"),
+    "feedback_ms": _("feedback in practice"),
+    "feedback_sound": _("sound on errors in practice"),
+    "grid_order": _("order of the 16 answers"),
+}
+
+
+@dataclass(frozen=True)
+class RoleRow:
+    name: str | Promise
+    purpose: str | Promise
+    #: trials a session
+    trials: float
+    share: float
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    role: str
+    name: str | Promise
+    originals: int
+    fewest: int
+    fewest_categories: str
+    most: int
+
+
+@dataclass(frozen=True)
+class Bar:
+    """Planned answers in one bin of visual change, and where its rectangle stands in a 0-100 box."""
+
+    low: float
+    high: float
+    answers: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Stratum:
+    corruption: str
+    answers: int
+    bars: list[Bar]
+
+
+@dataclass(frozen=True)
+class ProtocolRow:
+    name: str | Promise
+    value: str
+    unit: str | Promise
+    #: published, ours or changed
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignPage:
+    configuration: StudyConfiguration
+    summary: Mapping[str, Any]
+    notes: list[str]
+    roles: list[RoleRow]
+    pools: list[PoolRow]
+    strata: list[Stratum]
+    comparisons: list[tuple[str, int]]
+    protocol: list[ProtocolRow]
+    protocol_source: str
+    rule_set: RuleSet
+    gates: list[Rule]
+    flags: list[Rule]
+    #: planned corrupted answers over the study
+    answers: int
+    pairs: int
+    #: rough length of a session
+    minutes: float
+
+    @property
+    def pool_bars(self) -> list[PoolBar]:
+        parts = [(pool.role, pool.name, pool.originals) for pool in self.pools]
+        return pool_bars(parts, everything=self.summary["originals"])
+
+
+#: What counts where pictures are not shown for a time.
+_UNTIMED_VALUES = ("background", "size_px")
+#: Tasks in which corruptions are compared.
+_COMPARING = ("discrimination", "abx")
+
+
+def design_page(study: Study, configuration: StudyConfiguration) -> DesignPage:
+    """Of a study as it was planned."""
+    head = plan_head(study)
+    rules = RuleSet.from_dict(study.rule_set)
+    return page_of(configuration=configuration, summary=head["summary"], notes=head["notes"], rules=rules)
+
+
+def page_of(
+    *, configuration: StudyConfiguration, summary: Mapping[str, Any], notes: Sequence[str], rules: RuleSet
+) -> DesignPage:
+    """Of a plan, whether a study has been made of it or not."""
+    protocol = configuration.protocol
+    is_validation = configuration.design.validation is not None
+    by_role: Mapping[str, float] = summary["trials_by_role"]
+    tasks = {task_of(role) for role in by_role}
+    asked = [rule for rule in rules.rules if getattr(rule.settings, "task", None) in (None, *tasks)]
+    return DesignPage(
+        configuration=configuration,
+        summary=summary,
+        notes=list(notes),
+        roles=_roles(by_role, shared=summary.get("overlap", {}).get("trials", 0)),
+        pools=[_pool(role, pool) for role, pool in summary["pools"].items() if pool["originals"]],
+        strata=_strata(summary["strata"]),
+        comparisons=list(summary["comparisons"].items()),
+        protocol=_protocol(configuration, _UNTIMED_VALUES if is_validation else tuple(_VALUES)),
+        protocol_source="" if is_validation or protocol.name not in PROTOCOLS else PROTOCOLS[protocol.name].source,
+        rule_set=rules,
+        gates=[rule for rule in asked if rule.severity == "gate"],
+        flags=[rule for rule in asked if rule.severity == "flag"],
+        answers=round(by_role.get("main", 0) * summary["sessions"]),
+        pairs=round(sum(by_role.get(f"{task} main", 0) for task in _COMPARING) * summary["sessions"]),
+        minutes=minutes_of(by_role, protocol, block_trials=configuration.design.block_trials),
+    )
+
+
+def _roles(by_role: Mapping[str, float], *, shared: int) -> list[RoleRow]:
+    total = sum(by_role.values()) or 1
+    rows = []
+    for role, (name, purpose) in _ROLES.items():
+        if role in by_role:
+            rows.append(RoleRow(name=name, purpose=purpose, trials=by_role[role], share=by_role[role] / total))
+        if role == "main" and shared:
+            rows.append(RoleRow(name=_COMMON[0], purpose=_COMMON[1], trials=shared, share=shared / total))
+    return rows
+
+
+def _pool(role: str, pool: Mapping[str, Any]) -> PoolRow:
+    counts: Mapping[str, int] = pool["by_category"]
+    fewest = min(counts.values())
+    names = [category for category, count in counts.items() if count == fewest]
+    return PoolRow(
+        role=role,
+        name=_POOLS[role],
+        originals=pool["originals"],
+        fewest=fewest,
+        fewest_categories=", ".join(names) if len(names) <= 4 else "",
+        most=max(counts.values()),
+    )
+
+
+def _strata(strata: Mapping[str, list[int]]) -> list[Stratum]:
+    tallest = max((count for counts in strata.values() for count in counts), default=0) or 1
+    return [
+        Stratum(
+            corruption=corruption,
+            answers=sum(counts),
+            bars=[
+                Bar(
+                    low=k / len(counts),
+                    high=(k + 1) / len(counts),
+                    answers=count,
+                    x=100 * k / len(counts) + 0.75,
+                    y=100 - 100 * count / tallest,
+                    width=100 / len(counts) - 1.5,
+                    height=100 * count / tallest,
+                )
+                for k, count in enumerate(counts)
+            ],
+        )
+        for corruption, counts in strata.items()
+        if any(counts)
+    ]
+
+
+def _protocol(configuration: StudyConfiguration, values: Collection[str]) -> list[ProtocolRow]:
+    rows = []
+    for name, source in sources(configuration.protocol).items():
+        if name not in values:
+            continue
+        unit = next((meaning for suffix, meaning in _UNITS.items() if name.endswith(suffix)), "")
+        shown = _shown(getattr(configuration.protocol, name))
+        rows.append(ProtocolRow(name=_VALUES[name], value=shown, unit=unit, source=source))
+    return rows
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return str(_("yes")) if value else str(_("no"))
+        case int() | float():
+            return f"{value:g}"
+    return str(value)

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+from django.utils.translation import gettext_lazy as _
+
+from analysis.spec import PROTOCOLS, RULE_SETS
+from analysis.spec.base import limits, plain_type
+from humanexp.stimuli.models import StimulusSet
+from humanexp.studies.drafting import fields
+from humanexp.studies.drafting.fields import Setting
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+    Text = str | _StrPromise
+
+#: Most characters of a study file, pasted or uploaded.
+LONGEST_FILE = 100_000
+
+
+def _text(label: Text, *, rows: int = 0, help_text: Text = "", **attributes: Text) -> forms.CharField:
+    widget = forms.Textarea(attrs={"rows": rows, **attributes}) if rows else forms.TextInput(attrs=attributes)
+    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text, max_length=20_000)
+
+
+def field_for(setting: Setting) -> forms.Field:
+    """The field for a setting: empty means the default, which stands in it in grey."""
+    form, info = setting.form, setting.info
+    label, help_text = _(form.label), _(form.help) if form.help else ""
+    if form.choices is not None:
+        choices = [(value, _(said)) for value, said in form.choices.items()]
+        widget = forms.RadioSelect if form.radio else forms.Select
+        return forms.ChoiceField(label=label, help_text=help_text, required=False, choices=choices, widget=widget)
+    kind = plain_type(info.annotation)
+    usual = info.default if isinstance(info.default, str | int | float) else ""
+    placeholder = _(form.placeholder) if form.placeholder else f"{usual:g}" if isinstance(usual, float) else str(usual)
+    if kind is bool:
+        return forms.BooleanField(label=label, help_text=help_text, required=False)
+    if kind in (int, float):
+        attrs: dict[str, object] = {"placeholder": placeholder}
+        attrs |= {name: limit for name, limit in zip(("min", "max"), limits(info), strict=True) if limit is not None}
+        attrs |= {"inputmode": "numeric"} if kind is int else {"step": "0.05"}
+        number = forms.IntegerField if kind is int else forms.FloatField
+        return number(label=label, help_text=help_text, required=False, widget=forms.NumberInput(attrs=attrs))
+    if kind is str:
+        more = {"placeholder": placeholder} if placeholder else {}
+        return _text(label, rows=form.rows, help_text=help_text, **more)
+    return forms.CharField(label=label, help_text=help_text, required=False)
+
+
+class StudyForm(forms.Form):
+    """What most studies set, from the specification. Whether it makes sense, the study itself says."""
+
+    task = forms.ChoiceField(
+        label=_("Task"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[
+            (fields.CATEGORISATION, _("Name what was shown")),
+            (fields.BOTH, _("Name, then compare corruptions")),
+            (fields.DISCRIMINATION, _("Compare corruptions")),
+            (fields.VALIDATION, _("Is it really one?")),
+        ],
+    )
+    more = _text(_("Further settings, as TOML"), rows=6, spellcheck="false")
+
+    def __init__(self, *args: Any, sets: list[StimulusSet], **arguments: Any) -> None:
+        super().__init__(*args, **arguments)
+        self.fields = {name: field_for(setting) for name, setting in fields.SETTINGS.items()} | self.fields
+        self._offer("stimuli", [one.name for one in sets])
+        self._offer("protocol", list(PROTOCOLS))
+        self._offer("rules", list(RULE_SETS))
+
+    def _offer(self, name: str, known: list[str]) -> None:
+        """The choices, and what a file has said: what does not exist is refused by the study, in its words."""
+        said = str(self[name].value() or "")
+        choices = [*known, said] if said and said not in known else known
+        self.fields[name].widget = forms.Select(choices=[(one, one) for one in choices])
+
+    def parts(self) -> dict[str, list[BoundField]]:
+        """The fields by the part of the page in which they stand."""
+        names = {part: fields.in_part(part) for part in ("naming", "pairs", "validation", "texts", "record")}
+        names["record"] += ("more",)
+        return {part: [self[name] for name in those] for part, those in names.items()}
+
+
+class StudyFileForm(forms.Form):
+    """A study file, pasted or uploaded."""
+
+    text = forms.CharField(
+        label=_("Paste a study file"),
+        strip=False,
+        required=False,
+        max_length=LONGEST_FILE,
+        widget=forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "code"}),
+    )
+    file = forms.FileField(label=_("Or upload one"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        uploaded = cleaned.get("file")
+        if uploaded is not None:
+            if uploaded.size > LONGEST_FILE:
+                raise forms.ValidationError(_("A study file is text of at most 100,000 characters."))
+            try:
+                cleaned["text"] = uploaded.read().decode("utf-8")
+            except UnicodeDecodeError:
+                raise forms.ValidationError(_("This file is not UTF-8 text: save it as UTF-8.")) from None
+        if not (cleaned.get("text") or "").strip() and "text" not in self.errors:
+            raise forms.ValidationError(_("Paste a study file, or choose one."))
+        return cleaned

@@ -1,0 +1,146 @@
+"""What is planned: a study's plan as a file under MEDIA_ROOT, the rules it judges by, the order of the 16 answers."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from analysis.acceptance import RuleSet, load_rule_set
+from analysis.design import Catalogue, SessionPlan, StudyPlan, plan_study, read_session_plan, shuffled_grid
+from analysis.spec.study import StudyConfiguration
+from humanexp.core.errors import StudyRefused
+from humanexp.core.storage import media_path, write_whole
+from humanexp.stimuli.models import StimulusSet
+from humanexp.stimuli.selectors.sources import agreed_originals
+from humanexp.studies.models import Study
+
+_COLUMNS = ("key", "source_image__key", "source_image__category", "corruption", "visual_change")
+
+
+def stimulus_rows(stimulus_set: StimulusSet) -> list[dict[str, Any]]:
+    """The columns of every stimulus that a plan depends on."""
+    return [
+        {"stimulus": key, "original": original, "category": category, "corruption": corruption, "visual_change": change}
+        for key, original, category, corruption, change in stimulus_set.stimuli.order_by("key").values_list(*_COLUMNS)
+    ]
+
+
+def originals_of(rows: list[dict[str, Any]]) -> dict[str, str]:
+    return {row["original"]: row["category"] for row in rows}
+
+
+def make_plan(*, configuration: StudyConfiguration, stimulus_set: StimulusSet, rules: RuleSet) -> StudyPlan:
+    rows = stimulus_rows(stimulus_set)
+    originals = originals_of(rows)
+    candidates, told = _gold_candidates(configuration, stimulus_set, originals)
+    design = configuration.design.but(qualification_tries=rules.tries)
+    plan = plan_study(
+        originals,
+        rows,
+        design,
+        configuration.seed,
+        gold_candidates=candidates,
+        plain=stimulus_set.plain_functions,
+    )
+    return dataclasses.replace(plan, notes=(*plan.notes, *told)) if plan.pools.get("gold") else plan
+
+
+def _gold_candidates(
+    configuration: StudyConfiguration, stimulus_set: StimulusSet, originals: dict[str, str]
+) -> tuple[Collection[str] | None, list[str]]:
+    """Originals that the study file names, or that all classifiers named right; None where nobody was asked."""
+    if configuration.gold_originals:
+        return configuration.gold_originals, []
+    agreed = agreed_originals(stimulus_set.source_set)
+    if agreed is None:
+        return None, []
+    candidates = agreed & originals.keys()
+    asked = len(stimulus_set.source_set.gold_classifiers)
+    who = "the classifier that was asked named" if asked == 1 else f"all {asked} classifiers named"
+    return candidates, [
+        f"Gold pictures come from the {len(candidates)} of {len(originals)} originals that {who} right."
+    ]
+
+
+def store_plan(plan: StudyPlan, *, slug: str) -> tuple[str, str]:
+    """Write the plan; returns its path under MEDIA_ROOT and its SHA-256. The same plan is the same file."""
+    content = "".join(f"{line}\n" for line in plan.to_lines()).encode()
+    digest = hashlib.sha256(content).hexdigest()
+    relative = f"plans/{slug}-{digest[:16]}.jsonl"
+    write_whole(media_path(relative), content)
+    return relative, digest
+
+
+def catalogue_of(stimulus_set: StimulusSet) -> Catalogue:
+    rows = stimulus_rows(stimulus_set)
+    return Catalogue.from_rows(originals_of(rows), rows, plain=stimulus_set.plain_functions)
+
+
+def session_plan(study: Study, slot: int) -> tuple[dict[str, tuple[str, ...]], SessionPlan]:
+    """Pools, and the plan of one slot."""
+    return read_session_plan(_lines(study.plan_file, study.plan_digest), slot)
+
+
+def blocks_digest(blocks: Sequence[Mapping[str, Any]]) -> str:
+    """The same for the same blocks."""
+    return hashlib.sha256(json.dumps(blocks, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def new_pictures(study: Study, slot: int) -> frozenset[str]:
+    """Names of the stimuli of one slot that are neither practice nor sentinels."""
+    _, plan = session_plan(study, slot)
+    return frozenset(trial.stimulus for trial in plan.trials if trial.role in ("main", "consistency_first"))
+
+
+def whole_plan(study: Study) -> StudyPlan:
+    return StudyPlan.from_lines(_lines(study.plan_file, study.plan_digest))
+
+
+def plan_head(study: Study) -> dict[str, Any]:
+    """Configuration, pools, notes and summary, without the sessions."""
+    head: dict[str, Any] = json.loads(_lines(study.plan_file, study.plan_digest)[0])
+    return head
+
+
+@lru_cache(maxsize=8)
+def _lines(relative: str, digest: str) -> tuple[str, ...]:
+    try:
+        content = media_path(relative).read_bytes()
+    except FileNotFoundError as error:
+        raise StudyRefused(f"The plan file {relative} is missing: restore it from the backup of MEDIA_ROOT.") from error
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise StudyRefused(f"The plan file {relative} was changed: restore it from the backup of MEDIA_ROOT.")
+    return tuple(content.decode().splitlines())
+
+
+@lru_cache(maxsize=4)
+def _planned_names(relative: str, digest: str) -> frozenset[str]:
+    plan = StudyPlan.from_lines(_lines(relative, digest))
+    return frozenset(name for session in plan.sessions for trial in session.trials for name in trial.stimuli)
+
+
+def planned_stimuli(study: Study) -> frozenset[str]:
+    """Names of all stimuli that stand in the plan."""
+    return _planned_names(study.plan_file, study.plan_digest)
+
+
+def rule_set_of(configuration: StudyConfiguration, *, keeps: Study | None = None) -> RuleSet:
+    """The rules that the configuration names; no file is looked for.
+
+    A study that was made with rules of the lab's own keeps them (`keeps`), and so do its next versions.
+
+    Raises UnknownName for any other name, and for paths.
+    """
+    if keeps is not None and configuration.rules == keeps.configuration.get("rules"):
+        return RuleSet.from_dict(keeps.rule_set)
+    return load_rule_set(configuration.rules)
+
+
+def grid_order_for(study: Study, *, person: str) -> list[str]:
+    """Categories row by row in the order of this person's own; empty where the protocol keeps the published one."""
+    asked = study.protocol.configuration.get("grid_order") if study.protocol else None
+    return list(shuffled_grid(study.family.slug, person)) if asked == "shuffled" else []

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from analysis.acceptance import RuleSet
+from analysis.spec.study import StudyConfiguration
+from humanexp.core.audit import record
+from humanexp.core.errors import InputRefused, StudyRefused
+from humanexp.core.models import User
+from humanexp.stimuli.models import StimulusSet
+from humanexp.studies import permissions
+from humanexp.studies.models import STUDY_TRANSITIONS, Origin, Protocol, Study, StudyFamily, StudyState
+from humanexp.studies.permissions import studies_with
+from humanexp.studies.plans import make_plan, rule_set_of, store_plan
+from humanexp.studies.roles import Action
+
+
+def create_study(*, configuration: StudyConfiguration, by: User | None = None, rules: RuleSet | None = None) -> Study:
+    """Plan a study and store it as a draft, the first version or the next one of its family.
+
+    `rules` are the lab's own, which somebody read from a file; otherwise the configuration names a shipped set.
+    """
+    check_free(configuration)
+    _check_family(configuration.family, by)
+    fields = _planned(configuration, rules or rule_set_of(configuration))
+    try:
+        with transaction.atomic():
+            family, _ = StudyFamily.objects.get_or_create(slug=configuration.family)
+            latest = family.studies.aggregate(latest=Max("version"))["latest"] or 0
+            study = Study.objects.create(
+                family=family, version=latest + 1, slug=configuration.slug, created_by=by, **fields
+            )
+            record(
+                action="create-study",
+                subject=f"study:{study.slug}",
+                study=study.slug,
+                by=by,
+                version=study.version,
+                digest=study.digest,
+                plan=study.plan_digest,
+            )
+            return study
+    except IntegrityError as error:
+        raise _refused(
+            "slug", f"A study {configuration.slug!r} was created at the same moment: look at it first."
+        ) from error
+
+
+def check_free(configuration: StudyConfiguration) -> None:
+    """Refuse a name that another study has."""
+    if Study.objects.filter(slug=configuration.slug).exists():
+        raise _refused(
+            "slug",
+            f"There is a study {configuration.slug!r} already: choose another slug, or make a new version of it.",
+        )
+
+
+def _check_family(slug: str, by: User | None) -> None:
+    """The studies of a family share its people, its exclusions and how often one may come: strangers add none."""
+    there = Study.objects.filter(family__slug=slug)
+    if by is not None and there.exists() and not studies_with(by, Action.DESIGN).filter(family__slug=slug).exists():
+        raise _refused(
+            "family",
+            f"There is a family {slug!r} already, and you may change none of its studies: choose another family, or "
+            "ask one of their owners.",
+        )
+
+
+def revise_study(*, study: Study, configuration: StudyConfiguration, by: User | None = None) -> Study:
+    """Replace the configuration of a study that nobody has taken part in yet, and that nobody is invited to."""
+    permissions.check(by, Action.DESIGN, study)
+    _refuse_frozen(study)
+    if (configuration.slug, configuration.family) != (study.slug, study.family.slug):
+        raise InputRefused("A revision keeps slug and family; create another study instead.")
+    fields = _planned(configuration, rule_set_of(configuration, keeps=study))
+    with transaction.atomic():
+        revisable = Study.objects.filter(pk=study.pk, frozen_at=None).exclude(state=StudyState.COLLECTING)
+        changed = revisable.update(**fields)
+        if changed:
+            subject = f"study:{study.slug}"
+            record(action="revise-study", subject=subject, study=study.slug, by=by, digest=fields["digest"])
+    study.refresh_from_db()
+    if not changed:  # it was launched, or the first participant came, while the plan was made
+        _refuse_frozen(study)
+    return study
+
+
+def new_version(*, study: Study, configuration: StudyConfiguration, by: User | None = None) -> Study:
+    """The study with another configuration, in the same family; who took part before sees no picture again."""
+    number = (study.family.studies.aggregate(latest=Max("version"))["latest"] or 0) + 1
+    slug = configuration.slug if configuration.slug != study.slug else f"{study.slug[:74]}-v{number}"
+    return create_study(
+        configuration=configuration.but(slug=slug, family=study.family.slug),
+        by=by,
+        rules=rule_set_of(configuration, keeps=study),
+    )
+
+
+def _refused(place: str, sentence: str) -> InputRefused:
+    """About one setting of the study file."""
+    return InputRefused(sentence, fields={place: sentence})
+
+
+def start_collecting(*, study: Study, by: User | None = None) -> Study:
+    """Let participants in."""
+    if study.origin != Origin.COLLECTED:
+        raise StudyRefused("The trials of this study were imported: nobody can take part in it.")
+    return _advance(study, StudyState.COLLECTING, by)
+
+
+def pause(*, study: Study, by: User | None = None) -> Study:
+    """Let nobody new in; sessions under way go on."""
+    return _advance(study, StudyState.PAUSED, by)
+
+
+def stop(*, study: Study, by: User | None = None) -> Study:
+    """End the collection; sessions under way go on."""
+    return _advance(study, StudyState.STOPPED, by)
+
+
+@transaction.atomic
+def _advance(study: Study, state: StudyState, by: User | None) -> Study:
+    locked = Study.objects.select_for_update().get(pk=study.pk)
+    if locked.state != state:
+        if state not in STUDY_TRANSITIONS[StudyState(locked.state)]:
+            raise StudyRefused(
+                f"The study is {locked.get_state_display()}: it cannot become {StudyState(state).label} now."
+            )
+        before, locked.state = locked.state, state
+        locked.save(update_fields=["state"])
+        record(action=f"study-{state}", subject=f"study:{study.slug}", study=study.slug, by=by, before=before)
+    study.state = locked.state
+    return study
+
+
+def _refuse_frozen(study: Study) -> None:
+    if study.frozen_at is not None:
+        raise StudyRefused(
+            f"The study {study.slug} has been frozen since its first session on {study.frozen_at:%Y-%m-%d %H:%M} UTC: "
+            "make a new version of it instead."
+        )
+    if study.state == StudyState.COLLECTING:
+        raise StudyRefused(
+            f"The study {study.slug} takes participants: it was checked, priced and offered as it is. Make a new "
+            "version of it instead."
+        )
+
+
+def _planned(configuration: StudyConfiguration, rules: RuleSet) -> dict[str, object]:
+    """The fields that follow from a configuration; refuses what cannot be planned before anything is written."""
+    stimulus_set = stimulus_set_for(configuration)
+    plan = make_plan(configuration=configuration, stimulus_set=stimulus_set, rules=rules)
+    plan_file, plan_digest = store_plan(plan, slug=configuration.slug)
+    protocol, _ = Protocol.objects.get_or_create(
+        digest=configuration.protocol.digest(),
+        defaults={"name": configuration.protocol.name, "configuration": configuration.protocol.to_dict()},
+    )
+    return {
+        "title": configuration.title,
+        "population": configuration.population,
+        "protocol": protocol,
+        "stimulus_set": stimulus_set,
+        "configuration": configuration.to_dict(),
+        "digest": configuration.digest(),
+        "rule_set": rules.to_dict(),
+        "seed": configuration.seed,
+        "planned_sessions": len(plan.sessions),
+        "plan_file": plan_file,
+        "plan_digest": plan_digest,
+        "plan_notes": list(plan.notes),
+    }
+
+
+def stimulus_set_for(configuration: StudyConfiguration) -> StimulusSet:
+    """The set that the configuration names, complete and of its protocol's size."""
+    found = StimulusSet.objects.filter(name=configuration.stimuli).first()
+    if found is None:
+        names = ", ".join(StimulusSet.objects.values_list("name", flat=True)) or "none yet"
+        raise _refused("stimuli", f"There is no stimulus set {configuration.stimuli!r}; there are: {names}.")
+    if found.completed_at is None:
+        raise _refused(
+            "stimuli", f"The stimulus set {found.name!r} is not complete yet: wait for its job, or resume it."
+        )
+    if found.size_px != configuration.protocol.size_px:
+        raise _refused(
+            "stimuli",
+            f"The stimuli of {found.name!r} are {found.size_px} px wide, and the protocol "
+            f"{configuration.protocol.name!r} shows {configuration.protocol.size_px} px: generate the stimuli in that "
+            "size. Visual change depends on it, so pictures are never scaled afterwards.",
+        )
+    return found

@@ -1,0 +1,130 @@
+"""What tests are about: small pictures, studies of them, sessions, and a browser tab that answers."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from io import BytesIO
+
+import numpy as np
+from PIL import Image
+
+from analysis.categories import CATEGORIES
+from analysis.spec.study import StudyConfiguration
+from humanexp.core.storage import media_path
+from humanexp.participation import services as participation
+from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+
+SIZE_PX = 24
+FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
+#: held for practice and plain pairs
+PLAIN = ("brightness", "impulse_noise")
+
+
+def png(number: int) -> bytes:
+    """A small picture of its own for every number."""
+    pixels = np.random.default_rng(number).integers(0, 256, (SIZE_PX, SIZE_PX, 3), dtype=np.uint8)
+    stream = BytesIO()
+    Image.fromarray(pixels).save(stream, format="PNG")
+    return stream.getvalue()
+
+
+@cache
+def stored_png(number: int) -> tuple[str, str]:
+    """Path under MEDIA_ROOT and digest of a picture, written once a run."""
+    content, file = png(number), f"tests/pictures/{number:05d}.png"
+    path = media_path(file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return file, hashlib.sha256(content).hexdigest()
+
+
+def make_stimulus_set(name: str = "pictures", per_category: int = 6, per_function: int = 96) -> StimulusSet:
+    """Originals of 16 categories with clean pictures and stimuli of three functions over the whole range."""
+    source = SourceSet.objects.create(name=f"{name}-source")
+    stimuli = StimulusSet.objects.create(
+        name=name,
+        source_set=source,
+        corruptions=list(FUNCTIONS),
+        plain_functions=list(PLAIN),
+        count_per_corruption=per_function,
+        size_px=SIZE_PX,
+        metric="vif-1",
+        completed_at="2026-01-01T00:00:00Z",
+    )
+    images = SourceImage.objects.bulk_create(
+        SourceImage(
+            source_set=source,
+            key=f"{category}-{number}",
+            category=category,
+            file=f"{name}/{category}-{number}.png",
+            sha256=hashlib.sha256(f"{name}/{category}-{number}".encode()).hexdigest(),
+        )
+        for category in CATEGORIES
+        for number in range(per_category)
+    )
+    rows = [("none", image, 0.0) for image in images]
+    for function in FUNCTIONS:
+        rows += [(function, images[(7 * k) % len(images)], (k + 0.5) / per_function) for k in range(per_function)]
+    rows += [(function, image, 0.6) for function in PLAIN for image in images]
+    made = []
+    for number, (corruption, image, change) in enumerate(rows):
+        file, sha256 = stored_png(number)
+        made.append(
+            Stimulus(
+                stimulus_set=stimuli,
+                key=f"{corruption}-{number:05d}",
+                source_image=image,
+                corruption=corruption,
+                corruption_version="1",
+                parameter=change,
+                seed=number,
+                visual_change=change,
+                sha256=sha256,
+                file=file,
+            )
+        )
+    Stimulus.objects.bulk_create(made)
+    return stimuli
+
+
+def configuration(**changes):
+    """A study of 16 main trials a session on the small pictures."""
+    values = {
+        "title": "Small study",
+        "stimuli": "pictures",
+        "protocol": {"name": "vcr", "size_px": SIZE_PX},
+        "design": {"sessions": 6, "main_trials": 16, "practice_trials": 4, "consistency_pairs": 2},
+        "debrief": "It was about noise.",
+    }
+    return StudyConfiguration.from_dict({**values, **changes})
+
+
+def new_session(study, code="P-1", scripted=False):
+    participant = participation.participant_for(family=study.family, code=code, scripted=scripted)
+    return participation.open_session(study=study, participant=participant, scripted=scripted, consent_version="1")
+
+
+class Tab:
+    """A browser tab: token, lease, and the calls that the page makes."""
+
+    def __init__(self, client, session, lease="tab-00000001", token=None):
+        self.client, self.lease = client, lease
+        self.headers = {"Authorization": f"Bearer {token or participation.issue_token(session=session)}"}
+
+    def take_lease(self):
+        return self.post("lease/", {"lease": self.lease})
+
+    def get(self, path, **headers):
+        return self.client.get(f"/api/v1/run/{path}", headers={**self.headers, "X-Lease": self.lease, **headers})
+
+    def post(self, path, body, **headers):
+        return self.client.post(
+            f"/api/v1/run/{path}",
+            body,
+            content_type="application/json",
+            headers={**self.headers, "X-Lease": self.lease, **headers},
+        )
+
+    def answer(self, position, response="dog", **more):
+        return self.post("responses/", {"position": position, "response": response, "rt_ms": 812.5, **more})

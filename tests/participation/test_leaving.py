@@ -1,0 +1,65 @@
+"""Stop and leave: the person's own decision, which takes their answers back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from humanexp.participation import selectors, services
+from humanexp.participation.models import Response, SessionState
+from humanexp.studies.facts import KEPT_DAYS
+from tests.factories import Tab, new_session
+
+
+@pytest.fixture(autouse=True)
+def at_any_pace(monkeypatch):
+    monkeypatch.setattr("humanexp.participation.minimum_duration.SHARE", 0)
+
+
+def test_answers_are_hidden_at_once_and_the_slot_is_free(tab, session, study):
+    for position in range(3):
+        assert tab.answer(position).status_code == 201
+    reply = tab.post("withdraw/", {})
+    assert (reply.status_code, reply.json()) == (200, {"state": "withdrawn"})
+    session.refresh_from_db()
+    assert session.state == SessionState.WITHDRAWN and session.cursor == 3, "how far it came is known"
+    assert list(selectors.iter_trial_rows(study)) == [] and selectors.session_rows(session) == []
+    assert session.erase_after - session.withdrawn_at == timedelta(days=KEPT_DAYS)
+    assert Response.objects.filter(session=session).count() == 3, "until then it can be undone"
+    assert new_session(study, "P-2").slot == session.slot
+
+
+def test_twice_is_once_and_nothing_can_be_answered_any_more(tab, session):
+    tab.post("withdraw/", {})
+    assert tab.post("withdraw/", {}).status_code == 200
+    assert tab.answer(0).status_code == 409
+    assert tab.get("status/").json()["state"] == "withdrawn"
+    assert "receipt" not in tab.get("status/").json()
+
+
+def test_any_window_of_the_session_may_leave_and_no_other_session(client, tab, session, study):
+    other = Tab(client, new_session(study, "P-2"), lease="")
+    assert other.post("withdraw/", {}).status_code == 200
+    session.refresh_from_db()
+    assert session.state == SessionState.OPEN
+    assert client.post("/api/v1/run/withdraw/").status_code == 401
+
+
+def test_what_is_submitted_is_deleted_by_the_people_of_the_study(tab, session, django_capture_on_commit_callbacks):
+    from django.utils import timezone
+
+    type(session).objects.filter(pk=session.pk).update(state=SessionState.COMPLETED)
+    session.refresh_from_db()
+    services.mark_submitted(session=session, at=timezone.now())
+    refused = tab.post("withdraw/", {})
+    assert refused.status_code == 409 and "Write to the people" in refused.json()["detail"]
+
+
+def test_who_has_left_may_come_back_to_other_pictures(tab, session, study):
+    tab.answer(0)
+    tab.post("withdraw/", {})
+    again = new_session(study, session.participant.code)
+    assert again.pk != session.pk
+    seen = session.trials.get(position=0).stimulus.source_image
+    assert not again.trials.filter(stimulus__source_image=seen).exists()

@@ -1,0 +1,187 @@
+"""The power of a planned study: asked on its page or by command, simulated as a job, stored."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.forms import IntegerField
+from django.test import Client
+
+from analysis.similarity import PlannedPairs, d_prime_of, people_for_equivalence, people_to_detect
+from humanexp.core.errors import JobCancelled
+from humanexp.core.models import AuditEvent, User
+from humanexp.jobs import runner
+from humanexp.jobs.models import Job
+from humanexp.studies import jobs as studies
+from humanexp.studies import services
+from humanexp.studies.models import PowerEstimate, Study
+from humanexp.studies.pages.power_form import PowerForm
+from humanexp.studies.plans import plan_head
+from humanexp.studies.power import question as questions
+from humanexp.studies.power.discrimination import telling_apart
+from humanexp.studies.power.question import PowerQuestion, planned_answers, planned_study
+from humanexp.studies.selectors.power_estimates import POWER
+from tests.factories import configuration
+
+DESIGN = "/studies/small-study/design/"
+PAGE = f"{DESIGN}power/"
+ASKED = {"difference": 0.3, "people": 12, "bend": 0.8, "image_sd": 1.0, "participant_sd": 0.2, "runs": 2, "seed": 0}
+
+
+@pytest.fixture
+def draft(stimulus_set: Any, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """Two simulated studies of a size stand for a hundred."""
+    monkeypatch.setattr(questions, "LIMITS", {**questions.LIMITS, "runs": (2, 1000)})
+    monkeypatch.setitem(PowerForm.base_fields, "runs", IntegerField())
+    return services.create_study(configuration=configuration(), by=User.objects.create_user("anna"))
+
+
+@pytest.fixture
+def owner(client: Client, draft: Study) -> Client:
+    client.force_login(User.objects.get(username="anna"))
+    return client
+
+
+def ask(study: Study, **changes: Any) -> tuple[PowerEstimate, Job]:
+    return services.request_power(study=study, question=PowerQuestion(**{**ASKED, **changes}))
+
+
+def test_the_simulated_study_is_the_plan(draft: Study) -> None:
+    planned, summary = planned_answers(draft), plan_head(draft)["summary"]
+    assert planned is not None
+    assert (planned.functions, planned.people, planned.clean_answers) == (3, 6, summary["clean_answers"])
+    fewest = min(sum(counts) for counts in summary["strata"].values())
+    assert planned.trials_each == round(fewest / 6)
+    found = planned_study(draft, PowerQuestion(people=12))
+    assert (found.pairs, found.crowd.people, found.clean_answers) == (3, 12, 2 * planned.clean_answers)
+    assert (found.crowd.originals, found.margin) == (summary["pools"]["main"]["originals"], 0.03)
+
+
+def test_it_is_asked_on_the_page_and_its_answer_stands_with_the_design(owner: Client, draft: Study) -> None:
+    assert "Simulate its power" in owner.get(DESIGN).content.decode()
+    empty = owner.get(PAGE).content.decode()
+    assert "Would this design find what it looks for?" in empty and 'value="0.033"' in empty
+    assert owner.post(PAGE, ASKED).url == PAGE
+    assert owner.post(PAGE, ASKED).url == PAGE
+    job = Job.objects.get(kind=POWER)
+    assert "Waits for the job runner" in owner.get(PAGE).content.decode()
+    other = owner.post(PAGE, {**ASKED, "difference": 0.2})
+    assert other.status_code == 422 and "is being simulated already" in other.content.decode()
+    runner.run_waiting(kinds=[POWER])
+    job.refresh_from_db()
+    assert job.state == "done", job.error
+    estimate = PowerEstimate.objects.get()
+    assert job.result == {"power": estimate.report["planned"]["different"]}
+    shown = owner.get(PAGE).content.decode()
+    for words in (
+        "a model that is exactly like people would be said to match them on all 3 corruptions",
+        "12 people show two corruptions to be equivalent in",
+        "a difference of 0.300 between the areas",
+        "From 2 simulated studies",
+        "3 pairs under Holm",
+        "plot-power",
+    ):
+        assert words in shown
+    beside = owner.get(DESIGN).content.decode()
+    assert "a difference of 0.300" in beside and "a model that is exactly like people" in beside
+    assert AuditEvent.objects.filter(action="power", study="small-study").count() == 1
+    again = configuration(design={"sessions": 7, "main_trials": 16, "practice_trials": 4, "consistency_pairs": 2})
+    services.revise_study(study=draft, configuration=again)
+    assert "The design has changed since" in owner.get(PAGE).content.decode()
+
+
+def test_a_cancelled_simulation_goes_on_from_the_sizes_that_are_done(draft: Study) -> None:
+    estimate, job = ask(draft)
+
+    def until(done: int, total: int, message: str = "") -> None:
+        if done == 5:
+            raise JobCancelled
+
+    with pytest.raises(JobCancelled):
+        studies.power(until, **job.parameters)
+    estimate.refresh_from_db()
+    assert len(estimate.found) == 2 and estimate.completed_at is None
+    seen: list[int] = []
+    studies.power(lambda done, total, message="": seen.append(done), **job.parameters)
+    assert seen == [5, 6, 7, 8, 9, 10]
+    estimate.refresh_from_db()
+    assert (
+        estimate.report["models"]["runs"] == 2
+        and estimate.found[0] == estimate.report["planned"]
+        and estimate.completed_at is not None
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"difference": 2}, "less than or equal to 0.5"),
+        ({"people": 1}, "greater than or equal to 2"),
+        ({"difference": 0.5, "bend": 0.1}, "No bend makes an area"),
+        ({"runs": "many"}, "whole number"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_with_a_sentence(
+    owner: Client, change: dict[str, Any], message: str
+) -> None:
+    reply = owner.post(PAGE, {**ASKED, **change})
+    assert reply.status_code == 422 and message in reply.content.decode()
+    assert not PowerEstimate.objects.exists() and not Job.objects.filter(kind=POWER).exists()
+
+
+def test_a_viewer_reads_and_a_study_without_curves_says_so(owner: Client, draft: Study, client: Client) -> None:
+    viewer = User.objects.create_user("vera")
+    draft.memberships.create(user=viewer, role="viewer")
+    client.force_login(viewer)
+    page = client.get(PAGE).content.decode()
+    assert "Nobody has asked" in page and "<form method" not in page.split("<main")[1]
+    assert client.post(PAGE, ASKED).status_code == 403
+    judged = configuration(title="Judged", design={"sessions": 4, "validation": {"answers_per_picture": 2}})
+    services.create_study(configuration=judged, by=User.objects.get(username="anna"))
+    client.force_login(User.objects.get(username="anna"))
+    assert "No curves to compare" in client.get("/studies/judged/design/power/").content.decode()
+    assert "Simulate its power" not in client.get("/studies/judged/design/").content.decode()
+
+
+def test_the_command_tells_power_and_sizes(draft: Study, tmp_path: Path) -> None:
+    told, target = StringIO(), tmp_path / "power.json"
+    options = ["--people=12", "--difference=0.3", "--image-sd=1", "--runs=2", f"--json={target}"]
+    call_command("power", draft.slug, *options, stdout=told)
+    report = json.loads(target.read_text())
+    assert report == PowerEstimate.objects.get().report
+    assert "a model that is exactly like people" in told.getvalue()
+    assert "12 (planned)" in told.getvalue() and "Power 0.95: " in told.getvalue()
+    with pytest.raises(CommandError, match="difference lies between 0.005 and 0.5"):
+        call_command("power", draft.slug, "--difference=0")
+    with pytest.raises(CommandError, match="no study"):
+        call_command("power", "nowhere")
+
+
+def test_people_for_a_pair_stand_beside_what_the_plan_holds(stimulus_set: Any, client: Client) -> None:
+    anna = User.objects.create_user("anna")
+    design = {"sessions": 6, "main_trials": 0, "discrimination": {"trials": 12, "sentinels": 4, "practice": 2}}
+    study = services.create_study(configuration=configuration(design=design), by=anna)
+    found = telling_apart(study)
+    assert found is not None and found.pairs == 3
+    assert (found.trials, found.people, found.trials_each, found.plain_each) == (24, 6, 4, 4)
+    does = PlannedPairs(4, 4, bias=0.5)
+    sixty = next(row for row in found.detect if row.share == 0.6)
+    assert sixty.d_prime == d_prime_of(0.6, "same-different", "differencing")
+    assert sixty.people == people_to_detect(sixty.d_prime, does, alpha=0.05 / 3)
+    assert sixty.people is not None and sixty.trials == 4 * sixty.people and not sixty.is_planned
+    assert found.equivalent.people == people_for_equivalence(does)
+    client.force_login(anna)
+    page = client.get(PAGE).content.decode()
+    assert "Telling corruptions apart" in page and f"{sixty.people:,}</td>" in page and "too few" in page
+    assert "No curves to compare" not in page and "hardest step of Holm&#x27;s rule over 3 pairs" in page
+    assert "How many trials it takes" in client.get(DESIGN).content.decode()
+
+
+def test_a_study_without_comparisons_says_nothing_of_them(owner: Client, draft: Study) -> None:
+    assert telling_apart(draft) is None
+    assert "Telling corruptions apart" not in owner.get(PAGE).content.decode()
