@@ -25,12 +25,12 @@ from analysis.classifiers import load_classifier
 from analysis.counterfactuals import Counterfactual, load_generator, load_oracle, search
 from analysis.counterfactuals.intervals import score_with_intervals
 from analysis.counterfactuals.latents import LatentGenerator
+from analysis.counterfactuals.model_under_test import Target, category_numbers
 from analysis.counterfactuals.pixels import PixelGenerator, as_pictures, as_tensor
 from analysis.counterfactuals.port import Oracle
 from analysis.counterfactuals.retraining import LabelledPictures, retrain_on_counterfactuals
+from analysis.counterfactuals.search_summaries import budget_study, generator_agreement
 from analysis.counterfactuals.sparse import fit_sparse_submodel
-from analysis.counterfactuals.studies import budget_study, generator_agreement
-from analysis.counterfactuals.target import Target, category_numbers
 from analysis.counterfactuals.transfer import transfer_matrix
 from analysis.examples.pictures import draw
 from analysis.retraining import Recipe

@@ -32,7 +32,7 @@ from analysis.generation import (
     plan_stimuli,
     prepare_reference,
 )
-from analysis.generation.reach import cut_survey, survey_shard, with_survey
+from analysis.generation.reach_survey import cut_survey, survey_shard, with_survey
 from analysis.visual_change import PilotMap, measure_coverage, measure_paper_coverage, reach_target
 from analysis.visual_change.coverage import PUBLISHED_SHARES
 from benchmarks._command import run

@@ -147,7 +147,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "humanexp.core.navigation.console",
+                "humanexp.core.pages.navigation.console",
             ],
         },
     },
@@ -256,11 +256,11 @@ WHITENOISE_MAX_AGE = 3600 if not DEBUG else 0
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["humanexp.core.parsing.BoundedJson"],
+    "DEFAULT_PARSER_CLASSES": ["humanexp.core.api.parsing.BoundedJson"],
     "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "humanexp.core.problems.exception_handler",
+    "EXCEPTION_HANDLER": "humanexp.core.api.problems.exception_handler",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "HumanExp",

@@ -5,8 +5,8 @@ from django.contrib.auth import views as auth
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
-from humanexp.core.accounts import views as accounts
-from humanexp.core.login import Login
+from humanexp.core.pages import accounts
+from humanexp.core.pages.login import Login
 
 #: Every app keeps its own addresses; all of them start at the root.
 APPS_WITH_PAGES = [
@@ -34,6 +34,6 @@ urlpatterns = [
     *[path("", include(f"humanexp.{app}.urls")) for app in APPS_WITH_PAGES],
 ]
 
-handler400 = "humanexp.core.views.bad_request"
-handler404 = "humanexp.core.views.not_found"
-handler500 = "humanexp.core.views.server_error"
+handler400 = "humanexp.core.pages.refusals.bad_request"
+handler404 = "humanexp.core.pages.refusals.not_found"
+handler500 = "humanexp.core.pages.refusals.server_error"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Templates of the participant's pages; scripts take their sentences from there.
-TEMPLATES = ("humanexp/templates/participation/run", "humanexp/templates/take")
+TEMPLATES = ("humanexp/templates/participation/run", "humanexp/templates/recruitment/take")
 #: Texts of consent are versioned: another language is a file of its own.
-CONSENT = "humanexp/templates/take/consent"
+CONSENT = "humanexp/templates/recruitment/take/consent"
 #: What a researcher sees around the participant's page.
 RESEARCHERS = ("humanexp/templates/participation/run/preview.html",)
 #: Modules whose marked texts reach a participant.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.corruptions import corrupt, find_corruption
+from analysis.counterfactuals.model_under_test import Target
 from analysis.counterfactuals.port import Painting, State
-from analysis.counterfactuals.target import Target
 from analysis.errors import SearchRefused
 
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from analysis.classifiers import load_classifier
 from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.ascent import Trace
-from analysis.counterfactuals.controls import Control
+from analysis.counterfactuals.input_controls import Control
+from analysis.counterfactuals.model_under_test import Target
 from analysis.counterfactuals.port import Generator, Oracle
 from analysis.counterfactuals.specifications import load_generator, load_oracle
-from analysis.counterfactuals.target import Target
 from analysis.errors import PictureRefused, SearchRefused
 from analysis.examples import located
 from analysis.generation.files import UNFINISHED, digest, is_intact, write_atomically

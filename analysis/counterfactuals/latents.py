@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.counterfactuals.gradient_tape import Allowance, Tape, in_threads, share_of
+from analysis.counterfactuals.model_under_test import Target
 from analysis.counterfactuals.pixels import as_pictures, as_tensor
 from analysis.counterfactuals.port import Painting, State
-from analysis.counterfactuals.tapes import Allowance, Tape, in_threads, share_of
-from analysis.counterfactuals.target import Target
 from analysis.errors import GeneratorUnavailable, SearchRefused
 from analysis.examples import located
 from analysis.extras import install

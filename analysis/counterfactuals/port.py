@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.counterfactuals.target import Target
+from analysis.counterfactuals.model_under_test import Target
 
 #: Where the pictures of a batch stand: named arrays whose first axis is the picture; they travel in an .npz file.
 State = dict[str, NDArray[Any]]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.classifiers.networks import TorchNetwork
-from analysis.counterfactuals.target import Target, category_numbers
+from analysis.counterfactuals.model_under_test import Target, category_numbers
 from analysis.errors import SearchRefused
 from analysis.retraining import Recipe, fine_tune
 

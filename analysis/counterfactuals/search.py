@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.ascent import Ascent, Ending, Trace, check_budget
-from analysis.counterfactuals.controls import AS_IT_IS, Control
+from analysis.counterfactuals.input_controls import AS_IT_IS, Control
+from analysis.counterfactuals.model_under_test import Target, category_numbers
 from analysis.counterfactuals.port import Generator, Oracle
-from analysis.counterfactuals.target import Target, category_numbers
 from analysis.errors import PictureRefused, SearchRefused
 
 #: Perturbations of a picture unless said otherwise.

@@ -22,9 +22,9 @@ from analysis.counterfactuals.files import (
     write_picture,
     write_records,
 )
+from analysis.counterfactuals.model_under_test import category_numbers
 from analysis.counterfactuals.search import check_search, run_to_the_end
 from analysis.counterfactuals.specifications import CROWD
-from analysis.counterfactuals.target import category_numbers
 from analysis.errors import InvalidInput
 from analysis.generation.files import UNFINISHED, is_intact, write_atomically
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from analysis.classifiers.port import Classifier
 from analysis.counterfactuals.files import SearchSettings, read_picture
+from analysis.counterfactuals.model_under_test import Target, category_numbers
 from analysis.counterfactuals.search import Counterfactual
 from analysis.counterfactuals.shards import kept_file
-from analysis.counterfactuals.target import Target, category_numbers
 from analysis.errors import ClassifierUnavailable, PictureRefused
 from analysis.generation.files import is_intact
 from analysis.proportions import exact_bound

@@ -14,7 +14,7 @@ from analysis.curves.anchoring import LeftAnchor, RightAnchor, Sample, read_samp
 from analysis.curves.bands import band_grid, make_bands
 from analysis.curves.binning import bin_trials
 from analysis.curves.bootstrap import UNITS, Bootstrap, Scheme
-from analysis.curves.cells import answered_cells, clustered_trials, counted_trials, occupied_cells
+from analysis.curves.bootstrap_refits import refit
 from analysis.curves.curve import OVERLAP_LEVEL, Anchor, CurveConfig, CurveFit
 from analysis.curves.extrapolation import (
     categories_outside,
@@ -27,8 +27,8 @@ from analysis.curves.extrapolation import (
 )
 from analysis.curves.methods import DEFAULT_METHOD, curve_method
 from analysis.curves.methods.base import AnchorUse
-from analysis.curves.refits import refit
-from analysis.curves.schemes import choose_scheme, scheme_by_hand
+from analysis.curves.resampling_cells import answered_cells, clustered_trials, counted_trials, occupied_cells
+from analysis.curves.resampling_schemes import choose_scheme, scheme_by_hand
 from analysis.curves.simultaneous import whole_band
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.curves.uncertainty import identified_interval, spread_of_functions

@@ -11,9 +11,9 @@ from analysis.clusters import covariance
 from analysis.curves.bands import WholeBand, normal_quantile
 from analysis.curves.basis import SplineBasis
 from analysis.curves.bootstrap import UNITS, Scheme, Unit
+from analysis.curves.bootstrap_refits import ClusteredTrials, bound_of_alike
 from analysis.curves.goodness import VARIANCE_FLOOR
 from analysis.curves.methods import DEFAULT_METHOD, Cells, ChosenFit, curve_method
-from analysis.curves.refits import ClusteredTrials, bound_of_alike
 from analysis.curves.spline import SMOOTHNESS_GRID
 
 FloatArray = NDArray[np.float64]

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from analysis.clusters import Clustered, clustered, summed
 from analysis.curves.basis import SplineBasis
 from analysis.curves.bootstrap import UNITS, Scheme
+from analysis.curves.bootstrap_refits import ClusteredTrials, bound_of_alike
 from analysis.curves.methods import Cells, ChosenFit, CurveMethod
-from analysis.curves.refits import ClusteredTrials, bound_of_alike
 
 FloatArray = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ def spread_of_functions(
     design : ndarray, shape (q, K)
         The functions are ``design @ coefficients``.
     method, basis, cells, chosen, trials
-        The fit, as for `analysis.curves.refits.refit`.
+        The fit, as for `analysis.curves.bootstrap_refits.refit`.
     scheme : {"two-way", "image", "participant", "naive"}
     beside : ndarray, shape (n_trials, q), optional
         What each trial adds to the errors beside its pull on the curve.

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.common import choose_common, common_count, stream
-from analysis.design.dealing import Dealt, by_corruption, deal_main, fit_to_stimuli
-from analysis.design.demand import Demand, demand_of
-from analysis.design.numbering import numbered
+from analysis.design.main_pool_assignment import Dealt, by_corruption, deal_main, fit_to_stimuli
 from analysis.design.ordering import Entry, Stretch, choice, cut, equal_blocks, shuffled, spread, spread_blocked
+from analysis.design.originals_needed import Demand, demand_of
+from analysis.design.overlap import choose_common, common_count, stream
 from analysis.design.pairs import Pair
 from analysis.design.plain import PlainDealer, plain_functions, plain_stimuli
 from analysis.design.plan import SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
 from analysis.design.sentinels import Rota, deal_consistency
 from analysis.design.summary import notes_on, summarise
+from analysis.design.trial_numbering import numbered
 from analysis.design.validation import plan_validation
 from analysis.errors import DesignRefused
 from analysis.spec.design import DesignConfig, DiscriminationDesign

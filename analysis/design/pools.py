@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from analysis.categories import superordinate
-from analysis.design.demand import Demand
+from analysis.design.originals_needed import Demand
 from analysis.errors import DesignRefused
 
 #: Pools beside the main one are drawn up to twice as large as needed while they stay under this share of all originals.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.design.demand import Demand, demand_of
+from analysis.design.originals_needed import Demand, demand_of
 from analysis.design.validation import validation_demand
 from analysis.errors import DesignRefused
 from analysis.spec.design import DesignConfig

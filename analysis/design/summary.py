@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.corruptions import NO_CORRUPTION
 from analysis.design.catalogue import Catalogue
-from analysis.design.demand import NEGATIVES, Demand
+from analysis.design.originals_needed import NEGATIVES, Demand
 from analysis.design.plan import StudyPlan
 from analysis.spec.design import DesignConfig
 

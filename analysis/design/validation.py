@@ -16,15 +16,15 @@ import numpy as np
 from analysis.categories import CATEGORIES, superordinate
 from analysis.corruptions import NO_CORRUPTION
 from analysis.design.catalogue import Catalogue, StimulusRow
-from analysis.design.common import stream
-from analysis.design.demand import Demand
-from analysis.design.numbering import numbered
 from analysis.design.ordering import Entry, Stretch, cut, equal_blocks, far, shuffled, spread
+from analysis.design.originals_needed import Demand
+from analysis.design.overlap import stream
 from analysis.design.packets import choose_pictures, deal_packets
 from analysis.design.plan import SessionPlan, StudyPlan
 from analysis.design.pools import draw_pools
 from analysis.design.sentinels import Rota
 from analysis.design.summary import STRATA, summarise
+from analysis.design.trial_numbering import numbered
 from analysis.errors import DesignRefused
 from analysis.judgements import IS_NONE, IS_ONE
 from analysis.spec.design import DesignConfig, ValidationDesign

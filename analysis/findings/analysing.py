@@ -44,8 +44,8 @@ from analysis.findings.observations import (
 from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.outcomes import categories_of
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
-from analysis.findings.reach import reach_entries
 from analysis.findings.sensitivity import sensitivity_entries
+from analysis.findings.stimulus_reach import reach_entries
 from analysis.findings.twins import twins_of
 from analysis.findings.validation import validation_entries
 from analysis.findings.verdicts import verdicts_of

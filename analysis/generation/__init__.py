@@ -13,7 +13,7 @@ from analysis.generation.plan import (
     plan_stimuli,
 )
 from analysis.generation.png import decode_png, encode_png
-from analysis.generation.reach import SurveyOutcome, SurveyShard, cut_survey, survey_shard, with_survey
+from analysis.generation.reach_survey import SurveyOutcome, SurveyShard, cut_survey, survey_shard, with_survey
 from analysis.generation.shards import (
     METRIC_NAME,
     PilotShard,

@@ -14,7 +14,7 @@ from analysis.corruptions import NO_CORRUPTION, find_corruption
 from analysis.design.plain import PLAIN_VISUAL_CHANGE
 from analysis.errors import InvalidInput
 from analysis.generation.originals import Framing
-from analysis.generation.sharing import share_out
+from analysis.generation.target_assignment import share_out
 from analysis.visual_change import PilotMap, draw_targets
 from analysis.visual_change.targeting import PILOT_PICTURES
 
@@ -210,7 +210,7 @@ def plan_stimuli(
     ``"even"``: targets of visual change that fill the range a function reaches. In falling order they go to the
     originals in turn, so that an original's targets lie one in each stretch of the range; functions start at different
     originals, so that an original's targets differ between functions, too. A target above the weakest original's reach
-    goes to the next original that was seen to reach it; see `analysis.generation.reach`.
+    goes to the next original that was seen to reach it; see `analysis.generation.reach_survey`.
 
     ``"uniform"``: parameters drawn uniformly over a function's domain, independently of each other, as published;
     on the logarithm of the parameter where the domain is logarithmic.

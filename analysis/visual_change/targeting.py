@@ -51,7 +51,7 @@ class PilotMap:
     spreads : tuple of float, shape (n_levels,)
         Standard deviation of visual change between the pictures.
     survey : tuple of float
-        Reach of single originals, in the order in which a plan calls them up; see `analysis.generation.reach`.
+        Reach of single originals, in the order in which a plan calls them up; see `analysis.generation.reach_survey`.
     """
 
     corruption: str

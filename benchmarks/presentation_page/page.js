@@ -1,12 +1,12 @@
 /** Runs trials of the real engine, every drawing marked in the browser's trace; driven from outside through window.bench. */
-import { timerResolution } from "/static/js/trial/environment.js";
-import { measureRefresh } from "/static/js/trial/frames.js";
-import { ChoiceGrid } from "/static/js/trial/grid.js";
-import { frameTaken } from "/static/js/trial/handover.js";
-import { PictureStore } from "/static/js/trial/pictures.js";
-import { Surface } from "/static/js/trial/surface.js";
-import { runTrial } from "/static/js/trial/trial.js";
-import { Watch } from "/static/js/trial/watch.js";
+import { timerResolution } from "/static/js/participation/trial/environment.js";
+import { measureRefresh } from "/static/js/participation/trial/frames.js";
+import { ChoiceGrid } from "/static/js/participation/trial/grid.js";
+import { frameTaken } from "/static/js/participation/trial/handover.js";
+import { PictureStore } from "/static/js/participation/trial/pictures.js";
+import { Surface } from "/static/js/participation/trial/surface.js";
+import { runTrial } from "/static/js/participation/trial/trial.js";
+import { Watch } from "/static/js/participation/trial/watch.js";
 
 const clock = () => performance.now();
 const raf = (callback) => requestAnimationFrame(callback);

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.navigation import Section, StudyTab, register_section, register_study_tab
+from humanexp.core.pages.navigation import Section, StudyTab, register_section, register_study_tab
 
 
 class ConsoleConfig(AppConfig):
@@ -11,7 +11,7 @@ class ConsoleConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from humanexp.console import handlers, retraining  # noqa: F401  (register)
+        from humanexp.console import jobs, retraining  # noqa: F401  (register)
         from humanexp.console.access import jobs_shown_to
         from humanexp.console.preflight.gate import refuse
         from humanexp.jobs.selectors import register_rule

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.console import views
+from humanexp.console.pages import views
 
 app_name = "console"
 urlpatterns: list[URLPattern | URLResolver] = [

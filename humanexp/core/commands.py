@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.errors import AnalysisError
-from humanexp.core.accounts.selectors import account_called
 from humanexp.core.errors import ApplicationError, InputRefused
+from humanexp.core.selectors import account_called
 
 
 class RefusableCommand(BaseCommand):

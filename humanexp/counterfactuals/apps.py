@@ -9,8 +9,8 @@ class CounterfactualsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from humanexp.core.navigation import Section, register_section
-        from humanexp.counterfactuals import handlers  # noqa: F401  (registers)
+        from humanexp.core.pages.navigation import Section, register_section
+        from humanexp.counterfactuals import jobs  # noqa: F401  (registers)
 
         register_section(
             Section(key="counterfactuals", label=_("Counterfactuals"), url_name="counterfactuals:leaderboard", order=35)

@@ -15,8 +15,8 @@ from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Tr
 from humanexp.core.errors import existing
 from humanexp.counterfactuals.groups import Group
 from humanexp.counterfactuals.selectors import said_of_intervals
-from humanexp.results.cards import FigureJson, figure_value
 from humanexp.results.charts import Chart
+from humanexp.results.pages.chart_cards import FigureJson, figure_value
 
 _DEFINITION = (
     gettext_lazy(

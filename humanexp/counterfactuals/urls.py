@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from humanexp.counterfactuals import views
+from humanexp.counterfactuals.pages import views
 
 app_name = "counterfactuals"
 urlpatterns = [

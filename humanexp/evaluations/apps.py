@@ -9,8 +9,8 @@ class EvaluationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from humanexp.core.navigation import Section, register_section
-        from humanexp.evaluations import handlers  # noqa: F401  (registers)
+        from humanexp.core.pages.navigation import Section, register_section
+        from humanexp.evaluations import jobs  # noqa: F401  (registers)
 
         register_section(
             Section(key="classifiers", label=_("Classifiers"), url_name="evaluations:classifiers", order=30)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from humanexp.evaluations import views
+from humanexp.evaluations.pages import views
 
 app_name = "evaluations"
 urlpatterns = [

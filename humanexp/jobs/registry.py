@@ -1,4 +1,4 @@
-"""Which function does which kind of job. Apps register in AppConfig.ready() by importing their handlers module."""
+"""Which function does which kind of job. Apps register in AppConfig.ready() by importing their jobs module."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from humanexp.core.errors import ApplicationError, JobCancelled, JobError, JobHa
 from humanexp.jobs import services
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.outages import Backoff, is_outage
-from humanexp.jobs.pace import RecentRate
 from humanexp.jobs.registry import registered
+from humanexp.jobs.throughput import RecentRate
 from humanexp.jobs.watch import Watch
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.jobs import views
+from humanexp.jobs.pages import views
 
 app_name = "jobs"
 urlpatterns: list[URLPattern | URLResolver] = [

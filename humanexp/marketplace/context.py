@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 
-from humanexp.marketplace.views.answers import worker_of
+from humanexp.marketplace.pages.answers import worker_of
 
 
 def site(request: HttpRequest) -> dict[str, Any]:

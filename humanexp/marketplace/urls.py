@@ -4,7 +4,8 @@ from django.conf import settings
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from humanexp.marketplace.views import (
+from humanexp.marketplace import api
+from humanexp.marketplace.pages import (
     accounts,
     contact,
     content,
@@ -13,7 +14,6 @@ from humanexp.marketplace.views import (
     health,
     own_pages,
     qualifications,
-    requester,
     submit,
     work,
 )
@@ -51,9 +51,9 @@ urlpatterns = [
     path("login/", accounts.log_in, name="login"),
     path("logout/", accounts.log_out, name="logout"),
     # boto3 joins an endpoint with "/", with or without one at its end.
-    path("requester", requester.requester_api),
-    path("requester/", requester.requester_api, name="requester"),
-    path("requester//", requester.requester_api),
+    path("requester", api.requester_api),
+    path("requester/", api.requester_api, name="requester"),
+    path("requester//", api.requester_api),
     path("healthz", health.healthz, name="healthz"),
 ]
 if settings.MARKETPLACE_TEST_CONTROLS:
@@ -62,4 +62,4 @@ if settings.MARKETPLACE_TEST_CONTROLS:
         path("_test/faults", controls.fault_control),
     ]
 
-handler404 = "humanexp.marketplace.views.refusals.page_not_found"
+handler404 = "humanexp.marketplace.pages.refusals.page_not_found"

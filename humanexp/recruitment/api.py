@@ -14,9 +14,9 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from humanexp.core.callers import caller_of
+from humanexp.core.api.problems import problem_body
+from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import TokenRefused
-from humanexp.core.problems import problem_body
 from humanexp.participation import services as participation
 from humanexp.participation.api.audited import AuditedView
 from humanexp.participation.api.serializers import ProblemOut

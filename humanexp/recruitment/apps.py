@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.navigation import StudyTab, register_study_tab
+from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
 
 class RecruitmentConfig(AppConfig):
@@ -11,10 +11,10 @@ class RecruitmentConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.core.fingerprints import register_witness
-        from humanexp.recruitment import handlers  # noqa: F401  (registers)
-        from humanexp.recruitment.review_panel import PANEL
+        from humanexp.recruitment import jobs  # noqa: F401  (registers)
+        from humanexp.recruitment.pages.review_panel import PANEL
         from humanexp.recruitment.selectors.people import stored_codes
-        from humanexp.screening.panels import register_panel
+        from humanexp.screening.pages.panels import register_panel
 
         register_study_tab(StudyTab(key="recruit", label=_("Recruit"), url_name="recruitment:recruit", order=30))
         register_study_tab(StudyTab(key="monitor", label=_("Monitor"), url_name="recruitment:monitor", order=40))

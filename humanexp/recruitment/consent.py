@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from humanexp.studies.models import Study
 
-#: Change the number with the text in templates/take/consent; old files stay, so that old sessions can be looked up.
+#: Change the number with the text in templates/recruitment/take/consent; old files stay, so that old sessions can be
+#: looked up.
 HOUSE_VERSION = "house-3"
 #: Languages of the house text: English under the bare version, the others under version and language, "house-3.de".
 HOUSE_LANGUAGES = ("en", "de")
@@ -23,7 +24,7 @@ class Consent:
     @property
     def template(self) -> str:
         """Of the house text."""
-        return f"take/consent/{self.version}.html"
+        return f"recruitment/take/consent/{self.version}.html"
 
 
 def consent_of(study: Study, language: str) -> Consent:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from humanexp.recruitment import api
-from humanexp.recruitment.views import campaigns, ledger, monitor, recruit, review, take
+from humanexp.recruitment.pages.views import campaigns, ledger, monitor, recruit, review, take
 
 app_name = "recruitment"
 urlpatterns: list[URLPattern | URLResolver] = [

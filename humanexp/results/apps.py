@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.navigation import StudyTab, register_study_tab
+from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
 
 class ResultsConfig(AppConfig):
@@ -11,7 +11,7 @@ class ResultsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from humanexp.results import handlers  # noqa: F401  (registers)
+        from humanexp.results import jobs  # noqa: F401  (registers)
 
         register_study_tab(
             StudyTab(key="results", label=_("Results"), url_name="results:dashboard", order=60, for_imported=True)

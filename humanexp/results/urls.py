@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.results import views
+from humanexp.results.pages import views
 
 app_name = "results"
 urlpatterns: list[URLPattern | URLResolver] = [

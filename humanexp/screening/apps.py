@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.navigation import StudyTab, register_study_tab
+from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
 
 class ScreeningConfig(AppConfig):
@@ -11,9 +11,9 @@ class ScreeningConfig(AppConfig):
 
     def ready(self) -> None:
         from humanexp.participation.tallies import register_tally
-        from humanexp.screening import handlers  # noqa: F401  (registers)
-        from humanexp.screening.review import GOLDS
-        from humanexp.screening.timing import TIMING
+        from humanexp.screening import jobs  # noqa: F401  (registers)
+        from humanexp.screening.certificate import TIMING
+        from humanexp.screening.pages.review import GOLDS
 
         register_study_tab(StudyTab(key="review", label=_("Review"), url_name="screening:review", order=50))
         register_study_tab(StudyTab(key="timing", label=_("Timing"), url_name="screening:timing", order=45))

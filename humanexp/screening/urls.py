@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.screening import views
+from humanexp.screening.pages import views
 
 app_name = "screening"
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -12,8 +12,8 @@ class StimuliConfig(AppConfig):
 
     def ready(self) -> None:
         from analysis.errors import InvalidInput
-        from humanexp.core.navigation import Section, register_section
-        from humanexp.stimuli import handlers  # noqa: F401  (registers)
+        from humanexp.core.pages.navigation import Section, register_section
+        from humanexp.stimuli import jobs  # noqa: F401  (registers)
 
         register_section(Section(key="stimuli", label=_("Stimuli"), url_name="stimuli:stimulus_sets", order=20))
         try:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from humanexp.core.storage import media_path
 from humanexp.stimuli.binning import OURS, PAPER, common_edges, regrouped
 from humanexp.stimuli.models import Stimulus, StimulusSet
-from humanexp.stimuli.selectors import browsing
+from humanexp.stimuli.selectors import stimuli
 
 #: A bin with fewer stimuli is not covered (analysis.visual_change.coverage.MINIMUM_PER_BIN).
 MINIMUM = 20
@@ -148,8 +148,8 @@ def _counted_now(stimulus_set: StimulusSet, name: str) -> tuple[list[int], int]:
     if kept is not None:
         return kept[0], kept[1]
     started = time.perf_counter()
-    counted = browsing.count_between(stimulus_set, name, common_edges())
-    missed = browsing.out_of_reach(stimulus_set, name)
+    counted = stimuli.count_between(stimulus_set, name, common_edges())
+    missed = stimuli.out_of_reach(stimulus_set, name)
     elapsed_s = time.perf_counter() - started
     if sum(counted) >= _LONG_COUNT:
         cache.set(key, (counted, missed), timeout=max(_KEPT_S, _REST * elapsed_s))
@@ -190,7 +190,7 @@ class Place:
 
 def examples_of(stimulus_set: StimulusSet, function: FunctionCoverage) -> list[Place]:
     """Pictures of a function along the axis of visual change."""
-    found = browsing.nearest_to_levels(stimulus_set, function.name, EXAMPLE_LEVELS)
+    found = stimuli.nearest_to_levels(stimulus_set, function.name, EXAMPLE_LEVELS)
     return [Place(level, stimulus) for level, stimulus in zip(EXAMPLE_LEVELS, found, strict=True)]
 
 

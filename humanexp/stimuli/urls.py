@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.stimuli.views import browse, comparison, pictures, sets, sources
+from humanexp.stimuli.pages.views import browse, comparison, pictures, sets, sources
 
 app_name = "stimuli"
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from humanexp.core.storage import media_path
-from humanexp.stimuli.generation import folder_of, modules
+from humanexp.stimuli.building.generated_sets import folder_of, modules
 from humanexp.stimuli.manifest import check_manifest, manifest_path
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet, framing_named
 from humanexp.stimuli.selectors.making import files_without_row, original_by_pk, places_by_original, stimuli_by_pk

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.core.navigation import StudyTab, register_study_tab
+from humanexp.core.pages.navigation import StudyTab, register_study_tab
 
 
 class StudiesConfig(AppConfig):

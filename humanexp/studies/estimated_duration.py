@@ -15,8 +15,9 @@ from humanexp.studies.tasks import TASKS, Task
 JUDGING_MS = 12_000
 #: The median answer of published observers, and the share of trials that nobody answers in time.
 ANSWER_MS, MISSED = 850, 0.03
-#: What the trial page (js/trial) adds to a trial: the loop's first frames, the chosen answer's mark, the grey
-#: before the next trial, and a frame of handing over. A trial with an answer after 850 ms was measured at 2,066 ms.
+#: What the trial page (js/participation/trial) adds to a trial: the loop's first frames, the chosen answer's mark,
+#: the grey before the next trial, and a frame of handing over. A trial with an answer after 850 ms was measured at
+#: 2,066 ms.
 WARM_UP_MS, CHOSEN_MS, BETWEEN_MS = 50, 150, 316
 #: In practice the right answer is shown instead of the mark; where the person's was another, a sentence is read, too.
 READING_FEEDBACK_MS, WRONG_IN_PRACTICE = 1_100, 0.3

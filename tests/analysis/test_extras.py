@@ -10,8 +10,8 @@ import pytest
 from analysis.classifiers import load_classifier
 from analysis.errors import AnalysisError, ClassifierUnavailable, GeneratorUnavailable
 from analysis.extras import install
-from humanexp.console.demo.ground import Options
 from humanexp.console.demo.steps import CLASSIFIERS, Demo
+from humanexp.console.demo.workspace import Options
 
 ROOT = Path(__file__).resolve().parents[2]
 

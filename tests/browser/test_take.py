@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import RequestFactory
 
-from humanexp.core.callers import caller_of
+from humanexp.core.caller_hash import caller_of
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from humanexp.console.demo import ground
+from humanexp.console.demo import workspace
 from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
@@ -21,7 +21,7 @@ from humanexp.stimuli.models import SourceSet
 from humanexp.studies.models import Study
 from tests.recruitment.studies import make_study
 
-OPTIONS = ground.Options(participants=4, seed=3)
+OPTIONS = workspace.Options(participants=4, seed=3)
 
 
 @pytest.fixture(autouse=True)
@@ -91,16 +91,16 @@ def test_clearing_removes_what_demos_made_and_nothing_else(transactional_db: Non
     for path in [*kept, *gone]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
-    ground.record_finished(OPTIONS)
+    workspace.record_finished(OPTIONS)
 
-    ground.clear()
+    workspace.clear()
 
     assert not Study.objects.exists()
     assert not SourceSet.objects.exists()
     assert not Job.objects.exists()
     assert all(path.exists() for path in kept)
     assert not any(path.exists() for path in gone)
-    assert not ground.is_finished()
+    assert not workspace.is_finished()
     account = User.objects.get()
     assert account.username == "ada"
     assert account.check_password("her own")
@@ -108,9 +108,9 @@ def test_clearing_removes_what_demos_made_and_nothing_else(transactional_db: Non
 
 @pytest.mark.django_db
 def test_a_demo_of_other_options_stays_unless_a_fresh_one_is_asked_for() -> None:
-    assert not ground.finished_with(OPTIONS)
-    ground.record_finished(OPTIONS)
-    assert ground.finished_with(OPTIONS)
+    assert not workspace.finished_with(OPTIONS)
+    workspace.record_finished(OPTIONS)
+    assert workspace.finished_with(OPTIONS)
     with pytest.raises(CommandError, match=r"made with participants 4, seed 3\. Add --fresh"):
         demo("--seed", "5")
 
@@ -133,7 +133,7 @@ def test_a_finished_demo_tells_its_numbers_again(media_root: Path, tmp_path: Pat
             "fee_cents": 96,
         },
     }
-    ground.record_finished(OPTIONS)
+    workspace.record_finished(OPTIONS)
     (media_root / "demo-numbers.json").write_text(json.dumps(numbers))
     demo("--json", str(tmp_path / "numbers.json"))
     assert json.loads((tmp_path / "numbers.json").read_text()) == numbers
@@ -141,11 +141,11 @@ def test_a_finished_demo_tells_its_numbers_again(media_root: Path, tmp_path: Pat
 
 @pytest.mark.django_db
 def test_two_demos_never_work_in_one_folder() -> None:
-    with ground.owned(), pytest.raises(CommandError, match="Another demo is at work"):
+    with workspace.owned(), pytest.raises(CommandError, match="Another demo is at work"):
         demo()
-    with ground.owned():
+    with workspace.owned():
         pass
-    with pytest.raises(StudyRefused), ground.owned(), ground.owned():
+    with pytest.raises(StudyRefused), workspace.owned(), workspace.owned():
         pass
 
 

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from humanexp.console.examination import Finding, examine, files, keys, operation
+from humanexp.console.doctor_checks import Finding, examine, files, keys, operation
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs.models import Runner
 from humanexp.participation.models import DamagedPicture, Trial

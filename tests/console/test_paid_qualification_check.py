@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from humanexp.console.preflight.line import Launch
+from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.terms import paid_qualification
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Purpose

@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from humanexp.console.models import Preflight
 from humanexp.console.preflight import addresses, gate
+from humanexp.console.preflight.check import Launch
 from humanexp.console.preflight.gate import fingerprint_of, standing_of
-from humanexp.console.preflight.line import Launch
 from humanexp.console.preflight.running import request_preflight, run_preflight
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, StudyRefused

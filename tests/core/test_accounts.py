@@ -15,9 +15,10 @@ from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from humanexp.core.accounts import services, views
-from humanexp.core.login import OF_A_CALLER, OF_A_NAME
+from humanexp.core import services
 from humanexp.core.models import AuditEvent, User
+from humanexp.core.pages import accounts
+from humanexp.core.pages.login import OF_A_CALLER, OF_A_NAME
 
 pytestmark = pytest.mark.django_db
 NEW = "correct horse battery"
@@ -25,7 +26,7 @@ NEW = "correct horse battery"
 
 @pytest.fixture(autouse=True)
 def full_buckets() -> None:
-    for allowance in (OF_A_NAME, OF_A_CALLER, views.OF_A_CALLER, views.TO_AN_ADDRESS):
+    for allowance in (OF_A_NAME, OF_A_CALLER, accounts.OF_A_CALLER, accounts.TO_AN_ADDRESS):
         allowance.clear()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from humanexp.core.login import OF_A_CALLER, OF_A_NAME
 from humanexp.core.models import User
+from humanexp.core.pages.login import OF_A_CALLER, OF_A_NAME
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import charts, groups, services
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.searching import search_settings
+from humanexp.counterfactuals.search_run import search_settings
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
 from tests.counterfactuals.conftest import CLEAN, ROBUST

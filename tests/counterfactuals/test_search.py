@@ -12,7 +12,7 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import selectors, services
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.searching import records_of, search_settings
+from humanexp.counterfactuals.search_run import records_of, search_settings
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner

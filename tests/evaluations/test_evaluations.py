@@ -16,7 +16,7 @@ from analysis.classifiers import shards
 from humanexp.core.errors import Conflict, InvalidRequest, JobCancelled
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import handlers, prediction, selectors, services, specs
+from humanexp.evaluations import jobs, prediction, selectors, services, specs
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
@@ -82,7 +82,7 @@ def test_what_an_interrupted_job_finished_is_not_predicted_again(
             raise JobCancelled
 
     with pytest.raises(JobCancelled):
-        handlers.evaluate(cancelled_after_two, **job.parameters)
+        jobs.evaluate(cancelled_after_two, **job.parameters)
     parts = list(media_path(run.folder).rglob("part-*.parquet"))
     assert len(parts) == 2
     before = BrightnessClassifier.batches

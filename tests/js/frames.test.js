@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { estimateRefresh, framesFor, lowerQuartile, measureRefresh, median, refreshFaults } from "../../humanexp/static/js/trial/frames.js";
+import { estimateRefresh, framesFor, lowerQuartile, measureRefresh, median, refreshFaults } from "../../humanexp/static/js/participation/trial/frames.js";
 import { Display } from "./support.js";
 
 test("median of odd and even lists, by hand", () => {

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from django.core import signing
 
-from humanexp.console.examination.operation import refused_calls
-from humanexp.core import callers, clock
-from humanexp.core.callers import caller_of
+from humanexp.console.doctor_checks.operation import refused_calls
+from humanexp.core import caller_hash, clock
+from humanexp.core.caller_hash import caller_of
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.core.limits import Allowance
@@ -284,7 +284,7 @@ child = os.fork()
 import django
 django.setup()
 from django.test import RequestFactory
-from humanexp.core.callers import caller_of
+from humanexp.core.caller_hash import caller_of
 from humanexp.recruitment.services.openings import BEGUN
 request, campaign = RequestFactory().get("/", REMOTE_ADDR="10.0.0.1"), types.SimpleNamespace(pk=7)
 if child == 0:
@@ -319,7 +319,7 @@ def test_the_salt_of_the_day_is_stored_nowhere(rf, settings):
     code = caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1"))
     for key in (settings.SECRET_KEY, pseudonym_key()):
         assert code != pseudonym(key, "10.0.0.1", prefix="A")
-    callers.MEMORY[callers.DAY] = bytes(8)  # as when the server starts again
+    caller_hash.MEMORY[caller_hash.DAY] = bytes(8)  # as when the server starts again
     assert caller_of(rf.get("/", REMOTE_ADDR="10.0.0.1")) != code
 
 

@@ -142,7 +142,7 @@ def _server(folder: Path, wheel: Path) -> None:
         site = f"http://127.0.0.1:{port}"
         _wait_for(f"{site}/healthz", folder / "web.log")
         check("the sign-in page is served", b'name="password"' in _fetched(f"{site}/login/"))
-        for file in ("css/base.css", "icons/cat.svg", "js/trial/main.js"):
+        for file in ("css/base.css", "icons/cat.svg", "js/participation/trial/main.js"):
             own = (packages / "humanexp" / "static" / file).read_bytes()
             check(f"{file} is served", _fetched(f"{site}/static/{file}") == own)
     step("a demo without torch", humanexp, "demo", "--no-serve", "--participants", "4", "--json", "demo.json", **here)

@@ -113,7 +113,7 @@ def test_a_page_counts_people_and_payments_once(console: Client, study: Study, p
 def test_a_page_of_the_ledger_is_walked_to_and_nothing_is_counted_again(
     console: Client, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("humanexp.recruitment.views.ledger.PAGE_SIZE", 5)
+    monkeypatch.setattr("humanexp.recruitment.pages.views.ledger.PAGE_SIZE", 5)
     address = f"/studies/{study.slug}/monitor/ledger/?state=confirmed&page=2"
     with CaptureQueriesContext(connection) as asked:
         page = console.get(address).context["page"]

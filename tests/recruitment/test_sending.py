@@ -15,7 +15,7 @@ from humanexp.core import clock
 from humanexp.core.errors import CapExceeded, IllegalTransition
 from humanexp.core.models import AuditEvent
 from humanexp.recruitment import selectors, services
-from humanexp.recruitment.handlers import run_sync
+from humanexp.recruitment.jobs import run_sync
 from humanexp.recruitment.models import Assignment, Campaign, HitWrite, Pause, Payment, SenderLease
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.services import counting, sending

@@ -14,8 +14,8 @@ from humanexp.core.storage import media_path
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
 from humanexp.results import charts, selectors
-from humanexp.results.dashboard import dashboard_of, panel_of
 from humanexp.results.models import AnalysisRun
+from humanexp.results.pages.dashboard import dashboard_of, panel_of
 from humanexp.results.report import document_of
 from humanexp.results.services.reporting import report_facts
 from humanexp.screening import services as screening

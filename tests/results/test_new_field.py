@@ -12,9 +12,9 @@ from django.urls import reverse
 from analysis.findings.model import Curve, Findings
 from humanexp.core.storage import media_path
 from humanexp.results import charts, selectors
-from humanexp.results.dashboard import panel_of
 from humanexp.results.exports import export_study
 from humanexp.results.models import AnalysisRun
+from humanexp.results.pages.dashboard import panel_of
 from tests.analysis.findings.examples import STORED
 
 pytestmark = pytest.mark.django_db

@@ -116,7 +116,7 @@ def test_a_choice_that_does_not_exist_is_refused(researcher: Client, study: Stud
 
 
 def test_published_trials_offer_what_they_have(researcher: Client, study: Study, analysed: AnalysisRun) -> None:
-    from humanexp.results.forms import SelectionForm
+    from humanexp.results.pages.forms import SelectionForm
 
     assert set(SelectionForm(corruptions=["a", "b"], imported=True).fields) == {"drop_misses", "corruptions"}
     assert "corruptions" not in SelectionForm(corruptions=["a"]).fields

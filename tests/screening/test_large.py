@@ -11,8 +11,9 @@ from django.test.utils import CaptureQueriesContext
 
 from humanexp.core.models import User
 from humanexp.participation.models import Session, SessionState
-from humanexp.screening import review, selectors
+from humanexp.screening import selectors
 from humanexp.screening.models import Verdict
+from humanexp.screening.pages import review
 from humanexp.screening.services import append_verdict
 from humanexp.studies.models import Study
 from tests.plans import on_sqlite, plan_of, reads, rows_read

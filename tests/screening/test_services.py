@@ -11,8 +11,8 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.participation import services as participation
 from humanexp.screening import selectors, services
-from humanexp.screening.evidence import evidence_of
 from humanexp.screening.models import Verdict, WithdrawnGold
+from humanexp.screening.pages.evidence import evidence_of
 from humanexp.studies import services as studies
 from tests.factories import configuration, new_session
 from tests.screening.conftest import always_dog, finished

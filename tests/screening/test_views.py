@@ -8,9 +8,10 @@ from analysis.acceptance import Gold
 from humanexp.core import clock
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.screening import review, selectors, services
-from humanexp.screening.evidence import evidence_of, portrait_of
+from humanexp.screening import selectors, services
 from humanexp.screening.models import Verdict, WithdrawnGold
+from humanexp.screening.pages import review
+from humanexp.screening.pages.evidence import evidence_of, portrait_of
 from tests.factories import new_session
 from tests.screening.conftest import always_dog, finished
 

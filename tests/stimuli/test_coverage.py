@@ -18,7 +18,7 @@ from humanexp.stimuli import coverage
 from humanexp.stimuli.binning import OURS, PAPER, common_edges, edges_of, regrouped
 from humanexp.stimuli.coverage import coverage_of, function_coverage
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.selectors import browsing
+from humanexp.stimuli.selectors import stimuli
 
 pytestmark = pytest.mark.django_db
 
@@ -184,7 +184,7 @@ def test_counting_goes_through_the_index(stimulus_set: StimulusSet) -> None:
     if connection.vendor != "sqlite":
         pytest.skip("the plan is read as SQLite tells it")
     with connection.cursor() as cursor:
-        for statement in _statements(lambda: browsing.count_between(stimulus_set, "frost", [0, 0.5, 1])):
+        for statement in _statements(lambda: stimuli.count_between(stimulus_set, "frost", [0, 0.5, 1])):
             cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
             plan = " ".join(str(row[3]) for row in cursor.fetchall())
             assert "COVERING INDEX" in plan

@@ -10,7 +10,7 @@ from humanexp.jobs.models import JobState
 from humanexp.jobs.runner import run_waiting
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli import services
-from humanexp.stimuli.generation import make_stimuli
+from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.studies.models import Study, StudyFamily
 

@@ -14,7 +14,8 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
-from humanexp.stimuli import generation, services
+from humanexp.stimuli import services
+from humanexp.stimuli.building import generated_sets
 from humanexp.stimuli.models import SourceSet, StimulusSet
 from humanexp.stimuli.verification import verify_stimuli
 from tests.disks import mounted
@@ -72,7 +73,7 @@ def test_a_full_disk_stops_the_job_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings.COMPUTE = compute
-    monkeypatch.setattr(generation, "SPARE_BYTES", 0)
+    monkeypatch.setattr(generated_sets, "SPARE_BYTES", 0)
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(2_000_000))
     job = run_job(stimulus_set)
@@ -97,7 +98,7 @@ def test_the_disk_is_watched_while_stimuli_are_made(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Enough is free at the start; the job stops at the reserve, with the disk not full yet."""
-    monkeypatch.setattr(generation, "SPARE_BYTES", 2**20)
+    monkeypatch.setattr(generated_sets, "SPARE_BYTES", 2**20)
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(3 * 2**20 - 2**20 - 200_000))
     job = run_job(stimulus_set)
@@ -106,7 +107,7 @@ def test_the_disk_is_watched_while_stimuli_are_made(
     assert 0 < stimulus_set.stimuli.count() < 68
     assert shutil.disk_usage(small_disk).free > 2**19
     assert_nothing_is_half_written(stimulus_set)
-    monkeypatch.setattr(generation, "SPARE_BYTES", 0)
+    monkeypatch.setattr(generated_sets, "SPARE_BYTES", 0)
     ballast.unlink()
     assert_it_goes_on(stimulus_set)
 
@@ -114,17 +115,17 @@ def test_the_disk_is_watched_while_stimuli_are_made(
 def test_a_full_disk_at_the_manifest_leaves_none(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation, "SPARE_BYTES", 0)
+    monkeypatch.setattr(generated_sets, "SPARE_BYTES", 0)
 
     def fill(folder: Path) -> None:
         with pytest.raises(OSError, match="No space left"), (folder / "ballast").open("wb", buffering=0) as ballast:
             while True:
                 ballast.write(bytes(4096))
 
-    monkeypatch.setattr(generation, "close_folder", fill)
+    monkeypatch.setattr(generated_sets, "close_folder", fill)
     job = run_job(stimulus_set)
     monkeypatch.undo()
-    monkeypatch.setattr(generation, "SPARE_BYTES", 0)
+    monkeypatch.setattr(generated_sets, "SPARE_BYTES", 0)
     assert job.state == JobState.FAILED
     assert "manifest.parquet could not be written: the disk is full" in job.error
     assert stimulus_set.stimuli.count() == 68
@@ -150,7 +151,7 @@ def test_a_file_in_the_place_of_the_folder_is_told_before_the_work(stimulus_set:
 def test_storage_that_became_unwritable_on_the_way_is_told(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation, "SPARE_BYTES", 0)
+    monkeypatch.setattr(generated_sets, "SPARE_BYTES", 0)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     job = run_job(stimulus_set)
     assert job.state == JobState.FAILED
@@ -169,7 +170,7 @@ def test_a_folder_without_permission_is_told(stimulus_set: StimulusSet) -> None:
 def test_a_deletion_that_cannot_remove_files_says_so_and_can_be_repeated(
     stimulus_set: StimulusSet, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generation, "SPARE_BYTES", 0)
+    monkeypatch.setattr(generated_sets, "SPARE_BYTES", 0)
     assert_it_goes_on(stimulus_set)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     with pytest.raises(InvalidRequest, match="Make the folder writable"):

@@ -22,7 +22,7 @@ from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
-from humanexp.stimuli.generation import make_stimuli
+from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
 from humanexp.stimuli.verification import verify_stimuli
 

@@ -12,7 +12,7 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services
-from humanexp.stimuli.generation import make_stimuli
+from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 
 pytestmark = pytest.mark.django_db

@@ -133,7 +133,7 @@ def test_a_refused_import_says_why_and_leaves_nothing(researcher: Client, pictur
 
 
 def test_pictures_come_in_pages_and_by_category(researcher: Client, source_set: SourceSet, monkeypatch) -> None:  # noqa: ANN001
-    monkeypatch.setattr("humanexp.stimuli.views.sources.PICTURES_A_PAGE", 3)
+    monkeypatch.setattr("humanexp.stimuli.pages.views.sources.PICTURES_A_PAGE", 3)
     address = reverse("stimuli:source_set", args=["pets"])
     text = body(researcher.get(address, {"page": 2}))
     assert "Page 2 of 3" in text

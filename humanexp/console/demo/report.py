@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.findings.model import Findings
-from humanexp.console.demo import ground
+from humanexp.console.demo import workspace
 from humanexp.console.demo.steps import Demo
 from humanexp.console.scripted import Cast
 from humanexp.console.supervisor import Addresses
@@ -149,14 +149,14 @@ def print_summary(console: Console, numbers: Mapping[str, Any]) -> None:
 
 def print_addresses(console: Console, addresses: Addresses) -> None:
     password = read_or_create_key(media_path("keys/demo_password"))[:16]
-    researcher = ground.researcher()
+    researcher = workspace.researcher()
     if not researcher.check_password(password):
         researcher.set_password(password)
         researcher.save()
     entry = recruitment.live_entries(study_by_slug("try-it"))[0]
     for line in (
         f"Console      {addresses.web}/",
-        f"Login        {ground.RESEARCHER}   password: {password}",
+        f"Login        {workspace.RESEARCHER}   password: {password}",
         f"Dashboard    {addresses.web}/studies/demo/results/",
         f"Take part    {entry}",
         f"Marketplace  {addresses.marketplace}/",

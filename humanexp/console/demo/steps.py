@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.design.demand import demand_of
+from analysis.design.originals_needed import demand_of
 from analysis.extras import install
 from analysis.spec.study import StudyConfiguration
 from humanexp.console import scripted
-from humanexp.console.demo.ground import PICTURES_PER_CATEGORY, Options, researcher
+from humanexp.console.demo.workspace import PICTURES_PER_CATEGORY, Options, researcher
 from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services as evaluations

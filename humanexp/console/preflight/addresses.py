@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from humanexp.addresses import is_loopback
-from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
+from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core import clock
 from humanexp.recruitment import frames, rehearsal
 from humanexp.recruitment.models import Campaign

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
+from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core.errors import ApplicationError
 from humanexp.core.storage import media_path
 from humanexp.participation.pictures import mask_png

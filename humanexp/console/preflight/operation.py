@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from humanexp.console import scripted
-from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
+from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core.errors import KeysRefused, RecruiterError
 from humanexp.jobs.selectors import silence
 from humanexp.participation.models import Preview

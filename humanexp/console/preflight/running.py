@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from humanexp.console.models import Preflight, Tone
 from humanexp.console.preflight import addresses, materials, operation, terms  # noqa: F401  (register, in this order)
+from humanexp.console.preflight.check import CHECKS, Check, Launch, Line, as_stored, bad
 from humanexp.console.preflight.gate import fingerprint_of
-from humanexp.console.preflight.line import CHECKS, Check, Launch, Line, as_stored, bad
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, StudyRefused

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.acceptance import qualification_rule
-from humanexp.console.preflight.line import Launch, Line, bad, check, good, warn
+from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.recruitment import money, selectors
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.models import Environment

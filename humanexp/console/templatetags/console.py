@@ -13,8 +13,9 @@ from django import template
 from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
-from humanexp.core import clock, navigation
+from humanexp.core import clock
 from humanexp.core.errors import JobError
+from humanexp.core.pages import navigation
 from humanexp.jobs.registry import registered
 from humanexp.jobs.selectors import Silence, silence
 from humanexp.recruitment import selectors as recruitment

@@ -24,7 +24,7 @@ MANIFEST = "manifest.json"
 
 def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
     """Freeze the kept pictures of a finished search with a manifest that holds the digest of every file."""
-    from humanexp.counterfactuals.searching import records_of
+    from humanexp.counterfactuals.search_run import records_of
 
     ownership.check(by, Right.CHANGE, run)
     if run.completed_at is None:

@@ -10,8 +10,8 @@ from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
-from humanexp.core.names import check_new_name
 from humanexp.core.ownership import Right
+from humanexp.core.slugs import check_new_name
 from humanexp.counterfactuals.models import CROWD, Counterfactual, SearchRun
 from humanexp.counterfactuals.specs import check_specifications
 from humanexp.jobs import services as jobs

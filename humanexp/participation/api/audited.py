@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from humanexp.core.callers import caller_of
+from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import TokenRefused, TooManyCalls
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.services import auditing

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, NotFound
-from humanexp.core.pages import render_part
+from humanexp.core.pages.rendering import render_part
+from humanexp.core.selectors import user_of
 from humanexp.participation import services, tallies
 from humanexp.participation.pages.live import live_page
 from humanexp.participation.selectors.withdrawals import undoable

@@ -12,7 +12,7 @@ from analysis.tables import TIMING_COLUMNS
 from analysis.timing import TIMING_RULE, timing_ok
 from humanexp.core import clock
 from humanexp.core.errors import InvalidRequest, LeaseLost, OutOfOrder, PictureDamaged, SessionClosed, TooFast
-from humanexp.core.writing import write_turn
+from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.jobs import services as jobs
 from humanexp.participation import minimum_duration, selectors
 from humanexp.participation.credentials import SessionClaim

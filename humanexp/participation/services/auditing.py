@@ -7,7 +7,7 @@ from django.db.models import Q
 from humanexp.core import clock
 from humanexp.core.errors import TokenRefused, TooFast, TooManyCalls
 from humanexp.core.limits import Allowance
-from humanexp.core.writing import write_turn
+from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import RefusalReason, RefusedCall, Session
 from humanexp.participation.session_cache import course_of

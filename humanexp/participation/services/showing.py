@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import PictureDamaged
-from humanexp.core.writing import write_turn
+from humanexp.core.sqlite_write_lock import write_turn
 from humanexp.participation.credentials import SessionClaim
 from humanexp.participation.models import DamagedPicture, Session
 from humanexp.participation.pictures import Picture, checked, stimulus_png

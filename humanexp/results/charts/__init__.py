@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from humanexp.results.charts.chart import Chart, Choice
 from humanexp.results.charts.curves import figure_of, name_of, sheet_names, sheet_of
-from humanexp.results.charts.names import (
+from humanexp.results.charts.observer_styles import (
     PEOPLE,
     FigureName,
     conditions_of,

@@ -9,7 +9,7 @@ from analysis.figures import Column, Table
 from analysis.figures.table import Cell, estimate
 from analysis.findings.model import Agreement, Findings
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import population_label, readable
+from humanexp.results.charts.observer_styles import population_label, readable
 
 KEY = "agreement"
 #: Pairs of observers beyond the first so many are left to the JSON.

@@ -8,9 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Names, Table, matrix_figure
 from analysis.findings.model import HUMANS, Confusion, Findings
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import population_keys, population_label, readable
+from humanexp.results.charts.observer_styles import population_keys, population_label, readable
 
 
 def _key(keys: Mapping[str, str], entry: Confusion) -> str:
@@ -71,8 +71,8 @@ def _build(findings: Findings, key: str) -> Chart:
                 ("Numbers of answers.",),
             ),
         ),
-        definition=words.CONFUSION,
-        caveats=words.CONFUSION_CAVEATS,
+        definition=chart_notes.CONFUSION,
+        caveats=chart_notes.CONFUSION_CAVEATS,
     )
 
 

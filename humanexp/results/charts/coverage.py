@@ -6,10 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Names, Table, matrix_figure
 from analysis.findings.model import Curve, Findings
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.curves import N_BINS
-from humanexp.results.charts.names import readable
+from humanexp.results.charts.observer_styles import readable
 
 KEY = "coverage"
 #: Below so many answers a bin is thin.
@@ -75,8 +75,8 @@ def _build(findings: Findings, key: str) -> Chart:
                 (f"{N_BINS} bins; the number above a column is its lower edge.",),
             ),
         ),
-        definition=words.COVERAGE,
-        caveats=words.COVERAGE_CAVEATS,
+        definition=chart_notes.COVERAGE,
+        caveats=chart_notes.COVERAGE_CAVEATS,
     )
 
 

@@ -19,9 +19,9 @@ from analysis.figures import (
 from analysis.figures.table import Cell, Estimate, estimate
 from analysis.findings.model import HUMANS, Curve, Findings
 from humanexp.core.errors import existing
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import (
+from humanexp.results.charts.observer_styles import (
     FigureName,
     axis_label,
     conditions_of,
@@ -91,15 +91,15 @@ def _build(findings: Findings, key: str) -> Chart:
             grid_table(name, curves),
         ),
         definition=(
-            *words.CURVES[:1],
+            *chart_notes.CURVES[:1],
             *([MEAN_OVER[findings.settings.estimand]] if findings.settings else []),
-            *words.CURVES[1:],
-            *([words.CONSISTENCY] if is_consistency else []),
+            *chart_notes.CURVES[1:],
+            *([chart_notes.CONSISTENCY] if is_consistency else []),
         ),
         caveats=(
             *_missing(curves),
-            *(words.CURVE_CAVEATS[:1] if over_conditions else words.CURVE_CAVEATS),
-            *([words.CONSISTENCY_CAVEAT] if is_consistency else []),
+            *(chart_notes.CURVE_CAVEATS[:1] if over_conditions else chart_notes.CURVE_CAVEATS),
+            *([chart_notes.CONSISTENCY_CAVEAT] if is_consistency else []),
         ),
         found=tuple(
             f"{population_label(curve.population)}: {curve.rise.statement}"

@@ -7,9 +7,9 @@ from django.utils.translation import gettext_lazy as _
 from analysis.claims.difficulty import note
 from analysis.figures import Column, PlottedDifficulty, Table, difficulty_figure
 from analysis.findings.model import HUMANS, Findings
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import observers_of
+from humanexp.results.charts.observer_styles import observers_of
 
 KEY = "difficulty"
 
@@ -72,8 +72,8 @@ def _build(findings: Findings, key: str) -> Chart:
                 (f"{100 * findings.level:g} % intervals, each for itself.",),
             ),
         ),
-        definition=words.DIFFICULTY,
-        caveats=words.DIFFICULTY_CAVEATS,
+        definition=chart_notes.DIFFICULTY,
+        caveats=chart_notes.DIFFICULTY_CAVEATS,
     )
 
 

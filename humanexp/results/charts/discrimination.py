@@ -7,9 +7,9 @@ from django.utils.translation import gettext_lazy as _
 from analysis.claims.telling_apart import FORMS, OBSERVERS, rule_sentence
 from analysis.figures import Column, Table
 from analysis.findings.model import Findings
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import readable
+from humanexp.results.charts.observer_styles import readable
 
 KEY = "discrimination"
 
@@ -59,8 +59,8 @@ def _build(findings: Findings, key: str) -> Chart:
                 _notes(findings),
             ),
         ),
-        definition=words.DISCRIMINATION,
-        caveats=words.DISCRIMINATION_CAVEATS,
+        definition=chart_notes.DISCRIMINATION,
+        caveats=chart_notes.DISCRIMINATION_CAVEATS,
     )
 
 

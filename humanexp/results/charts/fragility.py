@@ -9,9 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from analysis.figures import Column, Table
 from analysis.figures.table import Cell
 from analysis.findings.model import Findings, ModelVerdict
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import readable
+from humanexp.results.charts.observer_styles import readable
 
 KEY = "fragility"
 ALL = "all corruptions"
@@ -62,8 +62,8 @@ def _build(findings: Findings, key: str) -> Chart:
                 tuple(f"{'; '.join(where).capitalize()}: {statement}." for statement, where in told.items()),
             ),
         ),
-        definition=words.FRAGILITY,
-        caveats=words.FRAGILITY_CAVEATS,
+        definition=chart_notes.FRAGILITY,
+        caveats=chart_notes.FRAGILITY_CAVEATS,
     )
 
 

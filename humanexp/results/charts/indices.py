@@ -13,9 +13,9 @@ from analysis.figures import Column, IndexRow, Table, index_figure
 from analysis.figures.table import Estimate, estimate
 from analysis.findings.model import Comparison, Findings, Leader, ModelVerdict, Twin
 from analysis.reporting.wording import quoted
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import observers_of, readable
+from humanexp.results.charts.observer_styles import observers_of, readable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,8 +237,8 @@ def _build(findings: Findings, key: str) -> Chart:
         title=title,
         figure=index_figure(rows, title=title) if rows else None,
         tables=(comparisons_table(findings, measure, corruption),),
-        definition=words.INDICES,
-        caveats=(*words.INDEX_CAVEATS, *([words.CONSISTENCY_CAVEAT] if measure == "consistency" else [])),
+        definition=chart_notes.INDICES,
+        caveats=(*chart_notes.INDEX_CAVEATS, *([chart_notes.CONSISTENCY_CAVEAT] if measure == "consistency" else [])),
     )
 
 
@@ -254,8 +254,8 @@ def _build_leaderboard(findings: Findings, key: str) -> Chart:
         title=_("Leaderboard"),
         figure=None,
         tables=(leaderboard_table(findings, measure), extremes_table(findings, measure)),
-        definition=words.LEADERBOARD,
-        caveats=words.LEADERBOARD_CAVEATS,
+        definition=chart_notes.LEADERBOARD,
+        caveats=chart_notes.LEADERBOARD_CAVEATS,
     )
 
 

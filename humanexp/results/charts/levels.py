@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Table
 from analysis.findings.model import Findings
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
 
 KEY = "levels"
@@ -50,7 +50,7 @@ def _build(findings: Findings, key: str) -> Chart:
                 (f"Means over {functions}." if functions else "",),
             ),
         ),
-        definition=words.LEVELS,
+        definition=chart_notes.LEVELS,
     )
 
 

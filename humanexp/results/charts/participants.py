@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Figure, Line, Observer, Table
 from analysis.findings.model import Findings, Participant
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.curves import figure_of, name_of
-from humanexp.results.charts.names import figure_names, readable
+from humanexp.results.charts.observer_styles import figure_names, readable
 
 EACH = Observer("single participants", "participant")
 
@@ -43,8 +43,8 @@ def _build(findings: Findings, key: str) -> Chart:
                 tuple((one.participant, one.n, one.accuracy, one.median_rt_ms, one.area) for one in entries),
             ),
         ),
-        definition=words.PARTICIPANTS,
-        caveats=words.PARTICIPANT_CAVEATS,
+        definition=chart_notes.PARTICIPANTS,
+        caveats=chart_notes.PARTICIPANT_CAVEATS,
     )
 
 

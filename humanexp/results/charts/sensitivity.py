@@ -11,9 +11,9 @@ from analysis.figures import Column, Table
 from analysis.figures.table import Cell
 from analysis.findings.model import Choice as Chosen
 from analysis.findings.model import Findings
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import readable
+from humanexp.results.charts.observer_styles import readable
 from humanexp.results.headline import quoted
 
 KEY = "sensitivity"
@@ -44,8 +44,8 @@ def _build(findings: Findings, key: str) -> Chart:
             ),
             *_headlines(findings),
         ),
-        definition=words.SENSITIVITY,
-        caveats=words.SENSITIVITY_CAVEATS,
+        definition=chart_notes.SENSITIVITY,
+        caveats=chart_notes.SENSITIVITY_CAVEATS,
     )
 
 

@@ -9,7 +9,7 @@ from analysis.figures import Column, Table
 from analysis.figures.table import estimate
 from analysis.findings.model import Findings
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import population_label
+from humanexp.results.charts.observer_styles import population_label
 
 KEY = "shape-bias"
 

@@ -6,9 +6,9 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Pair, Table, similarity_figure
 from analysis.findings.model import HUMANS, Findings, Similarity
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import population_keys, population_label, readable
+from humanexp.results.charts.observer_styles import population_keys, population_label, readable
 
 
 def entries_of(findings: Findings, measure: str, population: str) -> list[Similarity]:
@@ -106,8 +106,8 @@ def _build(findings: Findings, key: str) -> Chart:
         title=_("Are these corruptions alike?"),
         figure=similarity_figure([readable(name) for name in names], pairs, title=title),
         tables=(pairs_table(entries, title),),
-        definition=words.SIMILARITY,
-        caveats=words.SIMILARITY_CAVEATS,
+        definition=chart_notes.SIMILARITY,
+        caveats=chart_notes.SIMILARITY_CAVEATS,
     )
 
 

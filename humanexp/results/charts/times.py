@@ -6,9 +6,9 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Observer, Table, TimeBin, times_figure
 from analysis.findings.model import HUMANS, Findings, ResponseTimes
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
-from humanexp.results.charts.names import PEOPLE, axis_label, readable
+from humanexp.results.charts.observer_styles import PEOPLE, axis_label, readable
 
 
 def _entries(findings: Findings) -> list[ResponseTimes]:
@@ -46,8 +46,8 @@ def _build(findings: Findings, key: str) -> Chart:
                 tuple((one.v, one.n, one.median_ms, one.lower_ms, one.upper_ms) for one in bins),
             ),
         ),
-        definition=words.TIMES,
-        caveats=words.TIMES_CAVEATS,
+        definition=chart_notes.TIMES,
+        caveats=chart_notes.TIMES_CAVEATS,
     )
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.figures import Column, Table
 from analysis.findings.model import Findings
 from humanexp.core.errors import existing
-from humanexp.results.charts import words
+from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
 
 KEY = "validation"
@@ -73,7 +73,7 @@ def _build(findings: Findings, key: str) -> Chart:
                 ),
             ),
         ),
-        definition=words.VALIDATION,
+        definition=chart_notes.VALIDATION,
     )
 
 

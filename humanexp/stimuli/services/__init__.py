@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from humanexp.stimuli.services.collecting import ImportReport
 from humanexp.stimuli.services.generation import (
     DELETION_KIND,
     JOB_KIND,
@@ -23,6 +22,7 @@ from humanexp.stimuli.services.imagenet_c import (
     import_imagenet_c,
     resume_import,
 )
+from humanexp.stimuli.services.import_report import ImportReport
 from humanexp.stimuli.services.importing import import_images
 from humanexp.stimuli.services.sources import (
     Rating,

@@ -14,8 +14,8 @@ from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.core.names import check_new_name
 from humanexp.core.ownership import Right
+from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs

@@ -13,11 +13,11 @@ from django.db import transaction
 from analysis.errors import PictureRefused
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
-from humanexp.core.names import check_new_name
+from humanexp.core.slugs import check_new_name
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.stimuli.imagenet_c_files import (
+from humanexp.stimuli.building.imagenet_c_layout import (
     LevelFolder,
     MatchedPictures,
     Originals,

@@ -16,11 +16,11 @@ from django.db import IntegrityError, transaction
 from humanexp.core import ownership
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
-from humanexp.core.names import check_new_name
+from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.models import SourceImage, SourceSet
-from humanexp.stimuli.services.collecting import Collection, ImportReport, Incoming
+from humanexp.stimuli.services.import_report import Collection, ImportReport, Incoming
 from humanexp.stimuli.sources import ArchiveSource, FolderSource, FoundFiles, LabelledFile, PictureSource, find_files
 from humanexp.stimuli.sources.archive import is_archive
 from humanexp.stimuli.sources.layouts import find_files_of_table

@@ -17,7 +17,7 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.services.collecting import ImportReport
+from humanexp.stimuli.services.import_report import ImportReport
 from humanexp.stimuli.services.importing import check_new_set_name, import_images
 from humanexp.stimuli.sources import ArchiveSource, PictureSource, StorageSource, find_files
 

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 from analysis.errors import AnalysisError
 from analysis.spec.study import StudyConfiguration
 from analysis.spec.toml import in_file
-from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.models import User
+from humanexp.core.selectors import user_of
 from humanexp.studies import selectors, services
 from humanexp.studies.drafting.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
 from humanexp.studies.drafting.fields import stated, to_fields

@@ -6,9 +6,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from analysis.errors import AnalysisError
-from humanexp.core.accounts.selectors import user_of
 from humanexp.core.errors import ApplicationError
-from humanexp.jobs.pace import partial_context
+from humanexp.core.selectors import user_of
+from humanexp.jobs.throughput import partial_context
 from humanexp.studies import plans, selectors, services
 from humanexp.studies.drafting.session_strip import strip_of
 from humanexp.studies.pages.design import design_page

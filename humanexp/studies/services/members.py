@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from humanexp.core.accounts.selectors import account_called
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
+from humanexp.core.selectors import account_called
 from humanexp.studies.models import Study, StudyMembership
 from humanexp.studies.permissions import check
 from humanexp.studies.roles import Action, Role

@@ -1,4 +1,4 @@
-"""What can be asked of a participant: a module for each task here, and one in humanexp/static/js/trial/tasks."""
+"""What can be asked of a participant: a module for each task here, and one in `static/js/participation/trial/tasks`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 from analysis.categories import CATEGORIES
 from analysis.classifiers import load_classifier
 from analysis.counterfactuals import load_generator, load_oracle, search
-from analysis.counterfactuals.studies import budget_study, score_of
+from analysis.counterfactuals.search_summaries import budget_study, score_of
 from analysis.examples import folder_of
 from analysis.examples.pictures import DEMO_SEEDS, draw
 

@@ -5,10 +5,10 @@ import pytest
 
 from analysis.corruptions import CORRUPTIONS, corrupt, find_corruption
 from analysis.counterfactuals.corrupting import CorruptionGenerator
+from analysis.counterfactuals.model_under_test import Look, Target, category_numbers
 from analysis.counterfactuals.pixels import PixelGenerator
 from analysis.counterfactuals.port import Generator, select
 from analysis.counterfactuals.specifications import load_generator
-from analysis.counterfactuals.target import Look, Target, category_numbers
 from analysis.errors import SearchRefused, UnknownName
 
 

@@ -11,7 +11,7 @@ from analysis.counterfactuals import Control, search
 from analysis.counterfactuals.corrupting import CorruptionGenerator
 from analysis.counterfactuals.oracles import ClassifierOracle
 from analysis.counterfactuals.pixels import PixelGenerator
-from analysis.counterfactuals.studies import budget_study, score_of
+from analysis.counterfactuals.search_summaries import budget_study, score_of
 from analysis.errors import ClassifierUnavailable, PictureRefused, SearchRefused
 
 PIXEL = PixelGenerator()

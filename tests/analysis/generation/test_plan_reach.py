@@ -10,7 +10,7 @@ import pytest
 from analysis.corruptions import CORRUPTIONS, corrupt
 from analysis.generation import Original, PilotShard, fit_pilot_shard, pilot_originals, plan_stimuli, prepare_reference
 from analysis.generation.plan import field_seed, order_originals
-from analysis.generation.reach import SurveyShard, cut_survey, survey_shard, survey_sizes, with_survey
+from analysis.generation.reach_survey import SurveyShard, cut_survey, survey_shard, survey_sizes, with_survey
 from analysis.visual_change import PilotMap
 from tests.analysis.generation.originals import write_originals
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.generation.sharing import share_out
+from analysis.generation.target_assignment import share_out
 
 
 def draws_are_counted_down(takers: np.ndarray, draws: np.ndarray) -> bool:

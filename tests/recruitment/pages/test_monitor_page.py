@@ -14,9 +14,10 @@ from humanexp.core.models import User
 from humanexp.jobs.models import Job
 from humanexp.participation.answer_coverage import BinCount, bars
 from humanexp.participation.models import Session
-from humanexp.recruitment import monitor_page, selectors, services
+from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Payment, SenderLease
-from humanexp.recruitment.monitor_page import columns
+from humanexp.recruitment.pages import monitor
+from humanexp.recruitment.pages.monitor import columns
 from humanexp.recruitment.selectors import OpenedBin
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
@@ -261,13 +262,13 @@ def test_bars_add_corruptions_up_and_the_thinnest_comes_first() -> None:
     bins = [found("blur", 0.0, 10, 10), found("noise", 0.0, 10, 1), found("noise", 0.5, 40, 20)]
     first, second = bars(bins)
     assert (first.planned, first.answered, second.planned_height, second.answered_height) == (20, 11, 100.0, 50.0)
-    assert [(one.corruption, one.low) for one in monitor_page.thinnest(bins)] == [("noise", 0.0), ("noise", 0.5)]
+    assert [(one.corruption, one.low) for one in monitor.thinnest(bins)] == [("noise", 0.0), ("noise", 0.5)]
 
 
 def test_of_many_rejections_those_are_shown_that_can_be_taken_back_soonest(
     launched: Campaign, finished: Callable[..., Assignment], console: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("humanexp.recruitment.monitor_page.SHOWN", 2)
+    monkeypatch.setattr("humanexp.recruitment.pages.monitor.SHOWN", 2)
     days = {"AFINAL": 40, "ALAST": 29, "AFIRST": 2, "ANEXT": 20}
     for worker, ago in days.items():
         row = finished(worker)

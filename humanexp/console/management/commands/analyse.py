@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from humanexp.console.summary import print_summary
+from humanexp.console.terminal_report import print_summary
 from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.recruitment import selectors as recruitment
 from humanexp.results import selectors, services

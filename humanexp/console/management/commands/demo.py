@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from humanexp.console import supervisor
 from humanexp.console.arguments import whole_number
-from humanexp.console.demo import ground, report
+from humanexp.console.demo import report, workspace
 from humanexp.console.demo.steps import STEPS, Demo
 from humanexp.console.supervisor import Addresses
 from humanexp.core.commands import RefusableCommand
@@ -43,37 +43,37 @@ class Command(RefusableCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         self.console = Console(file=sys.stderr if options["json"] == Path("-") else sys.stdout)
         images = str(Path(options["images"]).resolve()) if options["images"] else ""
-        chosen = ground.Options(participants=options["participants"], seed=options["seed"], images=images)
+        chosen = workspace.Options(participants=options["participants"], seed=options["seed"], images=images)
         signal.signal(signal.SIGTERM, _interrupt)
         try:
             self._run(chosen, options)
         except ParticipationFailed as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
-            if not ground.is_finished():
+            if not workspace.is_finished():
                 raise CommandError("Stopped before the demo was complete; the next one begins anew.") from None
             self.console.print("\nStopped.")
 
-    def _run(self, chosen: ground.Options, options: dict[str, Any]) -> None:
+    def _run(self, chosen: workspace.Options, options: dict[str, Any]) -> None:
         # What cannot be done is said before anything is removed or made.
         addresses = Addresses.free() if options["no_serve"] else Addresses.fixed()
-        ground.check(chosen)
+        workspace.check(chosen)
         _check_writable(options["json"])
         call_command("migrate", verbosity=0)
-        is_there = not options["fresh"] and ground.finished_with(chosen)
+        is_there = not options["fresh"] and workspace.finished_with(chosen)
         if is_there and options["no_serve"]:
             self.console.print("The demo of these options is there already; --fresh makes it anew.")
             self._tell(options)
             return
         with contextlib.ExitStack() as stack:
-            stack.enter_context(ground.owned())
+            stack.enter_context(workspace.owned())
             if not is_there:
-                ground.clear()
+                workspace.clear()
             watch = self._start(stack, addresses)
             if not is_there:
                 started_at = time.monotonic()
                 self._make(Demo(options=chosen, watch=watch))
-                ground.record_finished(chosen)
+                workspace.record_finished(chosen)
                 self.console.print(f"Made in {time.monotonic() - started_at:.0f} s.\n")
             self._tell(options)
             if not options["no_serve"]:

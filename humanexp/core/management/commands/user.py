@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
-from humanexp.core import fingerprints
-from humanexp.core.accounts import selectors, services
+from humanexp.core import fingerprints, selectors, services
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.models import User
 

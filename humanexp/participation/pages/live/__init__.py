@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.core.paginator import Page
 
-from humanexp.core import navigation
+from humanexp.core.pages import navigation
 from humanexp.participation.pages.live.activity import Standing, Step, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.figures import Figures, kept_figures
 from humanexp.participation.pages.live.rows import Row, page_of

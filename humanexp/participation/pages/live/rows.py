@@ -13,7 +13,7 @@ from django.core.paginator import Page
 from django.db.models import QuerySet
 
 from humanexp.core.epochs import Epoch
-from humanexp.core.paging import KeyedPaginator
+from humanexp.core.pages.paging import KeyedPaginator
 from humanexp.participation.models import Session
 from humanexp.participation.pages.live.activity import Standing, seen_at, standing_case
 from humanexp.participation.selectors import answers_of

@@ -10,7 +10,7 @@ from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Framing, Sampling, StimulusSet
-from humanexp.stimuli.selectors import comparison
+from humanexp.stimuli.selectors import set_pairs
 
 
 class Command(OwnedCommand):
@@ -86,7 +86,7 @@ class Command(OwnedCommand):
         from analysis.visual_change.comparison import level_spreads
 
         n_clean = stimulus_set.stimuli.filter(corruption="none").count()
-        counted = comparison.counted_changes(stimulus_set)
+        counted = set_pairs.counted_changes(stimulus_set)
         n_corrupted = sum(sum(bins.values()) for levels in counted.values() for bins in levels.values())
         self.stdout.write(f"{stimulus_set}: {n_corrupted} pictures and {n_clean} clean ones")
         for name, by_level in counted.items():

@@ -1,0 +1,103 @@
+"""Does the running site do its work: runner, address, recruiters, refused calls?"""
+
+from __future__ import annotations
+
+from smtplib import SMTPException
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import get_connection
+
+from humanexp.addresses import is_loopback
+from humanexp.console.doctor_checks.finding import Finding, question
+from humanexp.jobs import selectors as jobs
+from humanexp.participation import selectors as participation
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.states import CampaignState
+
+
+@question("Job runner")
+def job_runner() -> Finding:
+    silence = jobs.silence()
+    waiting = jobs.unfinished().exclude(subject="periodic").count()
+    told = f"{waiting} jobs unfinished; compute: {settings.COMPUTE}"
+    if silence is not None:
+        since = f"silent since {silence.since:%Y-%m-%d %H:%M} UTC" if silence.since else "none has been heard of"
+        stands = "no one is paid, no recruiter is polled" if silence.nobody_is_paid else "nothing long is computed"
+        return Finding(
+            subject="Job runner",
+            state="fault",
+            detail=f"{since}: {stands}; {told}",
+            remedy="python manage.py run_jobs",
+        )
+    return Finding(subject="Job runner", state="ok", detail=f"runs; {told}")
+
+
+@question("Address")
+def address() -> Finding:
+    public = urlsplit(settings.PUBLIC_URL)
+    if public.scheme == "https" or is_loopback(public.hostname or ""):
+        return Finding(subject="Address", state="ok", detail=settings.PUBLIC_URL)
+    return Finding(
+        subject="Address",
+        state="fault",
+        detail=f"{settings.PUBLIC_URL} is open to others without TLS: passwords and answers can be read on their way",
+        remedy="put a TLS proxy in front and set PUBLIC_URL=https://...",
+    )
+
+
+@question("Mail")
+def mail() -> Finding:
+    if not settings.EMAIL_HOST:
+        return Finding(
+            subject="Mail",
+            state="ok",
+            detail="not set up: forgotten passwords are for administrators",
+        )
+    try:
+        connection = get_connection()
+        connection.open()
+        connection.close()
+    except (SMTPException, OSError) as error:
+        return Finding(
+            subject="Mail",
+            state="fault",
+            detail=f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT} takes none: {error}",
+            remedy="check EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS and the account",
+        )
+    return Finding(subject="Mail", state="ok", detail=f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}")
+
+
+@question("Marketplace")
+def marketplace() -> Finding:
+    import requests
+
+    try:
+        reply = requests.get(f"{settings.MARKETPLACE_URL}/healthz", timeout=2)
+    except requests.RequestException:
+        return Finding(
+            subject="Marketplace",
+            state="note",
+            detail=f"no answer at {settings.MARKETPLACE_URL}",
+            remedy="python manage.py marketplace",
+        )
+    return Finding(subject="Marketplace", state="ok" if reply.ok else "note", detail=settings.MARKETPLACE_URL)
+
+
+@question("Real money")
+def money() -> Finding:
+    """Can real money move? Only through a recruiter that pays, for a study that was published there."""
+    paying = Campaign.objects.filter(environment=Environment.PRODUCTION).exclude(state=CampaignState.STOPPED)
+    studies = sorted(set(paying.values_list("study__slug", flat=True)))
+    if studies:
+        return Finding(subject="Real money", state="note", detail=f"can move, on MTurk: {', '.join(studies)} recruits")
+    return Finding(subject="Real money", state="ok", detail="cannot move: no study recruits on MTurk production")
+
+
+@question("Refused calls")
+def refused_calls() -> Finding:
+    """Forged and repeated tokens that belong to no study; those of a study stand on its monitor."""
+    kinds = participation.refused_calls(None)
+    told = ", ".join(f"{kind.count} {kind.reason.label}" for kind in kinds)
+    latest = f", the latest {max(kind.latest for kind in kinds):%Y-%m-%d %H:%M} UTC" if kinds else ""
+    return Finding(subject="Refused calls", state="note" if kinds else "ok", detail=(told or "none kept") + latest)

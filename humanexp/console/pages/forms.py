@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.models import User
+from humanexp.core.slugs import NameField
+from humanexp.evaluations import specs
+from humanexp.stimuli.models import StimulusSet
+from humanexp.studies.models import Study
+from humanexp.studies.permissions import studies_with
+from humanexp.studies.roles import Action, Role
+from humanexp.studies.selectors import has_stimuli, stimulus_sets
+
+
+class PreviewForm(forms.Form):
+    """How a researcher wants to take a study."""
+
+    pace = forms.ChoiceField(
+        choices=[("true", _("As participants do, with the true timing")), ("hurried", _("Speed through it"))],
+        initial="true",
+        widget=forms.RadioSelect,
+    )
+    session = forms.IntegerField(min_value=1, initial=1)
+
+    def __init__(self, *args: Any, sessions: int, **arguments: Any) -> None:
+        super().__init__(*args, **arguments)
+        field = self.fields["session"]
+        if isinstance(field, forms.IntegerField):
+            field.max_value = sessions
+            field.widget.attrs["max"] = sessions
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """As the service takes them."""
+        return {"slot": self.cleaned_data["session"] - 1, "is_hurried": self.cleaned_data["pace"] == "hurried"}
+
+
+class InviteForm(forms.Form):
+    """Somebody with an account, and what they may do."""
+
+    username = forms.CharField(
+        label=_("Name of the account"),
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none"}),
+    )
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, widget=forms.RadioSelect)
+
+
+class RetrainingForm(forms.Form):
+    """What is trained, on what, tested on what, compared with whom."""
+
+    spec = forms.CharField(
+        label=_("Network"),
+        max_length=300,
+        widget=forms.TextInput(attrs={"class": "code", "spellcheck": "false", "list": "known-networks"}),
+        help_text=_("A torch network: published, such as timm:resnet50.a1_in1k, or a file offered while you type."),
+    )
+    name = NameField(
+        label=_("Name of the new network"),
+        max_length=60,
+        help_text=_("It is stored as NAME.pt2 and offered here from then on."),
+    )
+    stimulus_set = forms.ModelChoiceField(
+        StimulusSet.objects.exclude(completed_at=None), label=_("Trained on"), empty_label=None
+    )
+    evaluation_set = forms.ModelChoiceField(
+        StimulusSet.objects.exclude(completed_at=None),
+        label=_("Tested on"),
+        required=False,
+        empty_label=_("other originals of the same set"),
+        help_text=_("No original of the test may be one of training, by its content."),
+    )
+    corruptions = forms.MultipleChoiceField(
+        label=_("Corruptions trained on"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None chosen: all of the set. The test has all of them in any case."),
+    )
+    study = forms.ModelChoiceField(
+        Study.objects.none(),
+        label=_("Compared with the people of"),
+        required=False,
+        empty_label=_("nobody: areas without HMRI and MRSI"),
+    )
+    epochs = forms.IntegerField(label=_("Epochs"), min_value=1, max_value=200, initial=5)
+    learning_rate = forms.FloatField(label=_("Learning rate"), min_value=1e-8, max_value=10, initial=0.001)
+    momentum = forms.FloatField(label=_("Momentum"), min_value=0, max_value=0.999, initial=0.9)
+    batch = forms.IntegerField(label=_("Pictures a batch"), min_value=1, max_value=1024, initial=32)
+    share = forms.FloatField(
+        label=_("Share of originals trained on"),
+        min_value=0.05,
+        max_value=0.95,
+        initial=0.5,
+        help_text=_("Where training and test divide one set."),
+    )
+    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=2**31 - 1, initial=0)
+    device = forms.ChoiceField(label=_("Computes on"), choices=[("cpu", _("processor")), ("cuda", _("CUDA device"))])
+    power_w = forms.FloatField(
+        label=_("Power of the device, W"),
+        min_value=1,
+        max_value=100_000,
+        required=False,
+        help_text=_("Empty: what is usual for it."),
+    )
+    overhead = forms.FloatField(label=_("Overhead of the site"), min_value=1, max_value=10, initial=1)
+    kg_co2_per_kwh = forms.FloatField(label=_("kg CO2 a kWh"), min_value=0, max_value=5)
+    allow_download = forms.BooleanField(
+        label=_("Fetch published weights from the network if they are not on this machine"), required=False
+    )
+
+    _recipe = ("epochs", "learning_rate", "momentum", "batch", "seed")
+    _power = ("power_w", "overhead", "kg_co2_per_kwh")
+
+    def __init__(self, given: Any = None, *, user: User, spec: str = "") -> None:
+        from analysis.retraining.energy import KG_CO2_PER_KWH
+
+        super().__init__(given, initial={"spec": spec, "kg_co2_per_kwh": KG_CO2_PER_KWH})
+        self.has_sets = has_stimuli()
+        for field in self.fields.values():
+            if isinstance(field, forms.FloatField) and not isinstance(field, forms.IntegerField):
+                field.widget.attrs["step"] = "any"
+        corruptions, study = self.fields["corruptions"], self.fields["study"]
+        if isinstance(corruptions, forms.MultipleChoiceField):
+            there = sorted({name for one in stimulus_sets() for name in one.corruptions})
+            corruptions.choices = [(name, name.replace("_", " ")) for name in there]
+        if isinstance(study, forms.ModelChoiceField):
+            study.queryset = studies_with(user, Action.ANALYSE).exclude(stimulus_set=None)
+
+    def known(self) -> list[str]:
+        """Networks that are offered while typing."""
+        return [spec for spec in specs.shelf_specs() if spec.startswith("export:")]
+
+    def recipe_fields(self) -> Iterator[BoundField]:
+        return (self[name] for name in (*self._recipe, "device"))
+
+    def energy_fields(self) -> Iterator[BoundField]:
+        return (self[name] for name in self._power)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """As `console.retraining.retrain_onto_shelf` takes it, from a valid form."""
+        from analysis.retraining import Recipe
+        from analysis.retraining.energy import usual_power_w
+
+        given = dict(self.cleaned_data)
+        recipe = Recipe(**{name: given.pop(name) for name in self._recipe})
+        power = {name: given.pop(name) for name in self._power}
+        power["power_w"] = power["power_w"] or usual_power_w(given["device"])
+        return {**given, "recipe": recipe, "power": power}

@@ -1,0 +1,225 @@
+"""What is going on in studies, and what waits for their researchers, gathered from every app's selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from django.contrib.auth.models import AnonymousUser
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from humanexp.console.preflight.gate import newest_of
+from humanexp.core.models import User
+from humanexp.core.pages import navigation
+from humanexp.evaluations import selectors as evaluations
+from humanexp.jobs import selectors as jobs
+from humanexp.jobs.models import Job, JobState
+from humanexp.participation import selectors as participation
+from humanexp.participation.answer_coverage import Bar, bars, kept_bins
+from humanexp.recruitment import selectors as recruitment
+from humanexp.recruitment.selectors import Figures, Wage
+from humanexp.results import selectors as results
+from humanexp.results.headline import Headline, headline_of
+from humanexp.results.models import AnalysisRun, TrialImport
+from humanexp.screening import selectors as screening
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Origin, Study, StudyState
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something to do next: a sentence, and where to do it."""
+
+    text: str
+    action: str = ""
+    url: str = ""
+    #: "", good, warn or bad
+    tone: str = ""
+
+
+def next_step(study: Study) -> Step:
+    """The first thing to do, for the list of studies; cheaper than the whole overview."""
+    run = results.latest_run(study)
+    if study.origin == Origin.IMPORTED:
+        return analysis_step(study, run)
+    sessions = participation.session_counts(study)
+    return next(steps(study, sessions=sessions, flagged=0, run=run))
+
+
+def steps(
+    study: Study,
+    *,
+    sessions: dict[str, int],
+    flagged: int,
+    run: AnalysisRun | None,
+    tally: recruitment.Tally | None = None,
+) -> Iterator[Step]:
+    """What waits for a person, the most urgent first; at least one. Later ones are looked for when asked for."""
+    if study.state == StudyState.DRAFT and not sessions["opened"]:
+        yield _launch_step(study)
+        return
+    some = False
+    for step in _waiting(study, sessions, flagged, run, tally):
+        some = True
+        yield step
+    if not some:
+        yield Step(_("Nothing waits for you."), tone="good")
+
+
+def _waiting(
+    study: Study, sessions: dict[str, int], flagged: int, run: AnalysisRun | None, tally: recruitment.Tally | None
+) -> Iterator[Step]:
+    for found in recruitment.attention(study, tally):
+        yield Step(found.text, _("Look"), _tab("monitor", study), found.tone)
+    failed = jobs.latest_for(results.subject_of(study))
+    if failed is not None and failed.state == JobState.FAILED:
+        yield Step(_("A job has failed."), _("See why"), reverse("jobs:job", args=[failed.pk]), "bad")
+    if flagged:
+        text = ngettext("%(n)d session is flagged: look at it.", "%(n)d sessions are flagged: look at them.", flagged)
+        yield Step(text % {"n": flagged}, _("Review"), _tab("review", study), "warn")
+    is_collecting = study.state == StudyState.COLLECTING and recruitment.is_recruiting(study, tally)
+    if sessions["planned"] and sessions["completed"] >= sessions["planned"] and is_collecting:
+        yield Step(_("Every planned session is finished."), _("Stop collecting"), _tab("recruit", study), "good")
+    elif is_collecting and not sessions["opened"]:
+        yield Step(_("Collecting; nobody has started yet."), _("Monitor"), _tab("monitor", study))
+    if study.stimulus_set is not None and not evaluations.completed_runs(study.stimulus_set).exists():
+        yield Step(
+            _("No model has classified these stimuli yet."), _("Evaluate one"), reverse("evaluations:classifiers")
+        )
+    if sessions["completed"]:
+        yield analysis_step(study, run, finished=sessions["completed"])
+
+
+def _launch_step(study: Study) -> Step:
+    """A draft is tried out, then launched."""
+    check, newest = reverse("console:preflight", args=[study.slug]), newest_of(study)
+    if newest is None:
+        return Step(_("Try everything out before anybody is invited."), _("Pre-flight check"), check)
+    if newest.is_green:
+        url = f"{_tab('recruit', study)}?to={newest.to}"
+        return Step(_("Everything works: invite people."), _("Launch"), url, "good")
+    count = len(newest.faults)
+    text = ngettext(
+        "The pre-flight check found %(n)d thing to put right.",
+        "The pre-flight check found %(n)d things to put right.",
+        count,
+    )
+    return Step(text % {"n": count}, _("Put it right"), f"{check}?to={newest.to}", "bad")
+
+
+def analysis_step(study: Study, run: AnalysisRun | None, finished: int = 0) -> Step:
+    url = reverse("results:dashboard", args=[study.slug])
+    if run is None:
+        return Step(_("The answers have not been analysed yet."), _("Run the analysis"), url)
+    counted = results.findings(run).sessions
+    then = finished if counted is None or counted.completed is None else counted.completed
+    if finished > then:
+        new = finished - then
+        text = ngettext("%(n)d session is newer than the analysis.", "%(n)d sessions are newer than the analysis.", new)
+        return Step(text % {"n": new}, _("Analyse again"), url)
+    return Step(_("The results are up to date."), _("Read the results"), url, "good")
+
+
+def _tab(key: str, study: Study) -> str:
+    """Address of a room of the study; empty when no app offers it."""
+    tabs = {tab.key: tab for tab in navigation.study_tabs(imported=study.origin == Origin.IMPORTED)}
+    return reverse(tabs[key].url_name, args=[study.slug]) if key in tabs else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    study: Study
+    sessions: dict[str, int]
+    accepted: int
+    excluded: dict[str, int]
+    flagged: int
+    figures: Figures | None
+    bars: list[Bar]
+    run: AnalysisRun | None
+    headline: Headline | None
+    trial_import: TrialImport | None
+    jobs: list[Job]
+    wage: Wage | None = None
+    steps: list[Step] = field(default_factory=list)
+    #: while people may come, the page asks again by itself
+    is_recruiting: bool = False
+
+    @property
+    def excluded_total(self) -> int:
+        return sum(self.excluded.values())
+
+    @property
+    def answered(self) -> int:
+        return sum(bar.answered for bar in self.bars)
+
+    @property
+    def planned_answers(self) -> int:
+        return sum(bar.planned for bar in self.bars)
+
+    @property
+    def thinnest(self) -> Bar | None:
+        """The planned bin with the smallest share of its answers."""
+        planned = [bar for bar in self.bars if bar.planned]
+        return min(planned, key=lambda bar: bar.answered / bar.planned, default=None)
+
+
+def overview_of(study: Study) -> Overview:
+    run = results.latest_run(study)
+    headline = headline_of(results.findings(run)) if run is not None else None
+    open_jobs = list(jobs.unfinished().filter(subject=results.subject_of(study)))
+    if study.origin == Origin.IMPORTED:
+        trial_import = results.trial_import_of(study)
+        return Overview(
+            study=study,
+            sessions={},
+            accepted=0,
+            excluded={},
+            flagged=0,
+            figures=None,
+            bars=[],
+            run=run,
+            headline=headline,
+            trial_import=trial_import,
+            jobs=open_jobs,
+            steps=[analysis_step(study, run)],
+        )
+    sessions, tally = participation.session_counts(study), recruitment.tally_of(study)
+    verdicts = screening.verdict_counts(study, finished=sessions["completed"])
+    return Overview(
+        study=study,
+        sessions=sessions,
+        accepted=verdicts.accepted,
+        excluded=verdicts.reasons,
+        flagged=verdicts.flagged,
+        figures=recruitment.figures_of(study, tally),
+        wage=recruitment.wage_of(study, tally),
+        bars=bars(kept_bins(study)),
+        run=run,
+        headline=headline,
+        trial_import=None,
+        jobs=open_jobs,
+        steps=list(steps(study, sessions=sessions, flagged=verdicts.flagged, run=run, tally=tally)),
+        is_recruiting=study.state == StudyState.COLLECTING and recruitment.is_recruiting(study, tally),
+    )
+
+
+@dataclass(frozen=True)
+class ListedStudy:
+    study: Study
+    accepted: int
+    planned: int
+    trial_import: TrialImport | None
+    step: Step
+
+
+def listed_studies(user: User | AnonymousUser) -> list[ListedStudy]:
+    return [_listed(study) for study in studies.visible_to(user)]
+
+
+def _listed(study: Study) -> ListedStudy:
+    if study.origin == Origin.IMPORTED:
+        return ListedStudy(study, 0, 0, results.trial_import_of(study), next_step(study))
+    accepted = len(screening.accepted_sessions(study)) if study.frozen_at else 0
+    return ListedStudy(study, accepted, study.planned_sessions, None, next_step(study))

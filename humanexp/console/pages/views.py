@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from analysis.errors import AnalysisError, OriginalsOverlap
+from humanexp.console import retraining
+from humanexp.console.audit_log import chosen, record_csv, record_page
+from humanexp.console.pages.forms import InviteForm, PreviewForm, RetrainingForm
+from humanexp.console.pages.overview import listed_studies, overview_of
+from humanexp.console.preflight.gate import standing_of
+from humanexp.console.preflight.running import latest_job, request_preflight
+from humanexp.core.audit import record
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, StudyRefused
+from humanexp.core.languages import language_of
+from humanexp.core.pages.rendering import render_part
+from humanexp.core.selectors import user_of
+from humanexp.jobs.throughput import partial_context
+from humanexp.participation.services import previewing
+from humanexp.recruitment import gates, rehearsal
+from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.facts import language_of_study
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.studies import selectors as study_selectors
+from humanexp.studies import services as study_services
+from humanexp.studies.facts import StudyFacts, tasks_of
+from humanexp.studies.models import Origin, Study
+from humanexp.studies.permissions import members_of
+from humanexp.studies.roles import MEANING, Role
+
+
+@login_required
+def studies(request: HttpRequest) -> HttpResponse:
+    """Every study, what it waits for, and what to do next."""
+    return render(
+        request,
+        "console/studies.html",
+        {"studies": listed_studies(request.user), "has_stimuli": study_selectors.has_stimuli()},
+    )
+
+
+@login_required
+def overview(request: HttpRequest, slug: str) -> HttpResponse:
+    """What is going on in a study, and what waits for its researcher."""
+    study = study_selectors.study_for(request.user, slug)
+    found = overview_of(study)
+    return render_part(request, "console/overview.html", {"study": study, "overview": found})
+
+
+def collected_study(request: HttpRequest, slug: str) -> Study:
+    study = study_selectors.study_for(request.user, slug)
+    if study.origin != Origin.COLLECTED:
+        raise StudyRefused("The trials of this study were imported: there is nothing to take.")
+    return study
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """What participants agree to, and the way to take the study oneself."""
+    study = collected_study(request, slug)
+    form = PreviewForm(request.POST or None, sessions=study.planned_sessions)
+    if request.method == "POST" and form.is_valid():
+        opened = previewing.open_preview(study=study, by=user_of(request), **form.choices)
+        code = previewing.issue_preview_handoff(preview=opened)
+        return redirect(f"{reverse('console:run-preview', args=[slug])}#{code}")
+    context = {
+        "study": study,
+        "form": form,
+        "facts": StudyFacts(tasks=tasks_of(study.configuration)),
+        "consent": consent_of(study, language_of_study(study)),
+        "hurry": previewing.HURRY,
+    }
+    return render(request, "console/preview.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_GET
+@never_cache
+def run_preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """The page that participants work on, with a banner; without a preview, back to where one is begun."""
+    study = collected_study(request, slug)
+    opened = previewing.preview_of(study=study, by=user_of(request))
+    if opened is None:
+        return redirect("console:preview", slug=slug)
+    config = {
+        "api": reverse("participation:preview-session").removesuffix("session/"),
+        "hurry": opened.hurry,
+        "end": reverse("console:preview", args=[slug]),
+    }
+    with translation.override(language_of(request, study=language_of_study(study))):
+        facts = StudyFacts(tasks=tasks_of(study.configuration))
+        return render(
+            request, "participation/run/preview.html", {"run_config": config, "hurry": opened.hurry, "facts": facts}
+        )
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def preflight(request: HttpRequest, slug: str) -> HttpResponse:
+    """Everything that a launch depends on, tried out before anybody is invited; the checks run as a job."""
+    study = collected_study(request, slug)
+    given = request.POST if request.method == "POST" else request.GET
+    to = given.get("to", "")
+    if to not in Environment.values:
+        to = _usual(study.pk)
+    if request.method == "POST":
+        request_preflight(study=study, to=to, by=user_of(request))
+        return redirect(f"{reverse('console:preflight', args=[slug])}?to={to}")
+    job = latest_job(study)
+    is_shown = job is not None and (not job.is_finished or job.state == "failed") and job.parameters.get("to") == to
+    context = {
+        "study": study,
+        "to": Environment(to),
+        "environments": list(Environment),
+        "standing": standing_of(study, to),
+        "is_asked": gates.is_asked(study, to),
+        "entry": reverse("recruitment:take", args=[rehearsal.entry_of(study=study, to=to)]),
+        **partial_context(job if is_shown else None),
+    }
+    return render_part(request, "console/preflight.html", context)
+
+
+def _usual(study_pk: int) -> str:
+    """Where the study was last launched, else our own marketplace."""
+    last = Campaign.objects.filter(study_id=study_pk).order_by("-pk").values_list("environment", flat=True).first()
+    return last or Environment.MARKETPLACE.value
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who takes part in making the study, and the form that invites."""
+    study = study_selectors.study_for(request.user, slug)
+    found = members_of(study)
+    form = InviteForm(request.POST or None, initial={"role": Role.RESEARCHER if found else Role.OWNER})
+    if request.method == "POST" and form.is_valid():
+        try:
+            member = study_services.invite(study=study, by=user_of(request), **form.cleaned_data)
+        except InvalidRequest as error:
+            for name in error.fields:
+                form.add_error(name, error.message)
+        else:
+            messages.success(request, _("%(name)s takes part now.") % {"name": member.user})
+            return redirect("console:members", slug=slug)
+    context = {
+        "study": study,
+        "members": found,
+        "form": form,
+        "roles": [(role, MEANING[role]) for role in Role],
+    }
+    return render(request, "console/members.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def member(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Change somebody's role, or remove them: what that means is shown before it is done."""
+    study = study_selectors.study_for(request.user, slug)
+    found = get_object_or_404(study.memberships.select_related("user"), pk=pk)
+    if request.method == "GET":
+        roles = [(role, MEANING[role]) for role in Role]
+        return render(request, "console/member.html", {"study": study, "member": found, "roles": roles})
+    try:
+        if request.POST.get("act") == "remove":
+            study_services.remove(member=found, by=user_of(request))
+            messages.success(request, _("%(name)s is no longer a member.") % {"name": found.user})
+        else:
+            changed = study_services.change_role(member=found, role=request.POST.get("role", ""), by=user_of(request))
+            role = changed.get_role_display()
+            messages.success(request, _("%(name)s is now %(role)s.") % {"name": found.user, "role": role})
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    # Who has taken the right from themselves is led to where they may still be.
+    is_gone = not study.memberships.filter(user=user_of(request)).exists() and not user_of(request).is_staff
+    return redirect("console:studies") if is_gone else redirect("console:members", slug=slug)
+
+
+@login_required
+@require_GET
+def audit(request: HttpRequest, slug: str = "") -> HttpResponse:
+    """Who did what in the study, the newest first; without one, in every study and beside them."""
+    study, given = _study(request, slug), request.GET
+    found = record_page(
+        study, person=given.get("person", ""), kind=given.get("kind", ""), number=given.get("page", "1")
+    )
+    page, args = ("audit", [slug]) if study else ("house-audit", [])
+    links = {"here": reverse(f"console:{page}", args=args), "csv": reverse(f"console:{page}-csv", args=args)}
+    return render_part(request, "console/audit.html", {"study": study, "record": found, "links": links})
+
+
+@login_required
+@require_GET
+def audit_csv(request: HttpRequest, slug: str = "") -> StreamingHttpResponse:
+    """The same lines as a file; the table of addresses enters the download of a study's in the record."""
+    study = _study(request, slug)
+    if study is None:
+        record(action="export", subject="record.csv", by=user_of(request))
+    lines = chosen(study, person=request.GET.get("person", ""), kind=request.GET.get("kind", ""))
+    response = StreamingHttpResponse(record_csv(lines), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug or "house"}-record.csv"'
+    return response
+
+
+def _study(request: HttpRequest, slug: str) -> Study | None:
+    """None: the whole house, for administrators."""
+    if slug:
+        return study_selectors.study_for(request.user, slug)
+    if not user_of(request).is_staff:
+        raise NotAllowed(
+            _("Only administrators can see the record of the whole installation. Each study has its own record.")
+        )
+    return None
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def retrain(request: HttpRequest) -> HttpResponse:
+    """Have a network trained further on stimuli; what cannot end well is refused before anything is written."""
+    user = user_of(request)
+    form = RetrainingForm(request.POST or None, user=user, spec=request.GET.get("spec", ""))
+    if request.method == "POST" and form.is_valid():
+        try:
+            row, _job = retraining.retrain_onto_shelf(**form.asked, by=user)
+        except ApplicationError as error:
+            form.add_error(next((name for name in error.fields if name in form.fields), None), error.message)
+        except OriginalsOverlap as error:
+            form.add_error("evaluation_set", str(error))
+        except AnalysisError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect("evaluations:retraining", pk=row.pk)
+    return render(request, "evaluations/retrain.html", {"form": form}, status=422 if form.is_bound else 200)

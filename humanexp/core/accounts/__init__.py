@@ -1,1 +1,0 @@
-"""Researchers' accounts: made by an operator, their passwords chosen by whoever holds them."""

@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound, existing
+from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
+from humanexp.core.selectors import user_of
+from humanexp.core.storage import media_path
+from humanexp.counterfactuals import charts, groups, selectors, services
+from humanexp.counterfactuals.exports import write_archive
+from humanexp.counterfactuals.pages.forms import SearchForm, alike
+from humanexp.jobs import selectors as job_selectors
+from humanexp.jobs.throughput import partial_context
+
+_KEPT_S = 3600
+
+
+@login_required
+@require_GET
+def leaderboard(request: HttpRequest) -> HttpResponse:
+    """Models by how far they hold out against pictures made against them."""
+    order = request.GET.get("by", "oor")
+    order = order if order in selectors.ORDERS else "oor"
+    context = {
+        "rows": selectors.leaderboard(request.user, order=order),
+        "order": order,
+        "under_way": selectors.under_way(),
+        "has_pictures": selectors.source_sets().exists(),
+    }
+    return render(request, "counterfactuals/leaderboard.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    like = request.GET.get("like", "")
+    form = SearchForm(request.POST or None, initial=alike(selectors.search_by_name(like)) if like else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            run, _job = services.create_search(
+                run=form.described(), pictures=form.cleaned_data["pictures"], by=user_of(request)
+            )
+        except InvalidRequest as error:
+            known = [field for field in error.fields if field in form.fields]
+            form.add_error(known[0] if known else None, error.message)
+        else:
+            return redirect("counterfactuals:search", name=run.name)
+    return render(request, "counterfactuals/new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_GET
+def search(request: HttpRequest, name: str) -> HttpResponse:
+    """One search: its scores, its rounds, its pictures beside their originals."""
+    run = selectors.search_by_name(name)
+    shown = request.GET.get("show", "all")
+    shown = shown if shown in selectors.SHOWN else "all"
+    page = max(0, int(request.GET.get("page", "0")) if request.GET.get("page", "0").isdecimal() else 0)
+    pictures, count = selectors.gallery(run, shown=shown, page=page)
+    job = selectors.latest_job(run)
+    context = {
+        "run": run,
+        "pooled": run.scores.get("pooled"),
+        "intervals_are": selectors.said_of_intervals(run),
+        "classes": sorted(run.scores.get("classes", {}).items()),
+        "by_budget": run.scores.get("by_budget", []),
+        "rounds": selectors.rounds_of(run),
+        "committed_cents": selectors.committed_cents(run),
+        "pictures": pictures,
+        "has_begun": selectors.has_begun(run),
+        "count": count,
+        "shown": shown,
+        "page": page,
+        "has_more": (page + 1) * selectors.PAGE < count,
+        "benchmark": selectors.benchmark_of(run),
+        "unfinished": partial_context(job) if job and job.state != "done" else None,
+    }
+    template = "counterfactuals/_gallery.html" if getattr(request, "htmx", False) else "counterfactuals/search.html"
+    return render(request, template, context)
+
+
+@login_required
+@require_GET
+def picture(request: HttpRequest, pk: int, which: str) -> HttpResponse:
+    """The original or the kept picture, byte for byte as model and oracle saw it."""
+    one = selectors.counterfactual_by_pk(pk)
+    path = media_path({"original": one.original_file, "kept": one.kept_file if one.sha256 else ""}.get(which) or "-")
+    if not path.is_file():
+        raise NotFound("There is no such picture.")
+    response = HttpResponse(path.read_bytes(), content_type="image/png")
+    patch_cache_control(response, private=True, max_age=_KEPT_S)
+    return response
+
+
+@login_required
+@require_POST
+def freeze(request: HttpRequest, name: str) -> HttpResponse:
+    run = selectors.search_by_name(name)
+    try:
+        benchmark = services.freeze(run=run, by=user_of(request))
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("%(count)d pictures are frozen.") % {"count": benchmark.count})
+    return redirect("counterfactuals:search", name=name)
+
+
+@login_required
+@require_POST
+def as_stimuli(request: HttpRequest, name: str) -> HttpResponse:
+    """The frozen pictures as a stimulus set for people."""
+    run = selectors.search_by_name(name)
+    try:
+        made = services.as_stimuli(benchmark=services.freeze(run=run, by=user_of(request)))
+    except ApplicationError as error:
+        messages.error(request, error.message)
+        return redirect("counterfactuals:search", name=name)
+    return redirect("stimuli:stimulus_set", name=made.name)
+
+
+@login_required
+@require_GET
+def export(request: HttpRequest, name: str) -> FileResponse:
+    """The frozen benchmark: pictures, originals, manifest, in one archive."""
+    found = selectors.benchmark_of(selectors.search_by_name(name))
+    benchmark = existing(found, "This search is not frozen: freeze it first.")
+    return FileResponse(write_archive(benchmark), as_attachment=True, filename=f"{benchmark.name}.zip")
+
+
+@login_required
+@require_GET
+def across(request: HttpRequest, key: str = "") -> HttpResponse:
+    """Searches of the same pictures read together: transfer between models, and how generators rank them."""
+    found = groups.groups()
+    group = groups.group_by_key(key) if key else next(iter(found), None)
+    stored = None if group is None else groups.stored(group)
+    job = None if stored is None else job_selectors.latest_for(stored.job_subject)
+    is_under_way = job is not None and job.state != "done"
+    context = {
+        "groups": found,
+        "group": group,
+        "told": [] if group is None else charts.charts_of(group, groups.result_of(stored)),
+        "computed_at": stored.computed_at if stored else None,
+        "is_stale": bool(stored and stored.computed_at and group and stored.run_ids != group.run_ids),
+        "unfinished": partial_context(job) if is_under_way else None,
+        "has_pictures": selectors.source_sets().exists(),
+    }
+    return render(request, "counterfactuals/across.html", context)
+
+
+@login_required
+@require_POST
+def start_transfer(request: HttpRequest, key: str) -> HttpResponse:
+    """Test every model of a group on the pictures made against the others."""
+    try:
+        services.start_transfer(group=groups.group_by_key(key), by=user_of(request))
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    return redirect("counterfactuals:group", key=key)
+
+
+@login_required
+@require_GET
+def group_file(request: HttpRequest, key: str, chart: str, suffix: str) -> HttpResponse:
+    """A chart of a group: its first table as CSV, unrounded, or its figure as SVG."""
+    group = groups.group_by_key(key)
+    stored = groups.stored(group)
+    found = charts.chart_of(group, groups.result_of(stored), chart)
+    name, inline = f"{chart}.{suffix}", "inline" in request.GET
+    if suffix == "csv":
+        return attached(found.tables[0].to_csv(), "text/csv; charset=utf-8", name, inline=inline)
+    if suffix == "svg" and found.figure is not None:
+        return attached(drawn(suffix, found.figure.to_file), FIGURE_KINDS[suffix], name, inline=inline)
+    raise NotFound("Charts come as .csv, and as .svg where something is drawn.")
+
+
+@login_required
+@require_POST
+def close_round(request: HttpRequest, name: str, step: int) -> HttpResponse:
+    """Take the verdicts that are there, and go on with the next step."""
+    one = selectors.round_of(selectors.search_by_name(name), step)
+    try:
+        services.start_round(one=one, by=user_of(request))
+    except NotAllowed:
+        raise
+    except ApplicationError as error:
+        messages.error(request, error.message)
+    return redirect("counterfactuals:search", name=name)

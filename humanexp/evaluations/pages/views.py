@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from analysis.classifiers.paper_models import PAPER_MODELS
+from analysis.errors import AnalysisError
+from humanexp.core.errors import ApplicationError, InvalidRequest
+from humanexp.core.selectors import user_of
+from humanexp.evaluations import selectors, services, uploads
+from humanexp.evaluations.pages import classifier_list
+from humanexp.evaluations.pages.forms import ConfirmForm, EvaluateForm, GoldForm, TableForm
+from humanexp.stimuli.selectors import source_set_by_name
+
+
+@login_required
+@require_GET
+def classifiers(request: HttpRequest) -> HttpResponse:
+    """Networks that have classified stimuli, those that are at it, and what retraining brought."""
+    context = {
+        "rows": classifier_list.rows_of(list(selectors.all_runs())),
+        "retrainings": classifier_list.rows_of(list(selectors.all_retrainings())),
+        "paper_models": PAPER_MODELS,
+    }
+    return render(request, "evaluations/classifiers.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Ask a network about every stimulus of a set."""
+    form = EvaluateForm(request.POST or None, initial={"spec": request.GET.get("spec", "")})
+    if request.method == "POST" and form.is_valid():
+        try:
+            run, _job = services.evaluate(**form.cleaned_data, by=user_of(request))
+        except ApplicationError as error:
+            form.add_error("spec" if isinstance(error, InvalidRequest) else None, error.message)
+        else:
+            return redirect("evaluations:run", pk=run.pk)
+    return render(request, "evaluations/new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def upload(request: HttpRequest) -> HttpResponse:
+    """Examine a table of predictions, and show what was understood or all that is wrong with it."""
+    form = TableForm(request.POST or None, request.FILES or None)
+    context: dict[str, Any] = {"form": form, "most_mb": uploads.MOST_MB}
+    if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data
+        try:
+            report, waiting = uploads.examine(stimulus_set=chosen["stimulus_set"], table=chosen["table"])
+        except (ApplicationError, AnalysisError) as error:
+            form.add_error("table", str(error))
+        else:
+            context |= {"report": report, "stimulus_set": chosen["stimulus_set"], "name": chosen["name"]}
+            if waiting:
+                return render(request, "evaluations/preview.html", {**context, "waiting": waiting})
+    return render(request, "evaluations/upload.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_POST
+def take(request: HttpRequest) -> HttpResponse:
+    """Take a table that was shown."""
+    form = ConfirmForm(request.POST)
+    if not form.is_valid():
+        raise InvalidRequest(_("The table was not named: upload it again."))
+    chosen = form.cleaned_data
+    try:
+        run, _job = uploads.take(
+            stimulus_set=chosen["stimulus_set"], waiting=chosen["waiting"], name=chosen["name"], by=user_of(request)
+        )
+    except AnalysisError as error:
+        raise InvalidRequest(str(error)) from error
+    return redirect("evaluations:run", pk=run.pk)
+
+
+@login_required
+@require_GET
+def run(request: HttpRequest, pk: int) -> HttpResponse:
+    """One classifier on one set: the facts, and the job while it is under way."""
+    return render(request, "evaluations/run.html", classifier_list.run_context(selectors.run_by_pk(pk)))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say what goes, and let it go when the name is typed."""
+    found, refusal = selectors.run_by_pk(pk), ""
+    if request.method == "POST":
+        if request.POST.get("confirm", "").strip() != found.name:
+            refusal = _("Type the name exactly as it stands above.")
+        else:
+            try:
+                services.delete(run=found, by=user_of(request))
+            except ApplicationError as error:
+                refusal = error.message
+            else:
+                messages.success(request, _("%(name)s is deleted.") % {"name": found.name})
+                return redirect("evaluations:classifiers")
+    context = {"run": found, "refusal": refusal}
+    return render(request, "evaluations/delete.html", context, status=422 if refusal else 200)
+
+
+@login_required
+@require_GET
+def retraining(request: HttpRequest, pk: int) -> HttpResponse:
+    """What training a network further brought: before and after."""
+    context = classifier_list.retraining_context(selectors.retraining_by_pk(pk))
+    return render(request, "evaluations/retraining.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def select_gold(request: HttpRequest, name: str) -> HttpResponse:
+    """Ask classifiers which pictures of a set are easy."""
+    source_set = source_set_by_name(name)
+    specs = source_set.gold_classifiers or selectors.known_specs()
+    form = GoldForm(request.POST or None, initial={"classifiers": "\n".join(specs)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.select_gold(source_set=source_set, specs=form.cleaned_data["classifiers"], by=user_of(request))
+        except InvalidRequest as error:
+            form.add_error("classifiers", error.message)
+        else:
+            return redirect("stimuli:source_set", name=name)
+    context = {"source_set": source_set, "form": form}
+    return render(request, "evaluations/select_gold.html", context, status=422 if form.is_bound else 200)

@@ -1,0 +1,111 @@
+"""What the page of a launch shows: the price of what the form holds, what speaks against it, and what already runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from humanexp.recruitment import gates, money, pricing, selectors, services
+from humanexp.recruitment.models import Environment, SenderLease
+from humanexp.recruitment.pages.forms import TermsForm
+from humanexp.recruitment.selectors import Budget, Tally, Wage
+from humanexp.recruitment.services.deliveries import entry_url
+from humanexp.recruitment.states import HitState
+from humanexp.studies.models import Study
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """A quote with all that somebody should know who agrees to it."""
+
+    to: str
+    quoted: pricing.Quote
+    sizes: pricing.SizeComparison
+    wage: Wage | None
+    account: SenderLease | None
+    budget: Budget
+    month: Budget
+    free_sessions: int
+    #: why the launch would be refused now, in a sentence
+    refusal: str
+    #: whether anything is asked before; not of a rehearsal
+    is_asked: bool
+    #: people get nothing, and somebody has said that this is meant
+    is_unpaid: bool
+
+    @property
+    def is_link(self) -> bool:
+        return self.to == Environment.LINK
+
+    @property
+    def pays_nobody_by_mistake(self) -> bool:
+        return not (self.is_link or self.is_unpaid or self.quoted.reward_cents)
+
+    @property
+    def is_real_money(self) -> bool:
+        return self.to == Environment.PRODUCTION
+
+    @property
+    def account_name(self) -> str:
+        return str(Environment(self.to).label)
+
+    @property
+    def total(self) -> str:
+        """As it is typed to confirm."""
+        return money.dollars(self.quoted.total_cents)
+
+    @property
+    def is_too_many(self) -> bool:
+        return self.quoted.assignments > self.free_sessions
+
+    @property
+    def is_beyond_account(self) -> bool:
+        held = self.account.balance_cents if self.account else None
+        return held is not None and held < self.quoted.total_cents
+
+    @property
+    def can_launch(self) -> bool:
+        return not (self.is_too_many or self.refusal or self.pays_nobody_by_mistake)
+
+
+def price_of(
+    study: Study, form: TermsForm, tally: Tally | None = None, *, free_sessions: int | None = None
+) -> Price | None:
+    """None while the form does not say enough for a price. `free_sessions`: where the page has counted them already."""
+    if not form.is_valid():
+        return None
+    terms = form.terms
+    quoted = services.quote(**terms)
+    return Price(
+        to=terms["to"],
+        quoted=quoted,
+        sizes=services.compare_sizes(**{name: terms[name] for name in terms if name != "assignments_per_hit"}),
+        wage=_wage(study, quoted.reward_cents, str(form.data.get("estimated_minutes", ""))),
+        account=selectors.account_of(terms["to"]),
+        budget=selectors.budget_of(study, tally),
+        month=selectors.month_budget(terms["to"]),
+        free_sessions=selectors.free_sessions(study, tally) if free_sessions is None else free_sessions,
+        refusal=gates.refusal(study=study, to=terms["to"], price=quoted),
+        is_asked=gates.is_asked(study, terms["to"]),
+        is_unpaid=form.cleaned_data["unpaid"],
+    )
+
+
+def _wage(study: Study, reward_cents: int, stated: str) -> Wage | None:
+    """By the time that people took, where some did; else by the minutes on the form, where it says some."""
+    wage = selectors.wage_at(study, reward_cents=reward_cents, stated_minutes=int(stated) if stated.isdecimal() else 0)
+    return wage if reward_cents and not wage.is_unpaid else None
+
+
+def campaign_rows(tally: Tally) -> list[dict[str, Any]]:
+    """Every campaign with its places, its HITs counted by state, and where people enter."""
+    return [
+        {
+            "campaign": campaign,
+            "entry_url": entry_url(campaign),
+            "places": selectors.places_of(campaign, tally),
+            "hits": [(state, HitState(state).label, n) for state, n in tally.hits_by_state(campaign.pk).items()],
+            "asks_for": campaign.asks_for,
+        }
+        for campaign in tally.campaigns.values()
+    ]

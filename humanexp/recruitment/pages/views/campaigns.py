@@ -1,0 +1,111 @@
+"""What can be done with a campaign that runs: more places, more days, a higher cap, a few words to its people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from humanexp.core.errors import ApplicationError
+from humanexp.core.selectors import user_of
+from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.pages.forms import CapForm, ExtensionForm, MessageForm, ProlongingForm
+from humanexp.recruitment.pages.views.studies import refusals_told, study_page
+from humanexp.recruitment.selectors.people import RECIPIENTS, reachable
+from humanexp.studies.models import Study
+
+
+@study_page("GET", "POST")
+def extend(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """More places in a campaign, at a cost that is shown before."""
+    campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
+    form = ExtensionForm(request.POST if request.method == "POST" else request.GET or {"places": 9})
+    context = _extension(study, campaign, form)
+    if request.method == "GET":
+        template = "recruitment/_extension.html" if getattr(request, "htmx", False) else "recruitment/extend.html"
+        return render(request, template, context)
+    if form.is_valid():
+        given = form.cleaned_data
+        is_real = campaign.environment == Environment.PRODUCTION
+        confirmed = given["confirm_total"] if is_real else given["shown_total"]
+        try:
+            services.extend(
+                campaign=campaign,
+                places=given["places"],
+                confirm_total_cents=confirmed,
+                shown_places=given["shown_places"],
+                by=user_of(request),
+            )
+        except ApplicationError as error:
+            form.add_error(None, error.message)
+        else:
+            text = ngettext("%(n)d place is being added.", "%(n)d places are being added.", given["places"])
+            messages.success(request, text % {"n": given["places"]})
+            return redirect("recruitment:recruit", slug=study.slug)
+    return render(request, "recruitment/extend.html", context, status=422)
+
+
+@study_page("POST")
+def change(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """More time, or another cap; neither costs anything by itself."""
+    campaign = get_object_or_404(selectors.campaigns_of(study), pk=pk)
+    longer, higher = ProlongingForm(request.POST), CapForm(request.POST)
+    with refusals_told(request):
+        if "days" in request.POST and longer.is_valid():
+            services.prolong(campaign=campaign, days=longer.cleaned_data["days"], by=user_of(request))
+            messages.success(request, _("The campaign stays open longer; the recruiter is being told."))
+        elif "cap" in request.POST and higher.is_valid():
+            services.raise_cap(campaign=campaign, cap_cents=higher.cleaned_data["cap"], by=user_of(request))
+            messages.success(request, _("The limit is stored."))
+        else:
+            messages.error(request, _("Write whole days from 1 to 365, or dollars and cents like 123.45."))
+    return redirect("recruitment:extend", slug=study.slug, pk=pk)
+
+
+def _extension(study: Study, campaign: Campaign, form: ExtensionForm) -> dict[str, Any]:
+    context: dict[str, Any] = {"study": study, "campaign": campaign, "form": form, "extension": None}
+    context |= {
+        "longer": ProlongingForm(initial={"days": 7}),
+        "higher": CapForm(initial={"cap": money.dollars(campaign.cap_cents)}),
+    }
+    if form.is_valid():
+        try:
+            extension = services.quote_extension(campaign=campaign, places=form.cleaned_data["places"])
+        except ApplicationError as error:
+            return {**context, "refusal": error.message}
+        context |= {
+            "extension": extension,
+            "total": money.dollars(extension.total_cents),
+            "free_sessions": selectors.free_sessions(study),
+            "is_real_money": campaign.environment == Environment.PRODUCTION,
+        }
+    return context
+
+
+@study_page("GET", "POST")
+def notify(request: HttpRequest, study: Study) -> HttpResponse:
+    """Write to people who took part, through the recruiter."""
+    form = MessageForm(request.POST or None, initial={"to": MessageForm.SUBMITTED})
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        rows = list(reachable(study, given["to"]))
+        try:
+            sent = services.notify(assignments=rows, subject=given["subject"], text=given["text"], by=user_of(request))
+        except ApplicationError as error:
+            form.add_error(None, error.message)
+        else:
+            text = ngettext("%(n)d message is on its way.", "%(n)d messages are on their way.", len(sent))
+            messages.success(request, text % {"n": len(sent)})
+            return redirect("recruitment:notify", slug=study.slug)
+    context = {
+        "study": study,
+        "form": form,
+        "counts": {choice: reachable(study, choice).count() for choice in RECIPIENTS},
+        "notices": selectors.notices(study)[:50],
+    }
+    return render(request, "recruitment/notify.html", context, status=422 if form.is_bound else 200)

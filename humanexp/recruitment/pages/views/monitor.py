@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+
+from humanexp.core.errors import InvalidRequest
+from humanexp.core.pages.rendering import render_part
+from humanexp.core.selectors import user_of
+from humanexp.jobs import services as jobs
+from humanexp.recruitment import money, selectors, services
+from humanexp.recruitment.models import Hit
+from humanexp.recruitment.pages import monitor as page
+from humanexp.recruitment.pages.views.studies import refusals_told, study_page
+from humanexp.recruitment.selectors.codes import MOST_CODES, codes_in, find_codes
+from humanexp.studies.models import Study
+
+
+@study_page("GET")
+def monitor(request: HttpRequest, study: Study) -> HttpResponse:
+    """Who is where, what it has cost, and what waits; the numbers refresh by themselves."""
+    return render_part(request, "recruitment/monitor.html", page.figures(study))
+
+
+@study_page("GET")
+def answers(request: HttpRequest, study: Study) -> HttpResponse:
+    """Sessions over time and answers, counted over all of them: the monitor asks for it later."""
+    return render_part(request, "recruitment/answers.html", page.answers(study))
+
+
+@study_page("GET", "POST")
+def settle(request: HttpRequest, study: Study) -> HttpResponse:
+    """Pay everyone who has submitted, after the exact sum was shown."""
+    if request.method == "GET":
+        people, cents = selectors.payable_sum(study)
+        unmatched = selectors.unmatched(study).count()
+        context = {"study": study, "unmatched": unmatched, "payable": people, "payable_cents": cents}
+        return render(request, "recruitment/settle.html", context)
+    settlement = services.settle(study=study, by=user_of(request))
+    messages.success(
+        request,
+        ngettext(
+            "%(count)s approval is on its way, %(cents)s dollars with fees.",
+            "%(count)s approvals are on their way, %(cents)s dollars with fees.",
+            settlement.planned,
+        )
+        % {"count": settlement.planned, "cents": money.dollars(settlement.planned_cents)},
+    )
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+@study_page("POST")
+def sync_now(request: HttpRequest, study: Study) -> HttpResponse:
+    """Have the job runner ask the recruiters now, not within the minute."""
+    jobs.submit("recruitment.sync", subject=f"study:{study.pk}", by=user_of(request))
+    messages.success(request, _("The recruiters are being asked; the numbers follow in a moment."))
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+@study_page("POST")
+def try_again(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """Send a refused payment once more."""
+    payment = get_object_or_404(selectors.waiting_payments(study), pk=pk)
+    services.try_again(payment=payment, by=user_of(request))
+    messages.success(request, _("The payment is sent again."))
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+@study_page("POST")
+def compensate(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """Offer a person who finished here, and could not submit there, a HIT that pays what was promised."""
+    row = get_object_or_404(selectors.finished_not_submitted(study), pk=pk)
+    with refusals_told(request):
+        services.compensate(assignment=row, by=user_of(request))
+        messages.success(request, _("The compensation is on its way: a HIT that this person alone can take."))
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+@study_page("POST")
+def resolve(request: HttpRequest, study: Study) -> HttpResponse:
+    """Press the button beside something that waits for a person."""
+    with refusals_told(request):
+        messages.success(request, _resolve(request, study))
+    return redirect("recruitment:monitor", slug=study.slug)
+
+
+def _resolve(request: HttpRequest, study: Study) -> str:
+    subject = request.POST.get("subject", "")
+    pk = int(subject) if subject.isdecimal() else 0
+    match request.POST.get("kind"):
+        case "keys":
+            account = get_object_or_404(page.accounts_of(study), pk=pk)
+            services.try_keys_again(environment=account.environment, by=user_of(request))
+            return _("The keys are being tried; if they are accepted, sending goes on.")
+        case "hit":
+            hit = get_object_or_404(Hit, pk=pk, campaign__study=study)
+            services.retry_hit(hit=hit, by=user_of(request))
+            return _("The HIT is being published again.")
+    raise InvalidRequest(_("There is nothing of this kind to resolve."))
+
+
+@study_page("GET", "POST")
+@never_cache
+def codes(request: HttpRequest, study: Study) -> HttpResponse:
+    """Whose codes these are. Nothing is written; codes come in a form's body, so that no address holds one."""
+    context: dict[str, Any] = {"study": study}
+    status = 200
+    if request.method == "POST":
+        given = codes_in(request.POST.get("codes", ""))
+        context["text"] = "\n".join(given[:MOST_CODES])
+        if not 1 <= len(given) <= MOST_CODES:
+            context["complaint"] = _("Type or paste 1 to %(most)d codes.") % {"most": MOST_CODES}
+            status = 422
+        else:
+            context["found"] = find_codes(study, given)
+            context["unknown"] = sum(one.session is None for one in context["found"])
+    return render(request, "recruitment/codes.html", context, status=status)

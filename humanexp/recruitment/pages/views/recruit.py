@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+
+from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
+from humanexp.core.errors import ApplicationError, CostNotConfirmed
+from humanexp.core.selectors import user_of
+from humanexp.recruitment import money, recruiters, selectors, services
+from humanexp.recruitment.models import Environment
+from humanexp.recruitment.pages.forms import LaunchForm, LimitsForm, MonthForm, TermsForm
+from humanexp.recruitment.pages.launch import campaign_rows, price_of
+from humanexp.recruitment.pages.views.studies import refusals_told, study_page
+from humanexp.recruitment.selectors import Tally
+from humanexp.recruitment.states import CampaignState
+from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.permissions import studies_with
+from humanexp.studies.roles import Action
+
+
+@study_page("GET", "POST")
+def recruit(request: HttpRequest, study: Study) -> HttpResponse:
+    """Campaigns of a study, and the form that launches one at the price it shows."""
+    if request.method == "POST":
+        return _launch(request, study)
+    to = request.GET.get("to", "")
+    tally = selectors.tally_of(study)
+    suggested = selectors.suggested_terms(study, tally)
+    initial = _initial(suggested, to if to in Environment.values else recruiters.preferred())
+    form = LaunchForm(initial=initial, families=_families(request, study))
+    return _page(request, study, form, tally, free_sessions=suggested.free_sessions)
+
+
+@study_page("GET")
+def price(request: HttpRequest, study: Study) -> HttpResponse:
+    """The exact cost of what the form holds now."""
+    context = {"study": study, "price": price_of(study, TermsForm(request.GET))}
+    return render(request, "recruitment/_price.html", context)
+
+
+@study_page("POST")
+def stop(request: HttpRequest, study: Study) -> HttpResponse:
+    """Stop every campaign of the study."""
+    services.stop(study=study, by=user_of(request))
+    messages.success(request, _("Recruiting is being stopped. People who have begun can finish, and are paid."))
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
+@study_page("POST")
+def limits(request: HttpRequest, study: Study) -> HttpResponse:
+    """Caps: of the study over all its campaigns, and of an account in a month."""
+    monthly, overall = MonthForm(request.POST), LimitsForm(request.POST)
+    with refusals_told(request):
+        if "month_cap" in request.POST and monthly.is_valid():
+            given = monthly.cleaned_data
+            services.set_month_cap(environment=given["environment"], cap_cents=given["month_cap"], by=user_of(request))
+            messages.success(request, _("The limit is stored."))
+        elif "study_cap" in request.POST and overall.is_valid():
+            services.set_study_cap(study=study, cap_cents=overall.cleaned_data["study_cap"], by=user_of(request))
+            messages.success(request, _("The limit is stored."))
+        else:
+            messages.error(request, _("Write dollars and cents like 123.45, or nothing for no limit."))
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
+@study_page("POST")
+def rejections(request: HttpRequest, study: Study) -> HttpResponse:
+    """Whether a rejection in this study takes two people."""
+    wanted = "rejections_need_two" in request.POST
+    services.set_review_policy(study=study, rejections_need_two=wanted, by=user_of(request))
+    messages.success(request, _("Stored; what is rejected already stays so."))
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
+def _launch(request: HttpRequest, study: Study) -> HttpResponse:
+    form = LaunchForm(request.POST, families=_families(request, study))
+    if not form.is_valid():
+        return _refused(request, study, form, 422)
+    try:
+        campaign = services.publish(study=study, by=user_of(request), **form.campaign)
+    except CostNotConfirmed as error:
+        form.add_error("confirm_total", error.message)
+        return _refused(request, study, form, 409)
+    except ApplicationError as error:
+        field = next((name for name in error.fields if name in form.fields), None)
+        form.add_error(field, error.message)
+        return _refused(request, study, form, error.status_code)
+    messages.success(
+        request,
+        _("Launched on %(environment)s.") % {"environment": campaign.get_environment_display()},
+    )
+    return redirect("recruitment:recruit", slug=study.slug)
+
+
+def _refused(request: HttpRequest, study: Study, form: LaunchForm, status: int) -> HttpResponse:
+    tally = selectors.tally_of(study)
+    free_sessions = selectors.free_sessions(study, tally)
+    return _page(request, study, form, tally, free_sessions=free_sessions, status=status)
+
+
+def _page(
+    request: HttpRequest, study: Study, form: LaunchForm, tally: Tally, *, free_sessions: int, status: int = 200
+) -> HttpResponse:
+    terms = TermsForm(form.data if form.is_bound else {**form.initial})
+    priced = price_of(study, terms, tally, free_sessions=free_sessions)
+    budget = priced.budget if priced else selectors.budget_of(study, tally)
+    rows = campaign_rows(tally)
+    context: dict[str, Any] = {
+        "study": study,
+        "form": form,
+        "campaigns": rows,
+        "n_launched": sum(not row["campaign"].is_compensation for row in rows),
+        "is_live": any(campaign.state == CampaignState.LIVE for campaign in tally.campaigns.values()),
+        "free_sessions": free_sessions,
+        "attention": selectors.attention(study, tally),
+        "excluded": selectors.exclusions(study.family).count(),
+        "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
+        "budget": budget,
+        "money": selectors.money_of(study, tally),
+        "limits": LimitsForm(initial={"study_cap": _typed(budget.cap_cents)}),
+        "price": priced,
+        "rejections_need_two": selectors.rejections_need_two(study),
+    }
+    return render(request, "recruitment/recruit.html", context, status=status)
+
+
+def _families(request: HttpRequest, study: Study) -> QuerySet[StudyFamily]:
+    """What this study could be a qualification for: families of other studies that the researcher may launch."""
+    others = studies_with(request.user, Action.LAUNCH).exclude(family=study.family)
+    return StudyFamily.objects.filter(pk__in=others.values("family")).order_by("slug")
+
+
+def _typed(cents: int | None) -> str:
+    return "" if cents is None else money.dollars(cents)
+
+
+def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
+    return {
+        "to": to,
+        "assignments": max(1, suggested.assignments),
+        "reward": money.dollars(suggested.reward_cents),
+        "hits": TermsForm.SMALL,
+        "title": suggested.title,
+        "description": suggested.description,
+        "keywords": suggested.keywords,
+        "estimated_minutes": suggested.estimated_minutes,
+        "approval_days": 3,
+        "contact": suggested.contact,
+        # our own marketplace is small and new: what its people have done elsewhere, it cannot know
+        **(_usual_requirements() if recruiters.capabilities_of(to).pays_out else {}),
+    }
+
+
+def _usual_requirements() -> dict[str, int]:
+    return {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
+
+
+PAGE_SIZE = 50
+
+
+@study_page("GET")
+def exclusions(request: HttpRequest, study: Study) -> HttpResponse:
+    """The list of the family, by code and note."""
+    query = request.GET.get("query", "").strip()[:80]
+    page = Paginator(selectors.exclusions(study.family, query), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "page": page,
+        "query": query,
+        "total": page.paginator.count if not query else selectors.exclusions(study.family).count(),
+    }
+    return render(request, "recruitment/exclusions.html", context)
+
+
+@study_page("GET", "POST")
+def exclusion(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
+    """One entry, and what it means to take it off; that is shown before it is done."""
+    found = get_object_or_404(selectors.exclusions(study.family), pk=pk)
+    if request.method == "GET":
+        others = study.family.studies.exclude(pk=study.pk).order_by("pk")
+        return render(request, "recruitment/exclusion.html", {"study": study, "exclusion": found, "others": others})
+    with refusals_told(request):
+        services.lift_exclusion(exclusion=found, study=study, by=user_of(request))
+        messages.success(request, _("%(code)s may take part from now on.") % {"code": found.code})
+    return redirect("recruitment:exclusions", slug=study.slug)

@@ -1,0 +1,170 @@
+"""The entry page of a recruited person, in the recruiter's frame or on its own. No cookies; a GET writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import get_language, gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.http import require_GET
+
+from humanexp.core import clock
+from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.core.languages import begin_in
+from humanexp.participation.pages.views import run_shell
+from humanexp.recruitment import frames, rehearsal, selectors
+from humanexp.recruitment.consent import consent_of
+from humanexp.recruitment.facts import facts_of, language_of_study, run_address
+from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.services import resuming
+from humanexp.recruitment.services.entering import NO_ASSIGNMENT
+from humanexp.recruitment.states import CampaignState
+from humanexp.studies.models import Population
+
+CampaignView = Callable[[HttpRequest, Campaign], HttpResponseBase]
+
+
+def entry_page(*, rehearses: bool = False) -> Callable[[CampaignView], Callable[..., HttpResponseBase]]:
+    """A page of the campaign that an address names, in its study's language; `rehearses`: also before the launch."""
+
+    def decorate(view: CampaignView) -> Callable[..., HttpResponseBase]:
+        @require_GET
+        @never_cache
+        @wraps(view)
+        def page(request: HttpRequest, entry: str) -> HttpResponseBase:
+            rehearsed = rehearsal.campaign_of(entry) if rehearses else None
+            try:
+                campaign = rehearsed or selectors.campaign_by_entry(entry)
+            except NotFound as error:
+                return render(request, "recruitment/take/refused.html", {"message": gettext(error.message)}, status=404)
+            begin_in(request, language_of_study(campaign.study))
+            return view(request, campaign)
+
+        return page
+
+    return decorate
+
+
+@entry_page(rehearses=True)
+def take(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
+    """Consent and start; in a preview, what the study is about."""
+    if campaign.is_link:
+        return _entry_page(request, campaign)
+    # The recruiter of this campaign, and nobody else, may frame the page and receive its form.
+    origins = frames.origins_of(campaign)
+
+    @xframe_options_exempt
+    @csp_replace({"frame-ancestors": origins, "form-action": origins})
+    def framed(request: HttpRequest) -> HttpResponse:
+        return _entry_page(request, campaign)
+
+    return framed(request)
+
+
+@require_GET
+@never_cache
+def inside(request: HttpRequest, entry: str) -> HttpResponseBase:
+    """The study within the entry page, for frames whose windows are blocked: the same shell, framed by nobody else."""
+    campaign = selectors.campaign_by_entry(entry)
+    if campaign.is_link:
+        raise NotFound
+    begin_in(request, language_of_study(campaign.study))
+
+    @xframe_options_exempt
+    @csp_replace({"frame-ancestors": [SELF, *frames.origins_of(campaign)]})
+    def framed(request: HttpRequest) -> HttpResponse:
+        return run_shell(request, facts_of(campaign))
+
+    page = framed(request)
+    page["Referrer-Policy"] = "no-referrer"
+    return page
+
+
+@entry_page()
+def run(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
+    """The study in a window of its own: the shell, with the words of this campaign. It holds nothing of any session."""
+    return run_shell(request, facts_of(campaign, shows_code="code" in request.GET))
+
+
+@entry_page(rehearses=True)
+def consent(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
+    """The text that a participant agrees to, alone: to print, or to keep."""
+    context = {
+        "campaign": campaign,
+        "study": campaign.study,
+        "facts": facts_of(campaign),
+        "consent": consent_of(campaign.study, get_language() or "en"),
+        "today": clock.now(),
+    }
+    return render(request, "recruitment/take/consent_page.html", context)
+
+
+@entry_page()
+def personal(request: HttpRequest, campaign: Campaign) -> HttpResponseBase:
+    """Where a personal link leads. Looking at it changes nothing: a scanner of mail uses nothing up."""
+    page = {
+        "followUrl": reverse("recruitment:follow", args=[campaign.entry]),
+        "language": get_language() or "en",
+    }
+    return render(
+        request, "recruitment/take/personal.html", {"campaign": campaign, "study": campaign.study, "page": page}
+    )
+
+
+def _entry_page(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    given = request.GET
+    assignment_id = "" if campaign.is_link else given.get("assignmentId", "")
+    worker_id = given.get("p" if campaign.is_link else "workerId", "")
+    is_preview = not campaign.is_link and assignment_id in ("", NO_ASSIGNMENT)
+    submit_address = fault = ""
+    if not is_preview:
+        try:
+            submit_address = frames.submit_address(campaign, given.get("turkSubmitTo", ""))
+        except InvalidRequest as error:
+            fault = gettext(error.message)
+    # A plain link tells its completion code to those alone whom somebody has sent who may ask for it.
+    facts = facts_of(
+        campaign, minutes=selectors.minutes_told(campaign), shows_code=campaign.is_link and bool(given.get("p"))
+    )
+    is_over = campaign.is_link and campaign.state != CampaignState.LIVE
+    context = {
+        "campaign": campaign,
+        "study": campaign.study,
+        "facts": facts,
+        "consent": consent_of(campaign.study, get_language() or "en"),
+        "is_preview": is_preview,
+        "is_over": is_over,
+        "fault": fault,
+        # what the page's script needs to know; the ids came with the address and prove nothing
+        "page": {
+            "entry": campaign.entry,
+            "language": get_language() or "en",
+            "isLink": campaign.is_link,
+            "isPreview": is_preview,
+            "isTimed": facts.is_timed and not is_over,
+            "showsCode": facts.is_link and facts.shows_code,
+            "insideUrl": "" if campaign.is_link else reverse("recruitment:inside", args=[campaign.entry]),
+            "openUrl": reverse("recruitment:open", args=[campaign.entry]),
+            "handoffUrl": reverse("recruitment:handoff", args=[campaign.entry]),
+            "finishUrl": reverse("recruitment:finish", args=[campaign.entry]) if campaign.is_link else "",
+            "resumeUrl": reverse("recruitment:resume", args=[campaign.entry]),
+            "runUrl": run_address(campaign),
+            "resumeName": resuming.name_of(campaign, worker_id),
+            "assignmentId": assignment_id,
+            "hitId": given.get("hitId", ""),
+            "workerId": worker_id,
+            "turkSubmitTo": given.get("turkSubmitTo", ""),
+            "submitAddress": submit_address,
+            "simulated": campaign.study.population == Population.SCRIPTED,
+        },
+    }
+    page = render(request, "recruitment/take/entry.html", context)
+    page["Referrer-Policy"] = "no-referrer"  # worker ids ride in this page's address
+    return page

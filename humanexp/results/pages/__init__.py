@@ -1,0 +1,3 @@
+"""Views, forms and what pages show."""
+
+from __future__ import annotations

@@ -1,0 +1,205 @@
+"""The rooms of the results: findings, models, corruptions, people, methods; all from stored results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from analysis.findings.model import Findings
+from humanexp.core.errors import NotFound
+from humanexp.core.pages import navigation
+from humanexp.jobs import selectors as jobs
+from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.throughput import partial_context
+from humanexp.results import charts, selectors, services
+from humanexp.results.charts.observer_styles import corruptions_of
+from humanexp.results.inclusion import flow_of, withdrawn_sentence
+from humanexp.results.models import AnalysisRun
+from humanexp.results.pages.chart_cards import ROOMS, card_of, cards_of, figure_value
+from humanexp.results.pages.dashboard import dashboard_of, panel_of, readings_of
+from humanexp.results.pages.forms import SelectionForm
+from humanexp.results.pages.views.lookup import chosen_run, run_of
+from humanexp.results.selection import Selection
+from humanexp.results.services import reporting
+from humanexp.results.study_question import question_of
+from humanexp.results.templatetags.results import printed_table
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Origin, Study
+
+Context: TypeAlias = dict[str, object]
+#: Visual change at which curves are read out at first.
+READ_AT = 0.8
+
+
+@login_required
+@require_GET
+def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the study found, in one screen."""
+    study = studies.study_for(request.user, slug)
+    if "job" in request.GET:
+        return redirect(_page_of_job(study, request.GET["job"]))
+    run = chosen_run(request, study)
+    context = _frame(request, study, run, "findings")
+    if run is not None:
+        found = selectors.findings(run)
+        board = dashboard_of(found, imported=study.origin == Origin.IMPORTED)
+        context |= {"dashboard": board, "question": question_of(study, found)}
+        names = [name for group in board.groups for name in group.names]
+        if names:
+            wanted = request.GET.get("figure")
+            name = next((name for name in names if name.key == wanted), names[0])
+            chart = charts.chart_of(found, name.key)
+            context |= _panel_context(found, name, chart)
+            context["figure"] = None if chart.figure is None else figure_value(name.key, chart.figure)
+        else:
+            # Pairs told apart, pictures judged: studies without curves show what they asked instead.
+            context |= {"found": found, "cards": cards_of(found, "findings", request.GET.dict())}
+    return render(request, "results/dashboard.html", context)
+
+
+@login_required
+@require_GET
+def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """All that is said about one figure of performance: replaces what stands beside the chart."""
+    study = studies.study_for(request.user, slug)
+    run = chosen_run(request, study)
+    if run is None:
+        raise NotFound("This study has not been analysed yet.")
+    found = selectors.findings(run)
+    context = _frame(request, study, run, "findings") | {"dashboard": dashboard_of(found)}
+    context |= _panel_context(found, charts.name_of(found, key), charts.chart_of(found, key))
+    return render(request, "results/_panel.html", context)
+
+
+@login_required
+@require_GET
+def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse:
+    """A table that is too large to come with its page; asked for when it is opened."""
+    found = charts.chart_of(selectors.findings(run_of(request, slug)), key)
+    return render(request, "results/_table.html", printed_table(found.table(table)))
+
+
+@login_required
+@require_GET
+def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
+    """Models, corruptions, or people: cards with a chart each."""
+    study = studies.study_for(request.user, slug)
+    if room not in ROOMS or room == "findings":
+        raise NotFound("There is no such page of results.")
+    run = chosen_run(request, study)
+    if run is None:
+        return redirect("results:dashboard", slug=slug)
+    found = selectors.findings(run)
+    context = _frame(request, study, run, room)
+    context |= {"cards": cards_of(found, room, request.GET.dict()), "found": found}
+    if room == "people":
+        context["flow"] = flow_of(found, all_count=Selection.model_validate(run.selection).all_sessions)
+    return render(request, f"results/{room}.html", context)
+
+
+@login_required
+@require_GET
+def card(request: HttpRequest, slug: str) -> HttpResponse:
+    """One card, with another chart of its family chosen in it."""
+    run = run_of(request, slug)
+    chosen = next((value for name, value in request.GET.dict().items() if name != "run"), "")
+    context = {"study": run.study, "run": run, "run_chosen": "run" in request.GET}
+    return render(request, "results/_card.html", context | {"card": card_of(selectors.findings(run), chosen)})
+
+
+@login_required
+@require_GET
+def methods(request: HttpRequest, slug: str) -> HttpResponse:
+    """How it was computed, in words that a paper can take; plan, versions, report."""
+    study = studies.study_for(request.user, slug)
+    run = chosen_run(request, study)
+    if run is None:
+        return redirect("results:dashboard", slug=slug)
+    job, plan = selectors.report_job(study), selectors.plan_of(study)
+    context = _frame(request, study, run, "methods") | {
+        "plan": plan,
+        "facts": reporting.report_facts(run),
+        "report": selectors.latest_report(run),
+        "report_job": partial_context(job) if job and _is_shown(job, run) else None,
+        "notes": selectors.findings(run).notes,
+    }
+    if plan is None and study.origin == Origin.COLLECTED:
+        context["plan_to_freeze"] = services.plan_as_it_stands(study)
+    return render(request, "results/methods.html", context)
+
+
+def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, object] | None = None) -> SelectionForm:
+    """The form of choices, with the corruptions of the planned analysis."""
+    corruptions = corruptions_of(selectors.findings(run)) if run else []
+    return SelectionForm(given, corruptions=corruptions, imported=study.origin == Origin.IMPORTED)
+
+
+def _panel_context(found: Findings, name: charts.FigureName, chart: charts.Chart) -> Context:
+    panel = panel_of(found, name)
+    return {
+        "panel": panel,
+        "chart": chart,
+        "read_at": READ_AT,
+        "readings": readings_of(found, panel, READ_AT),
+    }
+
+
+def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: str) -> Context:
+    """What every room shows: which analysis this is, what else could be chosen, what is being computed."""
+    selection = Selection.model_validate(run.selection) if run else Selection()
+    form = selection_form(study, selectors.latest_run(study))
+    form.initial = run.selection if run else {}
+    under_way = selectors.analyses_under_way(study)
+    failed = selectors.analysis_job(study)
+    if failed is not None and (failed.is_finished and _is_shown(failed, run)):
+        under_way.append(failed)
+    return {
+        "study": study,
+        "room": room,
+        "run": run,
+        "run_chosen": "run" in request.GET,
+        "withdrawn": withdrawn_sentence(selectors.withdrawn_since(run)) if run else "",
+        "selection": selection,
+        "selection_form": form,
+        "other_choices": [
+            (other, Selection.model_validate(other.selection).sentences) for other in selectors.other_choices(study)
+        ],
+        "analysis_jobs": [
+            partial_context(job)
+            | {"sentences": Selection.model_validate(job.parameters.get("selection") or {}).sentences}
+            for job in under_way
+        ],
+        "review_url": _tab_url("review", study),
+        "trial_import": selectors.trial_import_of(study),
+    }
+
+
+def _page_of_job(study: Study, pk: str) -> str:
+    """The page that shows what a job of this study has made."""
+    page = reverse("results:dashboard", args=[study.slug])
+    job = jobs.by_pk(int(pk)) if pk.isdecimal() else None
+    if job is None or job.subject != selectors.subject_of(study):
+        return page
+    run = (job.result or {}).get("analysis_run_id")
+    if job.kind == selectors.REPORT:
+        return f"{reverse('results:methods', args=[study.slug])}?run={job.parameters['analysis_run_id']}#report"
+    return f"{page}?run={run}" if run and job.parameters.get("selection") else page
+
+
+def _tab_url(key: str, study: Study) -> str:
+    """Address of another room of the study; empty when there is no such room."""
+    tabs = {tab.key: tab for tab in navigation.study_tabs(imported=study.origin == Origin.IMPORTED)}
+    return reverse(tabs[key].url_name, args=[study.slug]) if key in tabs else ""
+
+
+def _is_shown(job: Job, run: AnalysisRun | None) -> bool:
+    """A job is shown while it runs, and when it ended badly after the run that is looked at."""
+    if not job.is_finished:
+        return True
+    return job.state != JobState.DONE and (run is None or job.created_at > run.created_at)

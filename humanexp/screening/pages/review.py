@@ -1,0 +1,180 @@
+"""What the review pages show: finished sessions with their verdicts page by page, who is excluded and why, the golds.
+
+Everything about all sessions is counted in the database; answers are read of the sessions on the page alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+
+from django.core.paginator import Page
+from django.db.models import Max, QuerySet
+
+from analysis.acceptance import Gold, RuleSet, Withdrawal, withdrawal_of
+from humanexp.core.pages.paging import KeyedPaginator
+from humanexp.participation import selectors as participation
+from humanexp.participation.models import Session
+from humanexp.participation.tallies import Counted, Kind, Report, Tally, tally_of
+from humanexp.screening import selectors
+from humanexp.screening.models import Verdict
+from humanexp.screening.pages import panels
+from humanexp.screening.pages.evidence import Evidence, evidence_of
+from humanexp.screening.pages.panels import Mark, Narrowing
+from humanexp.screening.selectors import VerdictCounts
+from humanexp.studies.models import Study
+
+#: Sessions on one page.
+PAGE_SIZE = 25
+#: From so many answers on, a gold that under this share of careful people name is marked; whether and when it is
+#: withdrawn, the rule set says.
+GOLD_NOTICED, GOLD_FLOOR = 8, 0.9
+
+
+@dataclass(frozen=True)
+class Row:
+    session: Session
+    verdict: Verdict | None
+    evidence: Evidence | None
+    marks: list[Mark] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    rows: list[Row]
+    counts: VerdictCounts
+    #: what the list is restricted to: "", "excluded", "flagged", "accepted", "unjudged", a reason, or what a panel adds
+    shown: str
+    narrowings: list[Narrowing]
+    page: Page[Session]
+
+
+def review_of(study: Study, *, shown: str = "", page: int = 1) -> Review:
+    chosen, counts = sessions_shown(study, shown), selectors.verdict_counts(study)
+    paginator = KeyedPaginator(_listed(chosen), PAGE_SIZE, count=_told(shown, counts))
+    on_page = paginator.get_page(max(1, page))
+    return Review(
+        rows=_rows(study, list(on_page)),
+        counts=counts,
+        shown=shown,
+        narrowings=list(panels.narrowings().values()),
+        page=on_page,
+    )
+
+
+def _listed(sessions: QuerySet[Session]) -> QuerySet[Session]:
+    """With what the list says of each, and no more."""
+    return sessions.select_related("participant").only("code", "completed_at", "participant__code")
+
+
+def _told(shown: str, counts: VerdictCounts) -> int | None:
+    """How many sessions the list has, where a count of the page says it; None for what a panel narrows it to."""
+    if shown in panels.narrowings() or shown == selectors.BY_HAND:
+        return None
+    by_verdict = {
+        "": counts.finished,
+        "accepted": counts.accepted,
+        "excluded": counts.excluded,
+        "flagged": counts.flagged,
+        "unjudged": counts.unjudged,
+    }
+    return by_verdict[shown] if shown in by_verdict else counts.reasons.get(shown, 0)
+
+
+def sessions_shown(study: Study, shown: str) -> QuerySet[Session]:
+    """Finished sessions as the list is narrowed."""
+    narrowing = panels.narrowings().get(shown)
+    if narrowing is not None:
+        return narrowing.narrow(selectors.finished_sessions(study))
+    return selectors.finished_sessions(study, shown=shown)
+
+
+def _rows(study: Study, sessions: list[Session]) -> list[Row]:
+    answers, found = participation.rule_rows_of(sessions), selectors.verdicts_on(sessions)
+    withdrawn, marks = selectors.withdrawn_golds(study), panels.marks_of(sessions)
+    rows = []
+    for session in sessions:
+        verdict = found.get(session.pk)
+        against = verdict.evidence if verdict else []
+        evidence = evidence_of(answers[session.pk], against, withdrawn=withdrawn)
+        rows.append(Row(session, verdict, evidence, marks.get(session.pk, [])))
+    return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a session stands among those that are looked through, one after the other."""
+
+    shown: str
+    number: int
+    of: int
+    previous: str
+    following: str
+
+
+def place_of(session: Session, shown: str = "") -> Place:
+    """Its neighbours; a session that has left the list by a decision still has them."""
+    queue = sessions_shown(session.study, shown).order_by("pk")
+    before, after = queue.filter(pk__lt=session.pk), queue.filter(pk__gt=session.pk)
+    is_in = queue.filter(pk=session.pk).exists()
+    return Place(
+        shown=shown,
+        number=before.count() + is_in,
+        of=queue.count(),
+        previous=before.order_by("-pk").values_list("code", flat=True).first() or "",
+        following=after.values_list("code", flat=True).first() or "",
+    )
+
+
+@dataclass(frozen=True)
+class GoldRow:
+    gold: Gold
+    is_withdrawn: bool
+
+    @property
+    def is_doubtful(self) -> bool:
+        return not self.is_withdrawn and self.gold.shown >= GOLD_NOTICED and self.gold.share < GOLD_FLOOR
+
+
+@dataclass(frozen=True, kw_only=True)
+class Golds:
+    """How the gold pictures of a study do."""
+
+    tally: Tally
+    in_use: list[GoldRow]
+    #: those that count for nobody any more
+    withdrawn: list[GoldRow]
+    #: when the study's rules withdraw a gold, if they do
+    withdrawal: Withdrawal | None
+
+    @property
+    def doubtful(self) -> list[GoldRow]:
+        return [row for row in self.in_use if row.is_doubtful]
+
+
+def golds_of(study: Study) -> Golds:
+    """As they were last counted; what is withdrawn, as it is now."""
+    rules = RuleSet.from_dict(study.rule_set)
+    withdrawn = selectors.withdrawn_golds(study)
+    tally = tally_of(study, GOLDS.name)
+    kept = (tally.content or {"golds": []})["golds"]
+    rows = [GoldRow(Gold(**gold), gold["original"] in withdrawn) for gold in kept]
+    return Golds(
+        tally=tally,
+        in_use=[row for row in rows if not row.is_withdrawn],
+        withdrawn=[row for row in rows if row.is_withdrawn],
+        withdrawal=withdrawal_of(rules),
+    )
+
+
+def _counted(study: Study, report: Report) -> Counted:
+    performance = selectors.gold_performance(study)
+    report(1, 1)
+    return Counted(content={"golds": [asdict(gold) for gold in performance]})
+
+
+def _newest_verdict(study: Study, _ended: int) -> str:
+    newest = Verdict.objects.filter(study=study).aggregate(newest=Max("pk"))["newest"]
+    return str(newest or 0)
+
+
+GOLDS = Kind(name="golds", count=_counted, beside=_newest_verdict, url_name="screening:golds")

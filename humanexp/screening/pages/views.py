@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_POST
+
+from humanexp.core.errors import NotFound
+from humanexp.core.selectors import user_of
+from humanexp.participation import selectors as participation
+from humanexp.participation.models import Session
+from humanexp.participation.tallies import whole_tally
+from humanexp.screening import selectors, services
+from humanexp.screening.certificate import TIMING, timing_page
+from humanexp.screening.pages import panels
+from humanexp.screening.pages.evidence import evidence_of, portrait_of
+from humanexp.screening.pages.forms import DecisionForm
+from humanexp.screening.pages.review import golds_of, place_of, review_of
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Origin, Study
+
+
+@login_required
+@require_GET
+def review(request: HttpRequest, slug: str) -> HttpResponse:
+    """Which finished sessions count, which do not, and why."""
+    study = _study(request, slug)
+    number = request.GET.get("page", "1")
+    found = review_of(study, shown=_shown(request), page=int(number) if number.isdecimal() else 1)
+    template = "screening/_sessions.html" if getattr(request, "htmx", False) else "screening/review.html"
+    return render(request, template, {"study": study, "review": found})
+
+
+@login_required
+@require_GET
+def golds(request: HttpRequest, slug: str) -> HttpResponse:
+    """How the gold pictures do, over all sessions: a part of the review page that comes after it."""
+    study = _study(request, slug)
+    template = "screening/_golds_card.html" if getattr(request, "htmx", False) else "screening/golds.html"
+    return render(request, template, {"study": study, "golds": golds_of(study)})
+
+
+@login_required
+@require_POST
+def judge(request: HttpRequest, slug: str) -> HttpResponse:
+    """Judge every finished session, by the study's rules."""
+    verdicts = services.judge_soon(study=_study(request, slug), by=user_of(request))
+    if verdicts is None:
+        messages.info(request, _("The sessions are being judged; the page Jobs shows the progress."))
+    else:
+        text = ngettext("%(n)d session is judged.", "%(n)d sessions are judged.", len(verdicts))
+        messages.success(request, text % {"n": len(verdicts)})
+    return redirect("screening:review", slug=slug)
+
+
+@login_required
+def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
+    """One session's evidence, the history of its verdicts, its neighbours in the list, and a person's decision."""
+    study = _study(request, slug)
+    found = _session(study, code)
+    form = DecisionForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        services.decide(session=found, by=user_of(request), **form.cleaned_data)
+        messages.success(request, _("Your decision is stored beside the rules' verdict."))
+        return redirect(request.get_full_path())
+    history = selectors.history(found)
+    rows, withdrawn = participation.session_rows(found), selectors.withdrawn_golds(study)
+    context: dict[str, Any] = {
+        "study": study,
+        "session": found,
+        "verdict": history[0] if history else None,
+        "history": history,
+        "evidence": evidence_of(rows, history[0].evidence if history else [], withdrawn=withdrawn),
+        "portrait": portrait_of(rows, withdrawn=withdrawn),
+        "unfetched": participation.unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
+        "place": place_of(found, _shown(request)),
+        "form": form,
+    }
+    context["panels"] = [
+        {"template": panel.template, "facts": panel.facts_of(found, user_of(request))} for panel in panels.panels()
+    ]
+    return render(request, "screening/session.html", context, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_POST
+def return_to_rules(request: HttpRequest, slug: str, code: str) -> HttpResponse:
+    services.return_to_rules(session=_session(_study(request, slug), code), by=user_of(request))
+    messages.success(request, _("The rules' verdict holds again."))
+    return redirect("screening:session", slug=slug, code=code)
+
+
+@login_required
+@require_GET
+def timing(request: HttpRequest, slug: str) -> HttpResponse:
+    """How well the study's pictures were timed, for everybody and for each participant."""
+    study = _study(request, slug)
+    return render(request, "screening/timing.html", {"study": study, "page": timing_page(study)})
+
+
+@login_required
+@require_GET
+def timing_certificate(request: HttpRequest, slug: str) -> HttpResponse:
+    """The certificate as a file."""
+    study = _study(request, slug)
+    response = HttpResponse(whole_tally(study, TIMING.name), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-timing-certificate.json"'
+    return response
+
+
+def _shown(request: HttpRequest) -> str:
+    """How the list is narrowed."""
+    return request.GET.get("show", "")[:80]
+
+
+def _study(request: HttpRequest, slug: str) -> Study:
+    study = studies.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
+    if study is None:
+        raise NotFound(f"There is no study {slug!r} whose sessions could be reviewed.")
+    return study
+
+
+def _session(study: Study, code: str) -> Session:
+    found = study.sessions.select_related("participant", "study").filter(code=code).first()
+    if found is None or found.state not in selectors.JUDGED_STATES:
+        raise NotFound("There is no finished session with this code.")
+    return found

@@ -1,0 +1,294 @@
+/**
+ * From consent to submission: opens the session, opens the study in a window of its own, watches it, and offers the
+ * recruiter's form when every answer is stored.
+ */
+import { hashFor } from "../../participation/trial/resume.js";
+import { Refusal } from "./api.js";
+
+const WINDOW = "humanexp-run";
+/** Names of the status answer's states. */
+const FINISHED = new Set(["completed", "submitted"]);
+
+export class Entry {
+  /**
+   * @param {object} parts
+   * @param {object} parts.page what the server wrote into the page
+   * @param {import("./panels.js").Panels} parts.panels
+   * @param {import("./api.js").TakeApi} parts.api
+   * @param {import("./memory.js").Memory} parts.memory
+   * @param {Window} parts.view
+   * @param {(ask: () => Promise<boolean>) => import("./poll.js").Poll} parts.pollWith
+   * @param {() => string|null} [parts.deviceFault] why this device cannot show pictures for an exact time
+   */
+  constructor({ page, panels, api, memory, view, pollWith, deviceFault = () => null }) {
+    Object.assign(this, { page, panels, api, memory, view, deviceFault });
+    this.poll = pollWith(() => this.ask());
+    /** Asks whether the study's window has agreed that this page goes on. */
+    this.waiting = pollWith(() => this.askWhetherConfirmed());
+    /** Lets this page repeat a call whose reply was lost. */
+    this.opening = randomId(this.view);
+    /** @type {{ask: string, claim: string, name: string}|null} */
+    this.request = null;
+    /** @type {object|null} token and addresses once the session is open */
+    this.session = null;
+  }
+
+  /**
+   * Shows the step the person is at. The ids leave the address: it must not end in histories and screenshots. They stay
+   * where a frame may store nothing, because a reload could then find them nowhere else.
+   */
+  begin() {
+    const { location, history } = this.view;
+    const { ids, language } = partsOf(location.search);
+    this.session = this.memory.recall(this.page, ids);
+    if (ids && (this.page.isLink || this.memory.isLasting)) history.replaceState(null, "", location.pathname + language);
+    if (this.session) this.watch({ focus: false });
+    // Said before anything is accepted, agreed to or begun.
+    else if (this.page.isTimed && this.deviceFault()) this.panels.show("device", { focus: false });
+    else if (this.page.isPreview) this.panels.show("preview", { focus: false });
+    else this.panels.show("start", { focus: false });
+  }
+
+  /** The start button. The window is opened inside the click: later it would be taken for an advertisement. */
+  async start({ consents, continueHere = false, beginHere = false, isShared = false }) {
+    Object.assign(this, { isShared });
+    this.panels.reveal("consent-error", !consents);
+    if (!consents) {
+      this.panels.find("[data-consent]")?.focus();
+      return;
+    }
+    const opened = this.openWindow();
+    try {
+      this.goTo(opened, await this.open({ continueHere, beginHere }));
+    } catch (error) {
+      this.panels.reveal("begin-here", Boolean(error.mayBeginHere));
+      if (this.mayAsk(error, continueHere)) {
+        this.askElsewhere(opened, error.resume);
+        return;
+      }
+      opened?.close();
+      this.refuse(error, continueHere);
+    }
+  }
+
+  /** Opens the session, and keeps its bearer; the one-time code for the study's window. */
+  async open(proof) {
+    const reply = await this.api.open(this.person(proof));
+    this.session = {
+      token: reply.token,
+      runUrl: reply.run_url,
+      statusUrl: reply.status_url,
+      assignmentId: this.page.assignmentId,
+      submitAddress: this.page.submitAddress,
+      isShared: this.isShared,
+    };
+    this.memory.keep(this.session);
+    return reply.handoff;
+  }
+
+  /** A frame cannot read what the study's window keeps: that window can be asked. On its own, this page reads the same. */
+  mayAsk(error, continueHere) {
+    return isBegun(error) && Boolean(error.resume) && !this.page.isLink && (continueHere || !this.holds(error));
+  }
+
+  /** Whether what the study's window keeps can be read here: then only the word is missing that the other HIT was returned. */
+  holds(error) {
+    return isBegun(error) && !this.page.isLink && Boolean(this.memory.secret(error.resume?.name));
+  }
+
+  /** Something was begun before: the study's window, which may hold the secret, asks the person. */
+  askElsewhere(opened, request) {
+    this.request = request;
+    const url = this.address(this.page.runUrl, hashFor(request));
+    if (opened) opened.location.replace(url.href);
+    const link = this.panels.find('[data-action="ask"]');
+    if (link) link.href = url.href;
+    this.panels.reveal("ask-blocked", !opened);
+    this.panels.show("asked");
+    this.waiting.start();
+  }
+
+  /** False once this page goes on, or there is nothing left to wait for. */
+  async askWhetherConfirmed() {
+    try {
+      const { confirmed } = await this.api.isConfirmed(this.request.claim);
+      this.panels.reveal("ask-offline", false);
+      if (!confirmed) return true;
+      await this.open({ continueHere: true, confirmed: this.request.claim });
+    } catch (error) {
+      if (!(error instanceof Refusal)) {
+        this.panels.reveal("ask-offline", true);
+        throw error;
+      }
+      if (error.status === 401) this.panels.show("ask-over");
+      else this.refuse(error, true);
+      return false;
+    }
+    this.tellOpened(true);
+    this.watch();
+    return false;
+  }
+
+  /** The window was closed, or did not open: a fresh code, because the first one works once. */
+  async reopen() {
+    const opened = this.openWindow();
+    try {
+      const { handoff } = await this.api.handoff(this.session.token);
+      this.goTo(opened, handoff);
+    } catch (error) {
+      opened?.close();
+      if (error instanceof Refusal) this.startAgain();
+      else this.panels.reveal("offline", true);
+    }
+  }
+
+  /** One look at the session; false when there is nothing left to wait for. */
+  async ask() {
+    let status;
+    try {
+      status = await this.api.status(this.session.statusUrl, this.session.token);
+    } catch (error) {
+      if (error instanceof Refusal) {
+        this.startAgain();
+        return false;
+      }
+      this.panels.reveal("offline", true);
+      throw error;
+    }
+    this.panels.reveal("offline", false);
+    if (FINISHED.has(status.state)) {
+      await this.finish(status);
+      if (this.session.isShared) this.memory.forget();
+      return false;
+    }
+    if (status.state === "withdrawn") {
+      this.memory.forget();
+      this.panels.find("[data-inside]")?.remove();
+      this.panels.show("left");
+      return false;
+    }
+    this.showProgress(status);
+    return true;
+  }
+
+  async finish(status) {
+    if (this.page.isLink && status.state === "completed") {
+      // `sync` finds a finished session by itself: a lost call here loses nothing.
+      await this.api.finish(this.session.token).catch(() => null);
+    }
+    const form = this.panels.find('[data-form="submit"]');
+    if (form) {
+      form.action = this.session.submitAddress;
+      form.elements.namedItem("assignmentId").value = this.session.assignmentId;
+      form.elements.namedItem("receipt").value = status.receipt ?? "";
+    }
+    this.panels.find("[data-inside]")?.remove();
+    this.panels.fill({ "completion-code": status.completion_code ?? "" });
+    this.panels.show("done");
+    this.view.document.title = this.panels.find("#done-title")?.textContent ?? this.view.document.title;
+  }
+
+  watch({ focus = true } = {}) {
+    this.panels.show("under-way", { focus });
+    this.poll.start();
+  }
+
+  showProgress({ cursor, total }) {
+    const bar = this.panels.find("[data-progress]");
+    if (bar) Object.assign(bar, { max: Math.max(1, total), value: cursor });
+    this.panels.fill({ progress: this.panels.message("progress", { answered: cursor, total }) });
+  }
+
+  /** The study's page in the language of this one, with the code that opens it. */
+  address(path, handoff) {
+    const url = new URL(path, this.view.location.href);
+    url.searchParams.set("language", this.page.language);
+    if (this.page.showsCode) url.searchParams.set("code", "");
+    url.hash = handoff;
+    return url;
+  }
+
+  openWindow() {
+    return this.view.open("about:blank", WINDOW);
+  }
+
+  /** Sends the study's window to the study; without a window, a plain link goes on in this one. */
+  goTo(opened, handoff) {
+    const url = this.address(this.session.runUrl, handoff);
+    if (opened) opened.location.replace(url.href);
+    else if (this.page.isLink) {
+      this.view.location.assign(url.href);
+      return;
+    }
+    const link = this.panels.find('[data-action="reopen"]');
+    // Blocked inside the frame: a link that the person clicks is never taken for a pop-up.
+    if (link) link.href = opened ? url.pathname + url.search : url.href;
+    this.isBlocked = !opened;
+    this.tellOpened(Boolean(opened));
+    this.watch();
+  }
+
+  /** What the page says of the study's window. */
+  tellOpened(isOpen) {
+    for (const part of ["opened", "reopening"]) this.panels.reveal(part, isOpen);
+    for (const part of ["not-opened", "blocked"]) this.panels.reveal(part, !isOpen);
+  }
+
+  /** No window may be opened here: the study goes on within this page, under a fresh code. */
+  async inside() {
+    try {
+      const { handoff } = await this.api.handoff(this.session.token);
+      const frame = this.panels.find("[data-inside]");
+      const url = this.address(this.page.insideUrl, handoff);
+      this.panels.show("inside", { focus: false });
+      frame.src = url.href;
+      // Keys go to the study without a click into it first.
+      frame.addEventListener("load", () => frame.focus(), { once: true });
+    } catch (error) {
+      if (error instanceof Refusal) this.startAgain();
+      else this.panels.reveal("offline", true);
+    }
+  }
+
+  /** The session is gone (withdrawn, or its bearer too old): back to the decision. */
+  startAgain() {
+    this.poll.stop();
+    this.memory.forget();
+    this.session = null;
+    this.panels.show(this.page.isPreview ? "preview" : "start");
+  }
+
+  refuse(error, continueHere = false) {
+    const isRefusal = error instanceof Refusal;
+    this.panels.fill({ refusal: isRefusal ? error.message : error.detail || this.panels.message("unreachable") });
+    const mayContinue = !continueHere && this.holds(error);
+    this.panels.reveal("continue-here", mayContinue);
+    this.panels.reveal("retry", !isRefusal);
+    this.panels.show(isBegun(error) && !mayContinue ? "begun" : "refused");
+  }
+
+  person({ continueHere = false, beginHere = false, confirmed = "" }) {
+    const { assignmentId, hitId, workerId, turkSubmitTo, simulated, language } = this.page;
+    const secret = this.memory.secret(this.page.resumeName);
+    const proof = { opening: this.opening, secret, confirmed, sharedComputer: Boolean(this.isShared) };
+    return { consent: true, assignmentId, hitId, workerId, turkSubmitTo, simulated, continueHere, beginHere, language, ...proof };
+  }
+}
+
+function isBegun(error) {
+  return error.type === "already-begun";
+}
+
+/** An address's query, parted into who the page was opened for and the language that was chosen; each "" or with its "?". */
+function partsOf(search) {
+  const query = new URLSearchParams(search);
+  const language = query.get("language");
+  query.delete("language");
+  const ids = query.toString();
+  return { ids: ids && `?${ids}`, language: language ? `?language=${encodeURIComponent(language)}` : "" };
+}
+
+function randomId(view) {
+  const bytes = view.crypto.getRandomValues(new Uint8Array(24));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

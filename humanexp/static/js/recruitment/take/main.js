@@ -1,0 +1,71 @@
+/** Wires the entry page: reads what the server wrote into it and connects its buttons. */
+import { deviceFault } from "../../participation/trial/environment.js";
+import { openStorage } from "../../participation/trial/storage.js";
+import { TakeApi } from "./api.js";
+import { Entry } from "./entry.js";
+import { Memory } from "./memory.js";
+import { Panels } from "./panels.js";
+import { Poll } from "./poll.js";
+
+const content = document.getElementById("take-page");
+const page = content && JSON.parse(content.textContent);
+
+if (page && document.querySelector("[data-panel=start]")) {
+  const later = { set: (callback, ms) => window.setTimeout(callback, ms), clear: (timer) => window.clearTimeout(timer) };
+  const tab = openStorage(() => window.sessionStorage);
+  const entry = new Entry({
+    page,
+    panels: new Panels(document),
+    api: new TakeApi({ fetch: window.fetch.bind(window), page }),
+    memory: new Memory({
+      tab,
+      isLasting: tab instanceof Storage,
+      browser: openStorage(() => window.localStorage),
+      entry: page.entry,
+    }),
+    view: window,
+    pollWith: (ask) => new Poll({ ask, later }),
+    deviceFault: () => deviceFault(window),
+  });
+  entry.begin();
+
+  const form = document.querySelector("[data-form=start]");
+  const consents = () => form.querySelector("[data-consent]").checked;
+  const isShared = () => Boolean(form.querySelector("[data-shared]")?.checked);
+  const busy = async (button, work) => {
+    button.disabled = true;
+    try {
+      await work();
+    } finally {
+      button.disabled = false;
+    }
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    busy(form.querySelector("[data-action=start]"), () => entry.start({ consents: consents(), isShared: isShared() }));
+  });
+  const on = (action, work) => {
+    for (const button of document.querySelectorAll(`[data-action=${action}]`)) {
+      button.addEventListener("click", () => busy(button, work));
+    }
+  };
+  on("continue-here", () => entry.start({ consents: true, continueHere: true, isShared: isShared() }));
+  on("begin", () => entry.start({ consents: true, beginHere: true, isShared: isShared() }));
+  on("inside", () => entry.inside());
+  on("retry", () => entry.start({ consents: true, isShared: isShared() }));
+  on("ask-again", () => entry.start({ consents: true, isShared: isShared() }));
+  document.querySelector("[data-action=reopen]")?.addEventListener("click", (event) => {
+    // After a blocked window the link itself carries a fresh code, and may open its target without a script.
+    if (entry.isBlocked) {
+      entry.isBlocked = false;
+      return;
+    }
+    event.preventDefault();
+    entry.reopen();
+  });
+  const look = () => {
+    if (document.visibilityState === "visible") for (const poll of [entry.poll, entry.waiting]) poll.now();
+  };
+  document.addEventListener("visibilitychange", look);
+  window.addEventListener("focus", look);
+}

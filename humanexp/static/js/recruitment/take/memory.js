@@ -1,0 +1,57 @@
+/** What the entry page remembers: in its tab the bearer of the session; in the browser, read only, what the study's window keeps. */
+import { secretOf } from "../../participation/trial/resume.js";
+
+export class Memory {
+  #tab;
+  #browser;
+  #key;
+
+  /** Whether a reload finds again what was kept. Browsers that keep other sites' frames from storing anything say no. */
+  isLasting;
+
+  /**
+   * @param {object} options
+   * @param {Storage} options.tab sessionStorage, or a stand-in
+   * @param {Storage} options.browser localStorage, or a stand-in
+   * @param {string} options.entry
+   * @param {boolean} [options.isLasting] false when `tab` is a stand-in
+   */
+  constructor({ tab, browser, entry, isLasting = true }) {
+    this.isLasting = isLasting;
+    this.#tab = tab;
+    this.#browser = browser;
+    this.#key = `humanexp.take.${entry}`;
+  }
+
+  /**
+   * What was kept for this page, or null. An address without ids is a reload of the page after they were taken out of it;
+   * any other address speaks for itself.
+   */
+  recall(page, ids) {
+    const kept = read(this.#tab, this.#key);
+    if (!kept) return null;
+    const isSame = page.isLink || kept.assignmentId === page.assignmentId;
+    return isSame || (ids === "" && page.isPreview) ? kept : null;
+  }
+
+  keep(session) {
+    this.#tab.setItem(this.#key, JSON.stringify(session));
+  }
+
+  forget() {
+    this.#tab.removeItem(this.#key);
+  }
+
+  /** The secret that the study's window has kept where this page can read it, too. */
+  secret(name) {
+    return secretOf(this.#browser, name);
+  }
+}
+
+function read(storage, key) {
+  try {
+    return JSON.parse(storage.getItem(key) ?? "null");
+  } catch {
+    return null;
+  }
+}

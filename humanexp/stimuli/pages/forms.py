@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.core.errors import InvalidRequest
+from humanexp.core.slugs import NameField
+from humanexp.stimuli import selectors
+from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
+from humanexp.stimuli.selectors.stimuli import Filters
+from humanexp.stimuli.services import plain_functions_beside
+
+#: How sets can be made here; the others come from elsewhere.
+_SAMPLINGS = [choice for choice in Sampling.choices if choice[0] != Sampling.IMPORTED]
+_FAMILIES = {"noise": _("Noise"), "blur": _("Blur"), "colour": _("Colour"), "weather": _("Weather")}
+_COUNT = 1000
+
+
+@dataclass(frozen=True)
+class FunctionChoice:
+    """A corruption function as the form offers it."""
+
+    name: str
+    label: str
+    is_chosen: bool
+
+
+class StimulusSetForm(forms.Form):
+    source_set = forms.ModelChoiceField(SourceSet.objects.none(), label=_("Pictures"), empty_label=None)
+    name = NameField()
+    sampling = forms.TypedChoiceField(
+        label=_("Strengths"),
+        choices=_SAMPLINGS,
+        initial=Sampling.EVEN,
+        empty_value=Sampling.EVEN,
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    corruptions = forms.MultipleChoiceField(label=_("Corruption functions"), widget=forms.CheckboxSelectMultiple)
+    count = forms.IntegerField(
+        label=_("Stimuli a function"),
+        min_value=1,
+        initial=_COUNT,
+        required=False,
+        help_text=_(
+            "1,000 put 25 into each of 40 bins of visual change; 20 are enough. ImageNet-C fixes it at 5 an original."
+        ),
+    )
+    size_px = forms.IntegerField(
+        label=_("Size in pixels"),
+        initial=224,
+        help_text=_("The side of the square that is shown. Visual change depends on it, so a set has one size."),
+    )
+    enlarge = forms.BooleanField(
+        label=_("Enlarge small pictures"),
+        required=False,
+        help_text=_(
+            "Pictures smaller than the size are refused otherwise: enlarging blurs them before any corruption."
+        ),
+    )
+    framing = forms.TypedChoiceField(
+        label=_("Cut"),
+        choices=Framing.choices,
+        initial=Framing.WHOLE,
+        empty_value=Framing.WHOLE,
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    with_plain = forms.BooleanField(
+        label=_("Also for practice and plain pairs"),
+        initial=True,
+        required=False,
+        help_text=_(
+            "One stimulus per picture for each of two more functions, which differ plainly. Same/different and ABX use "
+            "them for practice, so that no one is trained on the compared functions."
+        ),
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"), min_value=0, initial=0, help_text=_("The same pictures and seed give the same stimuli.")
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        from analysis.corruptions import CORRUPTIONS
+
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        source_sets, functions = self.fields["source_set"], self.fields["corruptions"]
+        if isinstance(source_sets, forms.ModelChoiceField):
+            source_sets.queryset = selectors.source_sets()
+        if isinstance(functions, forms.MultipleChoiceField):
+            functions.choices = [(name, corruption.label) for name, corruption in CORRUPTIONS.items()]
+
+    def clean(self) -> dict[str, Any]:
+        """A function count belongs to every sampling but the published levels."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("sampling") == Sampling.LEVELS:
+            cleaned["count"] = 0
+            without = [name for name in cleaned.get("corruptions", []) if name not in _levels()]
+            if without:
+                self.add_error(
+                    "corruptions",
+                    _("ImageNet-C publishes no levels of %(names)s.")
+                    % {"names": ", ".join(name.replace("_", " ") for name in without)},
+                )
+        elif "count" in cleaned and cleaned["count"] is None:
+            self.add_error("count", _("This field is required."))
+        if cleaned.get("with_plain") and cleaned.get("corruptions"):
+            try:
+                plain_functions_beside(cleaned["corruptions"])
+            except InvalidRequest as error:
+                self.add_error("with_plain", error.message)
+        return cleaned
+
+    def families(self) -> list[tuple[str, list[FunctionChoice]]]:
+        """The functions by family, noise first."""
+        from analysis.corruptions import CORRUPTIONS
+
+        chosen = set(self["corruptions"].value() or ())
+        families: dict[str, list[FunctionChoice]] = {family: [] for family in _FAMILIES}
+        for name, corruption in CORRUPTIONS.items():
+            choice = FunctionChoice(name, corruption.label, name in chosen)
+            families.setdefault(corruption.family, []).append(choice)
+        return [(str(_FAMILIES.get(family, family)), found) for family, found in families.items() if found]
+
+
+class BrowseForm(forms.Form):
+    """Which stimuli are shown; a value that cannot be used is told, and left out."""
+
+    corruption = forms.ChoiceField(label=_("Corruption function"), required=False)
+    category = forms.ChoiceField(label=_("Category"), required=False)
+    only = forms.ChoiceField(
+        label=_("Target"),
+        required=False,
+        choices=[("", _("all")), ("reached", _("reached")), ("unreached", _("out of reach"))],
+    )
+    low = forms.FloatField(label=_("Δv from"), required=False, min_value=0, max_value=1)
+    high = forms.FloatField(label=_("to"), required=False, min_value=0, max_value=1)
+
+    def __init__(self, stimulus_set: StimulusSet, categories: list[str], *args: Any, **kwargs: Any) -> None:
+        from analysis.corruptions import CORRUPTIONS
+
+        super().__init__(*args, **{"label_suffix": "", **kwargs})
+        functions, chosen = self.fields["corruption"], self.fields["category"]
+        if isinstance(functions, forms.ChoiceField) and isinstance(chosen, forms.ChoiceField):
+            labels = {
+                name: CORRUPTIONS[name].label if name in CORRUPTIONS else name for name in stimulus_set.corruptions
+            }
+            functions.choices = [
+                *labels.items(),
+                ("none", _("clean pictures")),
+                ("all", _("all functions side by side")),
+            ]
+            chosen.choices = [("", _("all")), *((name, name) for name in categories)]
+        for name in ("low", "high"):
+            self.fields[name].widget.attrs |= {"step": "0.025", "inputmode": "decimal"}
+        self.first = next(iter(stimulus_set.corruptions), "none")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        low, high = cleaned.get("low"), cleaned.get("high")
+        if low is not None and high is not None and low >= high:
+            self.add_error(
+                "high", _("The range ends before it begins: give a larger number than %(low)g.") % {"low": low}
+            )
+        return cleaned
+
+    def filters(self) -> Filters:
+        """What to show, with everything that could be read."""
+        self.is_valid()
+        cleaned = self.cleaned_data
+        low, high = cleaned.get("low"), cleaned.get("high")
+        high = 1.0 if high is None else high
+        return Filters(
+            corruption=cleaned.get("corruption") or self.first,
+            low=0.0 if low is None else low,
+            high=high,
+            includes_high=high >= 1,
+            category=cleaned.get("category") or "",
+            only=cleaned.get("only") or "",
+        )
+
+
+def _levels() -> frozenset[str]:
+    from analysis.corruptions.imagenet_c import LEVELS
+
+    return frozenset(LEVELS)

@@ -1,0 +1,206 @@
+"""Looking at the stimuli of a set: by function and visual change, one by one, and as a walk."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.views.decorators.http import require_GET
+
+from analysis.errors import UnknownName
+from humanexp.core.errors import InvalidRequest
+from humanexp.stimuli import coverage, selectors, strength_sweep
+from humanexp.stimuli.models import Stimulus
+from humanexp.stimuli.pages import set_browser
+from humanexp.stimuli.pages.forms import BrowseForm
+from humanexp.stimuli.selectors import stimuli as chosen
+from humanexp.stimuli.strength_sweep import WalkStep
+
+if TYPE_CHECKING:
+    from analysis.corruptions import Corruption
+
+#: Stimuli shown on either side of one, and of the same picture.
+_NEIGHBOURS = 3
+#: Functions that walk side by side at most.
+_MOST_WALKING = 4
+
+
+@login_required
+@require_GET
+def browse(request: HttpRequest, name: str) -> HttpResponse:
+    """The stimuli of one function by visual change; for htmx the pictures alone."""
+    found = selectors.stimulus_set_by_name(name)
+    form = BrowseForm(found, chosen.categories_of(found), request.GET)
+    filters = form.filters()
+    refusals = [str(error) for errors in form.errors.values() for error in errors]
+    try:
+        cursor = set_browser.cursor_of(request.GET.get("after", ""), request.GET.get("before", ""))
+    except InvalidRequest as error:
+        cursor = None
+        refusals.append(error.message)
+    context: dict[str, Any] = {
+        "stimulus_set": found,
+        "form": form,
+        "filters": filters,
+        "refusals": refusals,
+        "whole_query": set_browser.query_of(chosen.Filters(filters.corruption)),
+    }
+    if filters.corruption == "all":
+        context["rows"] = set_browser.rows_of(found, filters)
+    else:
+        page = chosen.page_of_stimuli(found, filters, cursor, set_browser.PAGE)
+        ends = set_browser.ends_of(page.stimuli)
+        context["page"] = page
+        context["walk_functions"] = [filters.corruption] if filters.corruption != "none" else []
+        if ends:
+            context["lower_query"] = set_browser.query_of(filters, ends[0]) if page.has_lower else ""
+            context["higher_query"] = set_browser.query_of(filters, ends[1]) if page.has_higher else ""
+        if filters.corruption != "none":
+            context["histogram"] = set_browser.histogram_of(found, filters)
+    # Back and forward ask for a whole page, also through htmx.
+    htmx = getattr(request, "htmx", None)
+    template = "stimuli/_browse.html" if htmx and not htmx.history_restore_request else "stimuli/browse.html"
+    response = render(request, template, context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@login_required
+@require_GET
+def stimulus(request: HttpRequest, name: str, key: str) -> HttpResponse:
+    """One stimulus beside its original, with all that made it, and what stands near it."""
+    found = selectors.stimulus_set_by_name(name)
+    one = chosen.stimulus_of(found, key)
+    below, above = chosen.neighbours(one, _NEIGHBOURS)
+    image = one.source_image
+    is_clean = one.corruption == "none"
+    level = 0.5 if is_clean else one.visual_change
+    others = [
+        nearest[0]
+        for other in found.corruptions
+        if other != one.corruption and (nearest := chosen.nearest_of_original(found, image, other, level))
+    ]
+    own = [] if is_clean else chosen.nearest_of_original(found, image, one.corruption, level, 2 * _NEIGHBOURS + 1)
+    context = {
+        "stimulus_set": found,
+        "stimulus": one,
+        "original": chosen.clean_stimulus(found, image),
+        "corruption": _corruption_of(one),
+        "label": coverage.label_of(one.corruption),
+        "is_clean": is_clean,
+        "below": below,
+        "above": above,
+        "others": [(coverage.label_of(other.corruption), other) for other in others],
+        "own": own,
+        "range_query": set_browser.query_of(chosen.Filters(one.corruption)),
+    }
+    return render(request, "stimuli/stimulus.html", context)
+
+
+@login_required
+@require_GET
+def walk(request: HttpRequest, name: str) -> HttpResponse:
+    """One picture on its way from clean to unrecognisable, under several functions side by side."""
+    found = selectors.stimulus_set_by_name(name)
+    functions = strength_sweep.walkable_functions(found)
+    categories = chosen.categories_of(found)
+    refusals = []
+    category, key = request.GET.get("category", ""), request.GET.get("original", "")
+    if category and category not in categories:
+        refusals.append(f"This set holds no pictures of the category {category[:40]!r}.")
+        category = ""
+    image = chosen.first_of_category(found, category) if category and not key else chosen.image_in(found, key)
+    wanted = request.GET.getlist("function")
+    known = [function for function in functions if function.name in wanted]
+    if len(known) < len(set(wanted)):
+        refusals.append("This set holds no stimuli of one of the functions that were asked for.")
+    if len(known) > _MOST_WALKING:
+        refusals.append(f"At most {_MOST_WALKING} functions are shown side by side; these are the first.")
+        known = known[:_MOST_WALKING]
+    walking_now = known or functions[:2]
+    before, after = chosen.images_around(found, image)
+    start = _start(request, refusals)
+    context = {
+        "stimulus_set": found,
+        "image": image,
+        "before": before,
+        "after": after,
+        "categories": categories,
+        "functions": functions,
+        "walking": walking_now,
+        "walking_names": [function.name for function in walking_now],
+        "functions_query": "&".join(f"function={function.name}" for function in walking_now),
+        "start": start,
+        "start_change": start / strength_sweep.STEPS,
+        "steps": strength_sweep.STEPS,
+        "original": chosen.clean_stimulus(found, image),
+        "refusals": refusals,
+        "settings": {
+            "steps": strength_sweep.STEPS,
+            "addresses": {
+                function.name: reverse("stimuli:walk_step", args=[found.name, image.pk, function.name, 0])[:-2]
+                for function in walking_now
+            },
+        },
+    }
+    return render(request, "stimuli/walk.html", context)
+
+
+@login_required
+@require_GET
+def walk_step(request: HttpRequest, name: str, image: int, function: str, step: int) -> JsonResponse:
+    """A step of a walk: the picture, and what was measured on it."""
+    found = selectors.stimulus_set_by_name(name)
+    made = strength_sweep.walk_step(found, chosen.image_by_pk(found, image), function, step)
+    response = JsonResponse(_step_json(made))
+    patch_cache_control(response, private=True, max_age=3600)
+    return response
+
+
+def _step_json(made: WalkStep) -> dict[str, Any]:
+    if made.png is not None:
+        picture = f"data:image/png;base64,{base64.b64encode(made.png).decode()}"
+    else:
+        picture = reverse("stimuli:picture", args=[made.stimulus.pk]) if made.stimulus else ""
+    return {
+        "function": made.function,
+        "step": made.step,
+        "target": made.target,
+        "visual_change": made.visual_change,
+        "parameter": made.parameter,
+        "unit": made.unit,
+        "reached": made.is_reached,
+        "limit": made.limit,
+        "picture": picture,
+        "stimulus": made.stimulus.key if made.stimulus else None,
+    }
+
+
+def _corruption_of(one: Stimulus) -> Corruption | None:
+    """The very version that made a stimulus: another one may count its parameter in another unit."""
+    from analysis.corruptions import find_corruption
+
+    try:
+        return find_corruption(one.corruption, one.corruption_version)
+    except UnknownName:
+        return None
+
+
+def _start(request: HttpRequest, refusals: list[str]) -> int:
+    """The step that the walk begins at, from a visual change in the address."""
+    text = request.GET.get("change", "")
+    if not text:
+        return strength_sweep.STEPS // 2
+    try:
+        change = float(text)
+    except ValueError:
+        change = -1.0
+    if not 0 <= change <= 1:
+        refusals.append(f"Visual change lies between 0 and 1, not at {text[:20]!r}.")
+        return strength_sweep.STEPS // 2
+    return round(change * strength_sweep.STEPS)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
+from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn, render_part
+from humanexp.core.selectors import user_of
+from humanexp.jobs.models import Job
+from humanexp.jobs.selectors import latest_for
+from humanexp.jobs.throughput import partial_context
+from humanexp.stimuli import coverage, selectors, services
+from humanexp.stimuli.exports import manifest_lines
+from humanexp.stimuli.models import Sampling, StimulusSet
+from humanexp.stimuli.pages import previews, set_list
+from humanexp.stimuli.pages.forms import StimulusSetForm
+
+
+@login_required
+@require_GET
+def stimulus_sets(request: HttpRequest) -> HttpResponse:
+    """Sets of stimuli, and the pictures that sets can be made from."""
+    context = {"rows": set_list.rows(), "source_sets": selectors.source_sets()}
+    return render(request, "stimuli/stimulus_sets.html", context)
+
+
+@login_required
+def new(request: HttpRequest) -> HttpResponse:
+    """Describe a set and start making it."""
+    form = StimulusSetForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        by = user_of(request)
+        try:
+            stimulus_set = services.create_stimulus_set(**form.cleaned_data, by=by)
+        except InvalidRequest as error:
+            field = next((name for name in error.fields if name in form.fields), None)
+            form.add_error(field, error.message)
+        else:
+            services.start_generation(stimulus_set=stimulus_set, by=by)
+            return redirect("stimuli:stimulus_set", name=stimulus_set.name)
+    status = 422 if form.is_bound else 200
+    source_sets = list(selectors.source_sets())
+    chosen = next((one for one in source_sets if str(one.pk) == str(form["source_set"].value())), None)
+    context = {"form": form, "source_sets": source_sets, "source_set": chosen or next(iter(source_sets), None)}
+    return render(request, "stimuli/new.html", context, status=status)
+
+
+@login_required
+@require_GET
+def example(request: HttpRequest, function: str) -> HttpResponse:
+    """What a function does to the first picture of a set; `?source_set=` is its key."""
+    source_set = selectors.source_set_by_pk(request.GET.get("source_set", ""))
+    response = HttpResponse(previews.function_example(source_set, function), content_type="image/png")
+    patch_cache_control(response, private=True, max_age=3600)
+    return response
+
+
+@login_required
+@require_GET
+def estimate(request: HttpRequest) -> HttpResponse:
+    """What the set that a half-filled form describes would take."""
+    values = {**request.GET.dict(), "corruptions": request.GET.getlist("corruptions"), "name": "x"}
+    form = StimulusSetForm(values)
+    context: dict[str, Any] = {"remark": " ".join(map(str, form.errors.get("with_plain", [])))}
+    if context["remark"]:  # no two functions are left for plain pairs: the rest can be estimated all the same
+        form = StimulusSetForm({name: value for name, value in values.items() if name != "with_plain"})
+    if form.is_valid():
+        wanted = {name: value for name, value in form.cleaned_data.items() if name not in ("name", "seed", "enlarge")}
+        context["estimate"] = previews.estimate(**wanted)
+        context["by_levels"] = wanted["sampling"] == Sampling.LEVELS
+    return render(request, "stimuli/_estimate.html", context)
+
+
+@login_required
+@require_GET
+def stimulus_set(request: HttpRequest, name: str) -> HttpResponse:
+    """A set: how evenly it covers the range, how it looks, how it was made. For htmx the part that grows."""
+    found = selectors.stimulus_set_by_name(name)
+    context = _context(found, latest_for(found.job_subject), request.GET.get("function", ""))
+    return render_part(request, "stimuli/stimulus_set.html", context)
+
+
+@login_required
+@require_GET
+def coverage_json(request: HttpRequest, name: str) -> JsonResponse:
+    """The coverage report with every count, over 40 bins and the paper's 39."""
+    return JsonResponse(coverage.coverage_json(selectors.stimulus_set_by_name(name)), json_dumps_params={"indent": 1})
+
+
+@login_required
+@require_GET
+def coverage_file(request: HttpRequest, name: str, suffix: str) -> HttpResponse:
+    """The coverage as a picture; `?function=` says whose stimuli stand below it."""
+    if suffix not in FIGURE_KINDS:
+        raise NotFound("The coverage comes as .svg, .png and .pdf.")
+    found = selectors.stimulus_set_by_name(name)
+    function = request.GET.get("function", "")
+    content = drawn(suffix, lambda path: coverage.write_picture(found, path, function))
+    name = f"{found.name}-coverage.{suffix}"
+    return attached(content, FIGURE_KINDS[suffix], name, inline="inline" in request.GET)
+
+
+@login_required
+@require_POST
+def generate(request: HttpRequest, name: str) -> HttpResponse:
+    """Start making the stimuli, or go on where it stopped."""
+    services.start_generation(stimulus_set=selectors.stimulus_set_by_name(name), by=user_of(request))
+    return redirect("stimuli:stimulus_set", name=name)
+
+
+@login_required
+def delete(request: HttpRequest, name: str) -> HttpResponse:
+    """Say what goes, and let it go when its name is typed."""
+    found = selectors.stimulus_set_by_name(name)
+    refusal = ""
+    if request.method == "POST":
+        if request.POST.get("confirm", "").strip() != found.name:
+            refusal = _("Type the name of the set exactly as it stands above.")
+        else:
+            try:
+                services.request_deletion(stimulus_set=found, by=user_of(request))
+            except ApplicationError as error:
+                refusal = error.message
+            else:
+                messages.success(request, _("The set %(name)s is being deleted.") % {"name": name})
+                return redirect("stimuli:stimulus_sets")
+    context = {"stimulus_set": found, "n_stimuli": set_list.size_of(found), "refusal": refusal}
+    return render(request, "stimuli/delete.html", context, status=422 if refusal else 200)
+
+
+@login_required
+@require_GET
+def manifest(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """Every stimulus of a set as CSV, sent while it is read."""
+    found = selectors.stimulus_set_by_name(name)
+    return StreamingHttpResponse(
+        manifest_lines(found),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{found.name}-stimuli.csv"'},
+    )
+
+
+def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[str, Any]:
+    functions = coverage.coverage_of(stimulus_set)
+    shown = next((one for one in functions if one.name == function), functions[0] if functions else None)
+    return {
+        "stimulus_set": stimulus_set,
+        "functions": functions,
+        "shown": shown,
+        "examples": coverage.examples_of(stimulus_set, shown) if shown and shown.n else [],
+        "n_stimuli": sum(one.n for one in functions),
+        "n_covered": sum(one.covered for one in functions),
+        "n_reachable": sum(one.reachable for one in functions),
+        "uneven": [one for one in functions if not one.is_even],
+        "missed": sum(one.missed for one in functions),
+        **partial_context(job),
+    }

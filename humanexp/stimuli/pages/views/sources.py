@@ -1,0 +1,163 @@
+"""Sets of pictures: import them, look at them, freeze them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from humanexp.core.errors import ApplicationError, NotFound
+from humanexp.core.selectors import user_of
+from humanexp.jobs.throughput import partial_context
+from humanexp.stimuli import services, source_thumbnails
+from humanexp.stimuli.models import SourceSet
+from humanexp.stimuli.pages.source_forms import ImportForm, NotesForm
+from humanexp.stimuli.selectors import sources as selectors
+from humanexp.stimuli.sufficiency import answers_for
+
+PICTURES_A_PAGE = 60
+#: What a form adds to the archive it carries.
+_FORM_BYTES = 1_000_000
+_KEPT_S = 24 * 3600
+
+
+@csrf_exempt  # the length is looked at before the token, which stands in a body that may be too long to read
+@login_required
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Import pictures from an archive or the storage."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > settings.PICTURES_UPLOAD_MAX_MB * 10**6 + _FORM_BYTES:
+        form = ImportForm(data={})
+        form.errors.clear()
+        form.add_error(
+            "archive",
+            _("The archive is larger than %(most)d MB. Put it on the server and use import_images, or send parts.")
+            % {"most": settings.PICTURES_UPLOAD_MAX_MB},
+        )
+        return _new_page(request, form, status=413)
+    return _new(request)
+
+
+@csrf_protect
+def _new(request: HttpRequest) -> HttpResponse:
+    form = ImportForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            services.request_import(**form.cleaned_data, by=user_of(request))
+        except ApplicationError as error:
+            field = next((name for name in error.fields if name in form.fields), None)
+            form.add_error(field or "archive", error.message)
+        else:
+            return redirect("stimuli:source_set", name=form.cleaned_data["name"])
+    return _new_page(request, form, status=422 if form.is_bound else 200)
+
+
+@login_required
+@require_GET
+def source_set(request: HttpRequest, name: str) -> HttpResponse:
+    """A set: what is in it, whether it is enough, what the import left out. While it is imported: how far that is."""
+    try:
+        found = selectors.source_set_by_name(name)
+    except NotFound:
+        job = selectors.import_job_of(name)
+        if job is None:
+            raise
+        return render(request, "stimuli/sources/importing.html", {"name": name, **partial_context(job)})
+    if getattr(request, "htmx", False):
+        return render(request, "stimuli/sources/_gallery.html", _gallery(request, found))
+    return render(request, "stimuli/sources/source_set.html", _context(request, found))
+
+
+@login_required
+@require_POST
+def describe(request: HttpRequest, name: str) -> HttpResponse:
+    """Change the notes on provenance and licence."""
+    found = selectors.source_set_by_name(name)
+    form = NotesForm(request.POST)
+    if not form.is_valid():
+        return render(request, "stimuli/sources/source_set.html", _context(request, found, form), status=422)
+    services.describe_source_set(source_set=found, **form.cleaned_data, by=user_of(request))
+    messages.success(request, _("The notes are saved."))
+    return redirect("stimuli:source_set", name=name)
+
+
+@login_required
+@require_POST
+def freeze(request: HttpRequest, name: str) -> HttpResponse:
+    """Let nothing in the set change any more."""
+    services.freeze_source_set(source_set=selectors.source_set_by_name(name), by=user_of(request))
+    messages.success(request, _("The set is frozen."))
+    return redirect("stimuli:source_set", name=name)
+
+
+@login_required
+@require_POST
+def delete(request: HttpRequest, name: str) -> HttpResponse:
+    """Remove a set that is neither frozen nor used."""
+    services.delete_source_set(source_set=selectors.source_set_by_name(name), by=user_of(request))
+    messages.success(request, _("The pictures %(name)s are deleted.") % {"name": name})
+    return redirect("stimuli:stimulus_sets")
+
+
+@login_required
+@require_GET
+def thumbnail(request: HttpRequest, pk: int, size: str) -> FileResponse:
+    """An original, small: never the file that was imported."""
+    path = source_thumbnails.thumbnail_path(selectors.image_by_pk(pk), size)
+    response = FileResponse(path.open("rb"), content_type="image/jpeg")
+    patch_cache_control(response, private=True, max_age=_KEPT_S)
+    return response
+
+
+def _new_page(request: HttpRequest, form: ImportForm, *, status: int) -> HttpResponse:
+    context = {"form": form, "most_mb": settings.PICTURES_UPLOAD_MAX_MB}
+    return render(request, "stimuli/sources/new.html", context, status=status)
+
+
+def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = None) -> dict[str, Any]:
+    categories = selectors.counts_by_category(found)
+    n_images = sum(row.n for row in categories)
+    answers = answers_for(n_images)
+    rated = bool(found.gold_classifiers)
+    return {
+        "source_set": found,
+        "n_images": n_images,
+        "n_categories": sum(row.n > 0 for row in categories),
+        "n_agreed": sum(row.n_agreed for row in categories),
+        "rated": rated,
+        "categories": [
+            {"row": row, "is_thin": 2 * row.n < n_images / len(categories), "is_missing": row.n == 0}
+            for row in categories
+        ],
+        "answers": answers,
+        "stimulus_sets": list(found.stimulus_sets.all()),
+        "notes_form": form or NotesForm(initial={"provenance": found.provenance, "licence": found.licence}),
+        "report": found.import_report,
+        **partial_context(selectors.rating_job_of(found)),
+        **_gallery(request, found),
+    }
+
+
+def _gallery(request: HttpRequest, found: SourceSet) -> dict[str, Any]:
+    from analysis.categories import CATEGORIES
+
+    category, agreement = request.GET.get("category", ""), request.GET.get("agreement", "")
+    pictures = selectors.pictures_of(found, category=category if category in CATEGORIES else "", agreement=agreement)
+    page = Paginator(pictures, PICTURES_A_PAGE).get_page(request.GET.get("page"))
+    return {
+        "source_set": found,
+        "page": page,
+        "category": category,
+        "agreement": agreement,
+        "names": CATEGORIES,
+        "rated": bool(found.gold_classifiers),
+    }
