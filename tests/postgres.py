@@ -83,6 +83,14 @@ class Cluster:
         self._run("createdb", "-h", str(self.folder), "-U", "humanexp", name)
         return self.url(name)
 
+    def schema(self, url: str) -> str:
+        """Tables, indexes and constraints of a database as SQL."""
+        file = self.folder / f"{url.rpartition('/')[2]}.sql"
+        database = url.rpartition("/")[2]
+        self._run("pg_dump", "-h", str(self.folder), "-U", "humanexp", "--schema-only", "-f", str(file), database)
+        # newer versions of pg_dump begin and end with a key of chance
+        return "\n".join(line for line in file.read_text().splitlines() if "restrict " not in line)
+
 
 def _exists(name: str) -> bool:
     try:
