@@ -62,6 +62,11 @@ product: $(VENV)/tests.stamp $(PRODUCT)/stamp  ## the product without the tests'
 test-slow: $(VENV)/tests.stamp  ## long simulations and whole journeys
 	$(PY) -m pytest -m slow $(ARGS)
 
+# ARGS="--count 15 --areas rights rules" is a short one. It goes on where it stopped.
+.PHONY: mutants
+mutants: $(VENV)/tests.stamp  ## 100 small mistakes in the code, each of which the tests of its module should notice (hours)
+	nice -n 10 $(PY) -m tests.mutants $(ARGS)
+
 .PHONY: bench
 bench: $(VENV)/tests.stamp  ## speed and coverage figures, as ratios to a named baseline
 	@for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(PY) -m benchmarks.$$(basename $$script .py) || exit 1; done

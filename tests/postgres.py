@@ -1,7 +1,5 @@
 """A private PostgreSQL cluster for tests: made on first use, on a socket of its own, gone at the end of the run.
 
-    from tests.postgres import postgres_url  # noqa: F401  (a fixture)
-
     @pytest.mark.postgres
     def test_something(postgres_url): ...
 

@@ -11,7 +11,7 @@ from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.studies import services
 from humanexp.studies.models import Study
-from tests.factories import configuration, make_stimulus_set, new_session
+from tests.factories import configuration, draft_study, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def ada() -> User:
 @pytest.fixture
 def study(ada: User) -> Study:
     make_stimulus_set()
-    return services.create_study(configuration=configuration(), by=ada)
+    return draft_study(by=ada)
 
 
 def acts(study: Study) -> list[str]:

@@ -17,7 +17,7 @@ from humanexp.counterfactuals.models import SearchRun
 from humanexp.counterfactuals.search_run import search_settings
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
-from tests.counterfactuals.conftest import CLEAN, ROBUST
+from tests.counterfactuals.networks import CLEAN, ROBUST
 
 ADVERSARIAL = "export:fixtures/counterfactuals/adversarial.pt2"
 ORACLE = "classifier:export:fixtures/counterfactuals/oracle.pt2"

@@ -12,7 +12,7 @@ from humanexp.counterfactuals import selectors, services
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.jobs import runner
 from humanexp.studies.models import StudyMembership
-from tests.counterfactuals.conftest import CLEAN, ROBUST
+from tests.counterfactuals.networks import CLEAN, ROBUST
 
 
 @pytest.fixture

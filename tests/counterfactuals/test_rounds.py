@@ -26,6 +26,8 @@ from humanexp.screening import services as screening
 from humanexp.studies import services as studies
 from tests.counterfactuals.test_search import done
 
+pytestmark = pytest.mark.usefixtures("open_gates")
+
 
 @pytest.fixture
 def run(order) -> SearchRun:

@@ -20,7 +20,7 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis
-from tests.counterfactuals.conftest import CLEAN, ROBUST
+from tests.counterfactuals.networks import CLEAN, ROBUST
 from tests.results.collected import make_predictions, make_study
 
 AUTOENCODER = "fixtures/counterfactuals/autoencoder.pt"

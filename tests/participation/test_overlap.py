@@ -17,7 +17,7 @@ from humanexp.studies import plans
 from humanexp.studies import selectors as studies
 from humanexp.studies import services as study_services
 from humanexp.studies.pages.design import design_page
-from tests.factories import SIZE_PX, Tab, configuration, make_stimulus_set, new_session
+from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
 DESIGN = {
@@ -29,8 +29,7 @@ DESIGN = {
 @pytest.fixture
 def shared(db):
     make_stimulus_set(per_category=8, per_function=120)
-    made = study_services.create_study(configuration=configuration(protocol=PROTOCOL, design=DESIGN, rules="none"))
-    return study_services.start_collecting(study=made)
+    return collecting_study(protocol=PROTOCOL, design=DESIGN, rules="none")
 
 
 def answer_all(client, session, wrong_every=0):

@@ -13,7 +13,7 @@ from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.screening.pages import review
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
 from tests.factories import new_session
-from tests.screening.conftest import always_dog, finished
+from tests.screening.answered import always_dog, finished
 
 
 @pytest.fixture

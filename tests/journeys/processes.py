@@ -1,3 +1,5 @@
+"""Fixtures of a lab's machine: its three processes over a copy of planned studies."""
+
 from __future__ import annotations
 
 import os
