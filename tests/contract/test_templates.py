@@ -24,9 +24,7 @@ TEMPLATES = sorted(
 def too_long(text: str) -> list[str]:
     """Lines over the limit that have a space outside of tags and quoted values, so that they can be broken there."""
     return [
-        line
-        for line in text.splitlines()
-        if len(line) > MOST_CHARACTERS and " " in _UNBREAKABLE.sub("", line.strip())
+        line for line in text.splitlines() if len(line) > MOST_CHARACTERS and " " in _UNBREAKABLE.sub("", line.strip())
     ]
 
 
