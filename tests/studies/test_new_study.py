@@ -245,7 +245,7 @@ def test_the_form_makes_the_study_and_shows_it_before(client, researcher, stimul
     before = client.post("/studies/new/draft/", filled()).content.decode()
     assert 'data-draft="good"' in before and "4 sessions of" in before and "<html" not in before
     assert "sessions = 4" in before and "contact = &quot;lab@example.org&quot;" in before
-    assert 'class="role-gold"' in before and before.count("<img") > 3
+    assert 'class="is-gold"' in before and before.count("<img") > 3
     assert not Study.objects.exists()
     made = client.post("/studies/new/", filled())
     assert made.status_code == 302 and made.url == "/studies/small-study/design/"

@@ -95,7 +95,7 @@ def test_nothing_is_said_of_the_other_side_before_it_was_compared(
     address: str, console: Client, launched: Campaign
 ) -> None:
     page = " ".join(console.get(address).content.decode().split())
-    assert '<td class="n">–</td><td class="n">–</td><td><span class="tag plain">not compared yet</span>' in page
+    assert '<td class="n">–</td><td class="n">–</td><td><span class="tag tag--plain">not compared yet</span>' in page
     record(
         action="reconcile",
         subject="recruiter:marketplace",
