@@ -32,6 +32,7 @@ from django.utils import timezone  # noqa: E402
 from humanexp.core.errors import CapExceeded  # noqa: E402
 from humanexp.recruitment import selectors, services  # noqa: E402
 from humanexp.recruitment.models import Assignment, Hit, Payment, SenderLease  # noqa: E402
+from humanexp.recruitment.services.entering import Arrival  # noqa: E402
 from humanexp.recruitment.services.people import person_for  # noqa: E402
 from humanexp.recruitment.services.resuming import Proof  # noqa: E402
 from humanexp.recruitment.states import AssignmentState  # noqa: E402
@@ -91,7 +92,8 @@ def enter(count: int) -> dict[str, Any]:
     def click(_: int) -> str:
         together.wait()
         entered = services.enter(
-            campaign=campaign, consents=True, assignment_id="A1", worker_id="AWORKER1", proof=Proof(opening="one page")
+            campaign=campaign,
+            arrival=Arrival(consents=True, assignment_id="A1", worker_id="AWORKER1", proof=Proof(opening="one page")),
         )
         connection.close()
         return entered.session.code
