@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.factories import session, stimulus_set, study, tab
 from tests.recruitment.conftest import (
     accounts,
     launch,
@@ -22,10 +21,6 @@ __all__ = [
     "new_worker",
     "other_side",
     "rich_keys",
-    "session",
-    "stimulus_set",
-    "study",
-    "tab",
     "use_keys",
 ]
 
