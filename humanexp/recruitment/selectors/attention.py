@@ -126,7 +126,7 @@ def _told(
     )
 
 
-def _counted(kind: str, keys: Sequence[int], **named: object) -> list[Attention]:
+def _counted(kind: str, keys: Sequence[int], **named: str) -> list[Attention]:
     """All of a kind in one sentence, about the first of them; nothing where there are none."""
     return [_told(kind, subject_pk=keys[0], count=len(keys), **named)] if keys else []
 
@@ -242,7 +242,7 @@ def _payments(study: Study, tally: Tally | None) -> Iterator[Attention]:
 
 def _submissions(study: Study) -> Iterator[Attention]:
     keys: dict[str, list[int]] = {"other-worker": [], "extra": [], "unmatched": []}
-    kinds = {Evidence.OTHER_WORKER: "other-worker", Evidence.EXTRA: "extra"}
+    kinds: dict[str, str] = {Evidence.OTHER_WORKER: "other-worker", Evidence.EXTRA: "extra"}
     for pk, evidence in unmatched(study).order_by("pk").values_list("pk", "evidence"):
         keys[kinds.get(evidence, "unmatched")].append(pk)
     for pk in keys.pop("other-worker")[:MOST]:
