@@ -29,15 +29,17 @@ class PlatformSide:
         study.refresh_from_db()
         services.publish(
             study=study,
-            to="marketplace",
-            assignments=self.people,
-            reward_cents=REWARD_CENTS,
-            title=f"Under fire {self.seed}",
-            cap_cents=10_000_000,
-            lifetime_s=300 * DAY_S,
-            # with even seeds time approves some of it
-            auto_approval_s=(1 if self.seed % 2 == 0 else 30) * DAY_S,
-            contact="ada@example.org",
+            terms=services.LaunchTerms(
+                to="marketplace",
+                assignments=self.people,
+                reward_cents=REWARD_CENTS,
+                title=f"Under fire {self.seed}",
+                cap_cents=10_000_000,
+                lifetime_s=300 * DAY_S,
+                # with even seeds time approves some of it
+                auto_approval_s=(1 if self.seed % 2 == 0 else 30) * DAY_S,
+                contact="ada@example.org",
+            ),
             skip_preflight=True,
         )
 

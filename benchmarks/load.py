@@ -177,10 +177,7 @@ def prepare(participants: int) -> str:
     study = studies.start_collecting(study=studies.create_study(configuration=configuration))
     campaign = recruitment.publish(
         study=study,
-        to="link",
-        assignments=participants,
-        reward_cents=0,
-        contact="ada@example.org",
+        terms=recruitment.LaunchTerms(to="link", assignments=participants, reward_cents=0, contact="ada@example.org"),
         skip_preflight=True,
     )
     with contextlib.suppress(AttributeError):

@@ -1,12 +1,20 @@
-"""Rates of calls, counted in the memory of one process: a limit of N allows N for each web process."""
+"""Rates of calls: counted in the memory of one process, where N processes allow N times the limit, or in theirs all."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from hashlib import sha256
 from threading import Lock
 
+from humanexp.common_memory import MEMORY, RATES, RATES_AT, in_turn
 from humanexp.core import clock
+
+#: Hashes of keys in the memory of all web processes, and when the bucket of each is full again.
+_HASHES = memoryview(MEMORY)[RATES_AT : RATES_AT + 8 * RATES].cast("Q")
+_FULL_AT = memoryview(MEMORY)[RATES_AT + 8 * RATES : RATES_AT + 16 * RATES].cast("d")
+#: Places in which a key may stand; whichever of them is full, or soonest full, makes room for another key.
+_PROBES = 8
 
 
 class Allowance:
@@ -40,3 +48,31 @@ class Allowance:
     def clear(self) -> None:
         with self._lock:
             self._buckets.clear()
+
+
+class SharedAllowance:
+    """The same for all web processes of a server together; `name` keeps its keys apart from those of others.
+
+    A bucket is kept as the moment at which it is full, by the clock that all processes of a machine share.
+    """
+
+    def __init__(self, name: str, *, per_s: float, burst: int) -> None:
+        self.name, self.per_s, self.burst = name, per_s, burst
+
+    def spend(self, key: Hashable) -> float:
+        """Take one call; 0.0 if there was one, else the seconds until there is."""
+        hashed = int.from_bytes(sha256(repr((self.name, key)).encode()).digest()[:8], "big")
+        places = [(hashed + step) % RATES for step in range(_PROBES)]
+        now = clock.monotonic_s()
+        with in_turn():
+            mine = [place for place in places if _HASHES[place] == hashed]
+            place = mine[0] if mine else min(places, key=_FULL_AT.__getitem__)
+            full_at = max(now, _FULL_AT[place]) if mine else now
+            left = self.burst - (full_at - now) * self.per_s
+            granted = left > 1 - 1e-6  # moments are rounded
+            _HASHES[place], _FULL_AT[place] = hashed, full_at + granted / self.per_s
+        return 0.0 if granted else (1 - left) / self.per_s
+
+    def clear(self) -> None:
+        with in_turn():
+            MEMORY[RATES_AT : RATES_AT + 16 * RATES] = bytes(16 * RATES)

@@ -3,14 +3,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-from django.db import connection
-from django.db.utils import Error as DatabaseProblem
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from analysis.errors import AnalysisError
+from humanexp import health
 from humanexp.core.errors import ApplicationError
 
 access_log = logging.getLogger("humanexp.access")
@@ -38,33 +36,10 @@ class AccessLog(Middleware):
 
 
 class Health(Middleware):
-    """`/healthz` answers before hosts and sessions are looked at, so that a load balancer can ask by address.
-
-    Anybody may ask: it says whether the site can work, and not with what or why not.
-    """
+    """`/healthz` answers before hosts and sessions are looked at, so that a load balancer can ask by address."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path != "/healthz":
-            return self.get_response(request)
-        is_well = _database_answers()
-        answer = JsonResponse({"status": "ok" if is_well else "not ok"}, status=200 if is_well else 503)
-        answer["Cache-Control"] = "no-store"
-        return answer
-
-
-def _database_answers() -> bool:
-    """Whether a site's tables are there. SQLite would make a file that is missing, and goes on in one that was removed:
-    it is looked for first. A writer's lock keeps no reader waiting."""
-    if connection.vendor == "sqlite" and not Path(connection.settings_dict["NAME"]).exists():
-        connection.close()
-        return False
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1 FROM django_migrations LIMIT 1")
-    except DatabaseProblem:
-        connection.close()
-        return False
-    return True
+        return health.answer() if request.path == "/healthz" else self.get_response(request)
 
 
 def error_page(request: HttpRequest, error: ApplicationError) -> HttpResponse:

@@ -14,6 +14,7 @@ from humanexp.counterfactuals.services.rounds import open_round
 from humanexp.counterfactuals.verdicts import verdicts_on
 from humanexp.jobs.registry import Progress
 from humanexp.recruitment.models import Campaign, Environment
+from humanexp.recruitment.services import LaunchTerms
 from humanexp.studies import services as studies
 from humanexp.studies.models import Population, Study
 
@@ -110,8 +111,7 @@ def _publish_like(judged: Round, opened: Round) -> str:
     try:
         services.publish_round(
             one=opened,
-            to=latest.environment,
-            reward_cents=latest.reward_cents,
+            terms=LaunchTerms(to=latest.environment, reward_cents=latest.reward_cents),
             # A round of scripted people has nobody whom a rehearsal would protect.
             skip_preflight=opened.study.population == Population.SCRIPTED,
         )

@@ -23,6 +23,7 @@ from humanexp.participation.api.serializers import ProblemOut
 from humanexp.participation.api.views import AlwaysJson
 from humanexp.recruitment import frames, selectors, services
 from humanexp.recruitment.facts import run_address
+from humanexp.recruitment.services.entering import Arrival
 from humanexp.recruitment.services.resuming import GoOnRefused, Proof
 
 
@@ -138,16 +139,18 @@ class Open(EntryView):
         try:
             entered = services.enter(
                 campaign=campaign,
-                consents=wanted["consent"],
-                assignment_id=wanted["assignmentId"],
-                worker_id=wanted["workerId"],
-                scripted=wanted["simulated"],
-                continue_here=wanted["continueHere"],
-                language=wanted["language"],
-                proof=Proof(opening=wanted["opening"], secret=wanted["secret"], confirmed=wanted["confirmed"]),
-                shared_computer=wanted["sharedComputer"],
-                begin_here=wanted["beginHere"],
-                caller=caller_of(request),
+                arrival=Arrival(
+                    consents=wanted["consent"],
+                    assignment_id=wanted["assignmentId"],
+                    worker_id=wanted["workerId"],
+                    scripted=wanted["simulated"],
+                    continue_here=wanted["continueHere"],
+                    begin_here=wanted["beginHere"],
+                    language=wanted["language"],
+                    proof=Proof(opening=wanted["opening"], secret=wanted["secret"], confirmed=wanted["confirmed"]),
+                    shared_computer=wanted["sharedComputer"],
+                    caller=caller_of(request),
+                ),
             )
         except GoOnRefused as error:
             return _begun(error)

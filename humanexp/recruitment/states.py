@@ -74,6 +74,9 @@ class WriteState(models.TextChoices):
     REFUSED = "refused", _("refused")
 
 
+#: Promised, and what became of it is not known here yet.
+UNFINISHED = (WriteState.PLANNED, WriteState.SENDING)
+
 WRITE_TRANSITIONS: Mapping[str, frozenset[str]] = {
     # straight to confirmed: the other side had done it already (automatic approval)
     WriteState.PLANNED: frozenset({WriteState.SENDING, WriteState.CONFIRMED, WriteState.REFUSED}),

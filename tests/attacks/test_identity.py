@@ -64,12 +64,14 @@ def market(settings: Any) -> None:
 
 @pytest.fixture
 def link() -> Campaign:
-    return services.publish(study=make_study(), to="link", assignments=6)
+    return services.publish(study=make_study(), terms=services.LaunchTerms(to="link", assignments=6))
 
 
 @pytest.fixture
 def hits() -> Campaign:
-    return services.publish(study=make_study(), to="marketplace", assignments=6, reward_cents=120)
+    return services.publish(
+        study=make_study(), terms=services.LaunchTerms(to="marketplace", assignments=6, reward_cents=120)
+    )
 
 
 @pytest.fixture

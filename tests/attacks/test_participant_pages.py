@@ -63,7 +63,9 @@ def campaign_of(way: str, task: str, language: str, contact: str) -> Campaign:
         "paid": {"to": "marketplace", "reward_cents": 120},
         "unpaid": {"to": "marketplace", "unpaid": True},
     }[way]
-    campaign = services.publish(study=study_of(task, language), assignments=3, contact=CONTACT, **launched)
+    campaign = services.publish(
+        study=study_of(task, language), terms=services.LaunchTerms(assignments=3, contact=CONTACT, **launched)
+    )
     if not contact:  # a launch of an earlier release
         Campaign.objects.filter(pk=campaign.pk).update(contact="")
     return campaign
@@ -167,8 +169,8 @@ def test_a_link_refuses_without_a_word_of_a_hit(language: str) -> None:
     sister = make_study("sister", family=family.slug)
     sister.configuration |= {"language": language}
     sister.save()
-    other = services.publish(study=sister, to="link", assignments=3, contact=CONTACT)
-    qualified = services.publish(study=sister, to="link", assignments=3, contact=CONTACT)
+    other = services.publish(study=sister, terms=services.LaunchTerms(to="link", assignments=3, contact=CONTACT))
+    qualified = services.publish(study=sister, terms=services.LaunchTerms(to="link", assignments=3, contact=CONTACT))
     Campaign.objects.filter(pk=qualified.pk).update(needs_qualification=True)
     refused = {
         "excluded": Visitor(campaign, worker_id="panel-1"),
@@ -207,7 +209,7 @@ def test_people_are_invited_only_where_they_can_write_to_somebody(settings: Any)
     study = make_study("nobody-to-ask")
     for to in ("link", "marketplace"):
         with pytest.raises(InvalidRequest, match="write to somebody") as refused:
-            services.publish(study=study, to=to, assignments=1, contact="  ")
+            services.publish(study=study, terms=services.LaunchTerms(to=to, assignments=1, contact="  "))
         assert list(refused.value.fields) == ["contact"]
     assert not Campaign.objects.exists()
     with pytest.raises(Exception, match="name a contact, here"):
@@ -215,4 +217,4 @@ def test_people_are_invited_only_where_they_can_write_to_somebody(settings: Any)
     call_command("publish", study.slug, "--to", "link", "--contact", CONTACT, stdout=StringIO())
     assert Campaign.objects.get().contact == CONTACT
     scripted = make_study("for-scripts", population="scripted")
-    assert services.publish(study=scripted, to="link", assignments=1).contact == ""
+    assert services.publish(study=scripted, terms=services.LaunchTerms(to="link", assignments=1)).contact == ""

@@ -91,7 +91,10 @@ def door(
 def campaign(door: Door, study: Study) -> Campaign:
     """Recruited by name: a HIT for as many people as the plan has sessions."""
     made = services.publish(
-        study=study, to="marketplace", assignments=PLACES, reward_cents=10, title=f"Pictures {secrets.token_hex(3)}"
+        study=study,
+        terms=services.LaunchTerms(
+            to="marketplace", assignments=PLACES, reward_cents=10, title=f"Pictures {secrets.token_hex(3)}"
+        ),
     )
     services.send(environment="marketplace")
     made.refresh_from_db()
@@ -100,7 +103,7 @@ def campaign(door: Door, study: Study) -> Campaign:
 
 @pytest.fixture
 def link(study: Study) -> Campaign:
-    return services.publish(study=study, to="link", assignments=PLACES)
+    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=PLACES))
 
 
 class Caller:

@@ -35,7 +35,10 @@ LAUNCH, STOP, PAY = ("owner", "researcher"), ("owner", "researcher", "reviewer",
 REVIEW, REJECT, OWNER = ("owner", "researcher", "reviewer"), ("owner", "reviewer"), ("owner",)
 Service = Callable[[Any, User], object]
 SERVICES: dict[str, tuple[tuple[str, ...], Service]] = {
-    "publish": (LAUNCH, lambda on, by: recruitment.publish(study=on.study, to="link", by=by)),
+    "publish": (
+        LAUNCH,
+        lambda on, by: recruitment.publish(study=on.study, terms=recruitment.LaunchTerms(to="link"), by=by),
+    ),
     "extend": (LAUNCH, lambda on, by: recruitment.extend(campaign=on.campaign, places=1, by=by)),
     "prolong": (LAUNCH, lambda on, by: recruitment.prolong(campaign=on.campaign, days=1, by=by)),
     "study cap": (LAUNCH, lambda on, by: recruitment.set_study_cap(study=on.study, cap_cents=None, by=by)),

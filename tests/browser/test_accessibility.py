@@ -146,7 +146,7 @@ def test_every_step_of_the_entry_page(
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     reward = {"reward_cents": 100} if to == "marketplace" else {}
-    campaign = recruitment.publish(study=study, to=to, assignments=1, **reward)
+    campaign = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to=to, assignments=1, **reward))
     page.goto(f"{live_server.url}/take/{campaign.entry}/?language={language}")
     page.wait_for_function("[...document.querySelectorAll('[data-panel]')].some((panel) => !panel.hidden)")
     page.evaluate(_REVEAL)
@@ -185,7 +185,7 @@ def stops(page: Any, most: int = 12) -> dict[str, bool]:
 
 def test_the_focus_is_seen_wherever_it_goes_and_nothing_moves(page: Any, live_server: Any, study: Study) -> None:
     page.emulate_media(reduced_motion="reduce")
-    link = recruitment.publish(study=study, to="link", assignments=1)
+    link = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=1))
     person = Person(page, live_server.url)
     walk = {}
     page.goto(f"{live_server.url}/take/{link.entry}/")
@@ -214,8 +214,10 @@ def test_the_focus_is_seen_wherever_it_goes_and_nothing_moves(page: Any, live_se
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_way_in(page: Any, live_server: Any, study: Study, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
-    link = recruitment.publish(study=study, to="link", assignments=1)
-    work = recruitment.publish(study=study, to="marketplace", assignments=1, reward_cents=100)
+    link = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=1))
+    work = recruitment.publish(
+        study=study, terms=recruitment.LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
+    )
     for path in (f"/take/{link.entry}/", f"/take/{work.entry}/", "/take/nothing/"):
         page.goto(live_server.url + path)
         assert grave_violations(page) == [], path

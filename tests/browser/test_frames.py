@@ -42,7 +42,9 @@ def platform(live_server: Any, recruiter: RecruiterSite, settings: Any) -> str:
 def campaign_of(transactional_db: None, own_media: None, drawings: Path, platform: str) -> Callable[[str], Campaign]:
     def campaign(task: str) -> Campaign:
         study: Study = studies.make_study(drawings, design=studies.DESIGNS[task]())
-        return services.publish(study=study, to="marketplace", assignments=2, reward_cents=120)
+        return services.publish(
+            study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=120)
+        )
 
     return campaign
 
@@ -199,6 +201,6 @@ def test_the_entry_and_the_study_within_it_are_framed_by_the_recruiter_alone(
     assert f"frame-ancestors {recruiter.address}" in entry["Content-Security-Policy"]
     assert f"frame-ancestors 'self' {recruiter.address}" in inside["Content-Security-Policy"]
     assert "X-Frame-Options" not in entry and "X-Frame-Options" not in inside
-    link = services.publish(study=campaign.study, to="link", assignments=1)
+    link = services.publish(study=campaign.study, terms=services.LaunchTerms(to="link", assignments=1))
     assert client.get(f"/take/{link.entry}/inside/").status_code == 404
     assert "frame-ancestors 'none'" in client.get(f"/take/{link.entry}/")["Content-Security-Policy"]

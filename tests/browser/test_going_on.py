@@ -68,7 +68,10 @@ def browser_of(chromium: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
 @pytest.fixture
 def campaign(transactional_db: None, own_media: None, drawings: Path, sites: Any) -> Campaign:
     study = studies.make_study(drawings, design=studies.JUDGEMENTS)
-    return services.publish(study=study, to="marketplace", assignments=2, reward_cents=120, contact="lab@example.org")
+    return services.publish(
+        study=study,
+        terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=120, contact="lab@example.org"),
+    )
 
 
 def framed(page: Any, campaign: Campaign, sites: tuple[str, RecruiterSite]) -> Any:
@@ -184,7 +187,9 @@ def test_a_plain_link_goes_on_by_itself_and_a_shared_computer_forgets(
     browser_of: Callable[..., Any], campaign: Campaign, sites: tuple[str, RecruiterSite]
 ) -> None:
     platform, _ = sites
-    link = services.publish(study=campaign.study, to="link", assignments=2, contact="lab@example.org")
+    link = services.publish(
+        study=campaign.study, terms=services.LaunchTerms(to="link", assignments=2, contact="lab@example.org")
+    )
     address = f"{platform}/take/{link.entry}/?p=panel-7"
     owner = browser_of("owner")
     page = owner.new_page()

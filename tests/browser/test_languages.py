@@ -29,7 +29,9 @@ def language(place: Any) -> str:
 
 def test_a_session_in_german_from_the_switch_to_the_code(page: Any, live_server: Any, drawings: Path) -> None:
     study = studies.make_study(drawings, design=studies.short_design())
-    link = services.publish(study=study, to="link", assignments=1, reward_cents=0, contact="lab@example.org")
+    link = services.publish(
+        study=study, terms=services.LaunchTerms(to="link", assignments=1, reward_cents=0, contact="lab@example.org")
+    )
     page.goto(f"{live_server.url}/take/{link.entry}/?p=panel-7")
     page.wait_for_selector("[data-panel=start]:not([hidden])")
     assert language(page) == "en"
@@ -105,7 +107,7 @@ def test_the_switch_in_the_middle_of_a_session_keeps_the_session(page: Any, live
 
 def test_validation_in_german_on_a_phone(chromium: Any, live_server: Any, drawings: Path) -> None:
     study = studies.make_study(drawings, design=studies.JUDGEMENTS, language="de")
-    link = services.publish(study=study, to="link", assignments=1)
+    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
     context = chromium.new_context(**PHONE, locale="en-GB")
     page = context.new_page()
     page.goto(f"{live_server.url}/take/{link.entry}/")

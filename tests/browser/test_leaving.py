@@ -51,7 +51,9 @@ def test_leaving_in_the_middle_of_a_round(page: Any, live_server: Any, session: 
 
 
 def test_the_entry_page_says_goodbye_and_the_text_can_be_printed(page: Any, live_server: Any, study: Study) -> None:
-    campaign = recruitment.publish(study=study, to="link", assignments=1, contact="lab@example.org")
+    campaign = recruitment.publish(
+        study=study, terms=recruitment.LaunchTerms(to="link", assignments=1, contact="lab@example.org")
+    )
     page.goto(f"{live_server.url}/take/{campaign.entry}/")
     with page.expect_popup() as text:
         page.get_by_role("link", name="Print or keep this text").click()

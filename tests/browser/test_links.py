@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pyte
 def link_to(transactional_db: None, own_media: None, drawings: Path) -> Callable[[str], Campaign]:
     def campaign(task: str) -> Campaign:
         study = studies.make_study(drawings, design=studies.DESIGNS[task]())
-        return services.publish(study=study, to="link", assignments=2)
+        return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
 
     return campaign
 

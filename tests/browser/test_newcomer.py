@@ -120,7 +120,9 @@ def test_a_rejection_is_read_twice_and_a_limit_is_seen(
 
 
 def test_smaller_pages_have_no_grave_faults(ada: Hand, study: Study, platform: str) -> None:
-    campaign = services.publish(study=study, to="marketplace", assignments=1, reward_cents=50)
+    campaign = services.publish(
+        study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=50)
+    )
     for path in ("recruit/notify", f"recruit/{campaign.pk}/extend", "monitor/top-up", "monitor/answers"):
         ada.page.goto(f"{platform}/studies/{study.slug}/{path}/")
         looks_right(ada, path.replace("/", "-"))

@@ -57,7 +57,10 @@ def does_everything(window: Any, platform: str) -> None:
 
 def test_from_the_list_of_work_to_the_money(page: Any, platform: str, market: MarketplaceServer, study: Study) -> None:
     campaign = services.publish(
-        study=study, to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+        study=study,
+        terms=services.LaunchTerms(
+            to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+        ),
     )
     services.send(environment="marketplace")
     sign_up(page, market)
@@ -101,7 +104,10 @@ def test_a_closed_window_and_a_reload_lose_nothing(
 ) -> None:
     """Chromium lets a frame of another site store nothing here: the strictest browser there is."""
     campaign = services.publish(
-        study=study, to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+        study=study,
+        terms=services.LaunchTerms(
+            to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+        ),
     )
     services.send(environment="marketplace")
     sign_up(page, market)
@@ -132,7 +138,10 @@ def test_a_worker_in_whose_name_another_began_begins_here(
     page: Any, platform: str, market: MarketplaceServer, study: Study
 ) -> None:
     campaign = services.publish(
-        study=study, to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+        study=study,
+        terms=services.LaunchTerms(
+            to="marketplace", assignments=2, reward_cents=120, title=f"Pictures {next(_numbers)}"
+        ),
     )
     services.send(environment="marketplace")
     sign_up(page, market)
@@ -159,7 +168,7 @@ def test_a_worker_in_whose_name_another_began_begins_here(
 
 
 def test_where_too_many_begin_the_page_says_so_and_tries_again(page: Any, platform: str, study: Study) -> None:
-    campaign = services.publish(study=study, to="link", assignments=2)
+    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
     while not openings.OPENINGS.spend((caller_of(RequestFactory().get("/")), campaign.pk)):
         pass
     page.goto(f"{platform}/take/{campaign.entry}/")
@@ -175,7 +184,7 @@ def test_where_too_many_begin_the_page_says_so_and_tries_again(page: Any, platfo
 
 def test_a_plain_link_to_a_timed_study_on_a_small_screen(page: Any, platform: str, study: Study) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    campaign = services.publish(study=study, to="link", assignments=2)
+    campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=2))
     page.goto(f"{platform}/take/{campaign.entry}/?p=panel-7")
     page.get_by_role("heading", name="This study needs a computer").wait_for()
     assert not page.get_by_role("checkbox").is_visible()

@@ -23,7 +23,8 @@ def study() -> Study:
 def entrance(study: Study) -> Campaign:
     """Another study with pictures of its own, whose pass opens the first one's family."""
     return services.publish(
-        study=make_study("entrance"), to="marketplace", assignments=2, reward_cents=40, qualifies=study.family
+        study=make_study("entrance"),
+        terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=40, qualifies=study.family),
     )
 
 

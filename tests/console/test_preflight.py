@@ -67,16 +67,18 @@ def test_a_study_that_works_is_green_and_leaves_no_row(study: Study, user: User)
 
 def test_a_launch_wants_a_green_check_that_still_holds(study: Study, user: User, monkeypatch: Any) -> None:
     with pytest.raises(StudyRefused, match="nothing has been tried out yet"):
-        services.publish(study=study, to="link", assignments=1, by=user)
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user)
     assert run_preflight(study=study, to="link", by=user).is_green
     with pytest.raises(StudyRefused, match="Run the pre-flight check for own marketplace first"):
-        services.publish(study=study, to="marketplace", assignments=1, reward_cents=10, by=user)
+        services.publish(
+            study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=10), by=user
+        )
     newest = Preflight.objects.get()
     Preflight.objects.filter(pk=newest.pk).update(ended_at=newest.ended_at - timedelta(days=2))
     with pytest.raises(StudyRefused, match="more than a day old"):
-        services.publish(study=study, to="link", assignments=1, by=user)
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user)
     Preflight.objects.filter(pk=newest.pk).update(ended_at=newest.ended_at)
-    assert services.publish(study=study, to="link", assignments=1, by=user).is_link
+    assert services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1), by=user).is_link
 
 
 def test_a_launch_costs_no_more_than_the_account_held_at_the_check(study: Study) -> None:
@@ -129,7 +131,7 @@ def test_a_changed_picture_is_found_and_its_line_says_what_to_do(study: Study) -
     assert standing_of(study, "link").name == "red"
     assert not Preview.objects.exists()
     with pytest.raises(StudyRefused, match="things to put right first, the first: Stimuli"):
-        services.publish(study=study, to="link", assignments=1)
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
 
 
 def test_without_a_server_the_entry_page_and_the_dry_run_fail(study: Study, settings: Any) -> None:
@@ -200,12 +202,17 @@ def test_the_commands_check_and_refuse(study: Study, capsys: Any, settings: Any)
     reward = selectors.suggested_terms(study).reward_cents
     price = services.quote(to="production", assignments=1, reward_cents=reward).total_cents
     with pytest.raises(InvalidRequest, match="cannot be skipped"):
-        services.publish(study=study, to="production", assignments=1, confirm_total_cents=price, skip_preflight=True)
+        services.publish(
+            study=study,
+            terms=services.LaunchTerms(to="production", assignments=1),
+            confirm_total_cents=price,
+            skip_preflight=True,
+        )
 
 
 def test_scripted_participants_are_let_onto_our_own_grounds_unchecked(user: User, monkeypatch: Any) -> None:
     monkeypatch.setattr(gates, "GATES", [gate.refuse])
     make_stimulus_set()
     scripted = draft_study(by=user, design=DESIGN, population="scripted")
-    assert services.publish(study=scripted, to="link", assignments=1).is_link
+    assert services.publish(study=scripted, terms=services.LaunchTerms(to="link", assignments=1)).is_link
     assert not gates.is_asked(scripted, "link") and gates.is_asked(scripted, "sandbox")

@@ -44,7 +44,7 @@ def test_personas_compare_pictures_and_everything_downstream_takes_it(
             }
         )
     )
-    recruitment.publish(study=study, to="link", assignments=5)
+    recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=5))
     mix = "careful=0.8,one-button=0.2"
     call_command("simulate", study.slug, "--participants", "5", "--mix", mix, "--seed", "3", stdout=StringIO())
     answers = Response.objects.filter(session__study=study)

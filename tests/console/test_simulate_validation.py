@@ -41,7 +41,7 @@ def test_personas_judge_pictures_and_everything_downstream_takes_it(
             }
         )
     )
-    recruitment.publish(study=study, to="link", assignments=12)
+    recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=12))
     said = StringIO()
     mix = "careful=0.4,careless=0.2,yes-sayer=0.2,random=0.2"
     call_command("simulate", study.slug, "--participants", "10", "--mix", mix, "--seed", "3", stdout=said)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -13,7 +16,7 @@ import pytest
 import requests
 
 from tests.marketplace.documents import SCHEMAS, file_question, free_text_question, question_form, selection_question
-from tests.marketplace.server import MarketplaceServer, WorkerClient, external_question
+from tests.marketplace.server import ROOT, MarketplaceServer, WorkerClient, external_question
 
 MakeHit = Callable[..., dict[str, Any]]
 
@@ -265,6 +268,34 @@ def test_addresses_that_lead_nowhere(marketplace: MarketplaceServer, path: str) 
 
 def test_health(marketplace: MarketplaceServer) -> None:
     assert requests.get(f"{marketplace.url}/healthz", timeout=20).json()["status"] == "ok"
+
+
+#: A site whose database is missing, is no database, or holds none of its tables.
+_UNWELL = """
+import sys
+import django
+from pathlib import Path
+django.setup()
+from django.conf import settings
+from django.test import Client
+database = Path(settings.DATABASES["default"]["NAME"])
+if sys.argv[1] != "absent":
+    database.write_bytes(b"no database at all" * 100 if sys.argv[1] == "spoiled" else b"")
+before = sorted(database.parent.iterdir())
+reply = Client(headers={"host": "localhost"}).get("/healthz")
+assert (reply.status_code, reply.json()) == (503, {"status": "not ok", "service": "marketplace"}), reply.content
+assert reply["Cache-Control"] == "no-store"
+if sys.argv[1] == "absent":
+    assert sorted(database.parent.iterdir()) == before and not database.exists()
+"""
+
+
+@pytest.mark.parametrize("database", ["absent", "empty", "spoiled"])
+def test_a_marketplace_without_its_database_says_so_and_makes_none(tmp_path: Path, database: str) -> None:
+    environment = MarketplaceServer(tmp_path).environment
+    run = [sys.executable, "-c", _UNWELL, database]
+    done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def html_question(html: str) -> str:

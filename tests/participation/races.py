@@ -125,7 +125,10 @@ def launch_once(study):
 
     def click():
         services.publish(
-            study=study, to="marketplace", assignments=1, reward_cents=100, shown_campaigns=0, skip_preflight=True
+            study=study,
+            terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100),
+            shown_campaigns=0,
+            skip_preflight=True,
         )
         return "launched"
 

@@ -168,7 +168,7 @@ def patient(monkeypatch):
 
 
 def test_a_thousand_hostile_calls_store_nothing(study, patient, settings):
-    campaign = recruitment.publish(study=study, to="link", assignments=3)
+    campaign = recruitment.publish(study=study, terms=recruitment.LaunchTerms(to="link", assignments=3))
     mine, other = new_session(study, "P-1"), new_session(study, "P-2")
     client = Client(raise_request_exception=False)
     tab = Tab(client, mine, lease=LEASE)

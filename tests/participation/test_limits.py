@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from django.core import signing
 
+from humanexp.common_memory import RATES
 from humanexp.console.doctor_checks.operation import refused_calls
 from humanexp.core import caller_hash, clock
 from humanexp.core.caller_hash import caller_of
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.core.limits import Allowance
+from humanexp.core.limits import Allowance, SharedAllowance
 from humanexp.participation import credentials, minimum_duration, selectors
 from humanexp.participation import services as participation
 from humanexp.participation.models import RefusedCall, Response, Session
@@ -146,6 +147,20 @@ def test_an_allowance_fills_at_its_rate(hand_clock):
     hand_clock.pass_s(100)
     assert [allowance.spend("a") for _ in range(4)] == [0, 0, 0, 0.5]
     assert allowance.spend("b") == 0
+
+
+def test_a_shared_allowance_fills_at_its_rate_and_remembers_who_spent_most(hand_clock):
+    allowance, other = SharedAllowance("of tests", per_s=2, burst=3), SharedAllowance("of others", per_s=2, burst=3)
+    allowance.clear()
+    assert [allowance.spend("a") for _ in range(4)] == [0, 0, 0, 0.5]
+    assert allowance.spend("b") == 0 and other.spend("a") == 0
+    hand_clock.pass_s(0.5)
+    assert allowance.spend("a") == 0 and allowance.spend("a") > 0
+    hand_clock.pass_s(100)
+    assert [allowance.spend("a") for _ in range(4)] == [0, 0, 0, 0.5]
+    assert all(allowance.spend(number) == 0 for number in range(2 * RATES))  # more callers than there are places
+    assert allowance.spend("a") == 0.5
+    allowance.clear()
 
 
 def test_a_session_that_calls_too_often_has_to_wait_and_others_do_not(hand_clock, client, study, monkeypatch):
@@ -306,6 +321,47 @@ def test_web_processes_of_one_server_know_the_same_callers_and_their_openings(tm
         [sys.executable, "-c", FORKED],
         cwd=ROOT,
         env={**os.environ, **places},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+#: Each process spends as often as one alone may; who is refused is counted by neither.
+SPENDING = """
+import os, struct, sys, time
+import humanexp.serving
+began = time.monotonic()
+ours, theirs = os.pipe(), os.pipe()
+children = []
+for end in (ours[1], theirs[1]):
+    child = os.fork()
+    if child == 0:
+        import django
+        django.setup()
+        from humanexp.recruitment.services.openings import OPENINGS
+        granted = sum(OPENINGS.spend(("one caller", 7)) == 0 for _ in range(OPENINGS.burst))
+        assert OPENINGS.spend(("another caller", 7)) == 0
+        os.write(end, struct.pack("q", granted))
+        os._exit(0)
+    children.append(child)
+assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+granted = [struct.unpack("q", os.read(end, 8))[0] for end in (ours[0], theirs[0])]
+import django
+django.setup()
+from humanexp.recruitment.services.openings import OPENINGS
+filled = OPENINGS.per_s * (time.monotonic() - began)
+assert OPENINGS.burst <= sum(granted) <= OPENINGS.burst + filled + 1, granted
+assert OPENINGS.spend(("one caller", 7)) > 0 or filled >= 1
+"""
+
+
+def test_two_web_processes_allow_the_rate_of_openings_once(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", SPENDING],
+        cwd=ROOT,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "humanexp.settings", "MEDIA_ROOT": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,

@@ -61,7 +61,7 @@ def launch(marketplace: MarketplaceServer, study: Study) -> Callable[..., Campai
 
     def publish(**terms: Any) -> Campaign:
         wanted = {"assignments": 2, "reward_cents": 120, "title": f"Pictures {next(_numbers)}", **terms}
-        campaign = services.publish(study=study, to="marketplace", **wanted)
+        campaign = services.publish(study=study, terms=services.LaunchTerms(to="marketplace", **wanted))
         services.send(environment="marketplace")
         campaign.refresh_from_db()
         return campaign

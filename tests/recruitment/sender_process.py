@@ -32,6 +32,7 @@ from django.utils import timezone  # noqa: E402
 from humanexp.core.errors import CapExceeded  # noqa: E402
 from humanexp.recruitment import selectors, services  # noqa: E402
 from humanexp.recruitment.models import Assignment, Hit, Payment, SenderLease  # noqa: E402
+from humanexp.recruitment.services.entering import Arrival  # noqa: E402
 from humanexp.recruitment.services.people import person_for  # noqa: E402
 from humanexp.recruitment.services.resuming import Proof  # noqa: E402
 from humanexp.recruitment.states import AssignmentState  # noqa: E402
@@ -43,8 +44,8 @@ from tests.recruitment.studies import make_study  # noqa: E402
 def prepare(count: int) -> dict[str, Any]:
     call_command("migrate", verbosity=0)
     study = make_study()
-    terms = {"assignments": count, "reward_cents": 50, "cap_cents": 100_000}
-    campaign = services.publish(study=study, to="marketplace", skip_preflight=True, **terms)
+    terms = services.LaunchTerms(to="marketplace", assignments=count, reward_cents=50, cap_cents=100_000)
+    campaign = services.publish(study=study, terms=terms, skip_preflight=True)
     services.send(environment="marketplace")
     hit = campaign.hits.get()
     for _ in range(count):
@@ -84,14 +85,15 @@ def ledger() -> dict[str, Any]:
 
 def enter(count: int) -> dict[str, Any]:
     call_command("migrate", verbosity=0)
-    terms = {"assignments": 4, "reward_cents": 50, "skip_preflight": True}
-    campaign = services.publish(study=make_study(), to="marketplace", **terms)
+    terms = services.LaunchTerms(to="marketplace", assignments=4, reward_cents=50)
+    campaign = services.publish(study=make_study(), terms=terms, skip_preflight=True)
     together = threading.Barrier(count)
 
     def click(_: int) -> str:
         together.wait()
         entered = services.enter(
-            campaign=campaign, consents=True, assignment_id="A1", worker_id="AWORKER1", proof=Proof(opening="one page")
+            campaign=campaign,
+            arrival=Arrival(consents=True, assignment_id="A1", worker_id="AWORKER1", proof=Proof(opening="one page")),
         )
         connection.close()
         return entered.session.code

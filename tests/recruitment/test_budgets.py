@@ -28,7 +28,9 @@ MARKET = "http://localhost:8001"
 
 
 def publish(study: Study, **terms: Any) -> Campaign:
-    return services.publish(study=study, to="marketplace", **{"assignments": 2, "reward_cents": 100, **terms})
+    return services.publish(
+        study=study, terms=services.LaunchTerms(to="marketplace", **{"assignments": 2, "reward_cents": 100, **terms})
+    )
 
 
 @pytest.fixture

@@ -68,7 +68,9 @@ def test_caps_extensions_and_top_ups_on_the_command_line(study: Study, marketpla
 @pytest.mark.django_db
 def test_lists_of_people_go_in_and_out(tmp_path: Path) -> None:
     study, other = make_study(), make_study("blur")
-    Visitor(services.publish(study=study, to="link", assignments=1), worker_id="panel-1").open()
+    Visitor(
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1)), worker_id="panel-1"
+    ).open()
     ids, hashes = tmp_path / "ids.txt", tmp_path / "hashes.txt"
     ids.write_text("panel-7\n\npanel-8\n")
     assert "2 added, 0 were" in run(
@@ -187,14 +189,16 @@ class TestRefusals:
         assert "real money: 12.00" in self.refused(*wanted)
         assert "cost is 12.00 dollars, not 11.99" in self.refused(*wanted, "--confirm-total", "11.99")
         services.publish(
-            study=Study.objects.get(), to="production", assignments=10, reward_cents=100, confirm_total_cents=1200
+            study=Study.objects.get(),
+            terms=services.LaunchTerms(to="production", assignments=10, reward_cents=100),
+            confirm_total_cents=1200,
         )
         assert Campaign.objects.get().quoted_cents == 1200
 
 
 @pytest.mark.django_db
 def test_deleting_says_what_goes_and_wants_a_yes() -> None:
-    link = services.publish(study=make_study(), to="link", assignments=1)
+    link = services.publish(study=make_study(), terms=services.LaunchTerms(to="link", assignments=1))
     visitor = Visitor(link)
     visitor.open()
     visitor.answer_all()

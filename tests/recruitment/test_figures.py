@@ -13,7 +13,7 @@ from django.utils import timezone
 from humanexp.participation.models import Response, Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, Campaign, Payment
-from humanexp.recruitment.services import publish
+from humanexp.recruitment.services import LaunchTerms, publish
 from humanexp.recruitment.services.people import person_for
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
@@ -31,7 +31,10 @@ def study(settings: Any) -> Study:
 
 
 def marketplace(study: Study, places: int = 6, reward_cents: int = 100) -> Campaign:
-    campaign = publish(study=study, to="marketplace", assignments=places, reward_cents=reward_cents, cap_cents=100_000)
+    campaign = publish(
+        study=study,
+        terms=LaunchTerms(to="marketplace", assignments=places, reward_cents=reward_cents, cap_cents=100_000),
+    )
     size = campaign.hits.get()
     Campaign.objects.filter(pk=campaign.pk).update(assignments_per_hit=size.max_assignments)
     return campaign
@@ -126,7 +129,7 @@ class TestPeople:
         assert selectors.figures_of(study).done == 1
 
     def test_of_a_link_there_is_no_pay_step(self, study: Study) -> None:
-        campaign = publish(study=study, to="link", assignments=5)
+        campaign = publish(study=study, terms=LaunchTerms(to="link", assignments=5))
         visitor = Visitor(campaign)
         visitor.open()
         finisher = Visitor(campaign)
@@ -139,7 +142,7 @@ class TestPeople:
 
     def test_link_and_recruiter_do_not_mix(self, study: Study) -> None:
         finishes(marketplace(study), "ONE", "submitted")
-        link = Visitor(publish(study=study, to="link", assignments=5))
+        link = Visitor(publish(study=study, terms=LaunchTerms(to="link", assignments=5)))
         link.open()
         assert steps(study) == [(1, 1, 1, 0, 0), (1, 0, 0, 0, 0)]
 
@@ -214,14 +217,14 @@ class TestMoney:
         assert (money.spent_cents, money.waiting, money.confirmed) == (0, 3, 0)
 
     def test_of_a_link(self, study: Study) -> None:
-        publish(study=study, to="link", assignments=5)
+        publish(study=study, terms=LaunchTerms(to="link", assignments=5))
         money = selectors.money_of(study)
         assert (money.quoted_cents, money.committed_cents, money.due_cents, money.spent_fraction) == (0, 0, 0, 0.0)
 
 
 class TestWage:
     def test_of_an_unpaid_study_there_is_none(self, study: Study) -> None:
-        link = publish(study=study, to="link", assignments=5)
+        link = publish(study=study, terms=LaunchTerms(to="link", assignments=5))
         visitor = Visitor(link)
         visitor.open()
         visitor.answer_all()
@@ -229,7 +232,7 @@ class TestWage:
         assert wage.is_unpaid and wage.hourly_median_cents is None and not wage.is_under_floor
 
     def test_of_zero_pay_that_was_meant(self, study: Study) -> None:
-        publish(study=study, to="marketplace", assignments=5, unpaid=True)
+        publish(study=study, terms=LaunchTerms(to="marketplace", assignments=5, unpaid=True))
         assert selectors.wage_of(study).is_unpaid
 
     def test_before_a_campaign_it_is_the_suggested_one(self, study: Study) -> None:
@@ -287,6 +290,6 @@ class TestRecruiting:
         assert selectors.is_recruiting(study)
 
     def test_its_only_link(self, study: Study) -> None:
-        publish(study=study, to="link", assignments=5)
+        publish(study=study, terms=LaunchTerms(to="link", assignments=5))
         services.stop(study=study)
         assert not selectors.is_recruiting(study)

@@ -60,7 +60,9 @@ def queue(queues: Queues, market: MarketplaceServer, keys: Any, settings: Any) -
 
 @pytest.fixture
 def campaign(queue: str) -> Campaign:
-    campaign = services.publish(study=make_study(), to="marketplace", assignments=2, reward_cents=10)
+    campaign = services.publish(
+        study=make_study(), terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=10)
+    )
     services.send(environment="marketplace")
     campaign.refresh_from_db()
     return campaign

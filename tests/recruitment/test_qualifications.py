@@ -82,11 +82,15 @@ class TestTookPart:
         services.sync(study=campaign.study)
         send()
         sister = make_study("noise-2", family="noise")
-        later = services.publish(study=sister, to="marketplace", assignments=1, reward_cents=10, title="Later")
+        later = services.publish(
+            study=sister, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=10, title="Later")
+        )
         send()
         later.refresh_from_db()
         assert not sees(worker, later)
-        stranger = services.publish(study=make_study("blur"), to="marketplace", assignments=1, reward_cents=10)
+        stranger = services.publish(
+            study=make_study("blur"), terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=10)
+        )
         send()
         stranger.refresh_from_db()
         assert sees(worker, stranger)
@@ -96,7 +100,10 @@ class TestTookPart:
     ) -> None:
         twice = make_study("twice", max_sessions_per_worker=2)
         campaign = services.publish(
-            study=twice, to="marketplace", assignments=2, reward_cents=10, assignments_per_hit=1, title="Twice"
+            study=twice,
+            terms=services.LaunchTerms(
+                to="marketplace", assignments=2, reward_cents=10, assignments_per_hit=1, title="Twice"
+            ),
         )
         send()
         campaign.refresh_from_db()
@@ -194,7 +201,9 @@ class TestQuiz:
         self, transactional_db: None, marketplace: Any, new_worker: NewWorker
     ) -> None:
         study = make_study("quizzed", recruitment={"quiz": QUIZ.to_dict()})
-        campaign = services.publish(study=study, to="marketplace", assignments=2, reward_cents=10, title="Quizzed")
+        campaign = services.publish(
+            study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=10, title="Quizzed")
+        )
         send()
         campaign.refresh_from_db()
         quiz_type = QualificationType.objects.get(purpose="quiz").type_id
@@ -218,7 +227,10 @@ class TestPaidQualification:
     ) -> None:
         entrance = make_study("entrance")
         first = services.publish(
-            study=entrance, to="marketplace", assignments=3, reward_cents=20, qualifies=study.family, title="Entrance"
+            study=entrance,
+            terms=services.LaunchTerms(
+                to="marketplace", assignments=3, reward_cents=20, qualifies=study.family, title="Entrance"
+            ),
         )
         campaign = launch(needs_qualification=True)
         first.refresh_from_db()
@@ -250,8 +262,12 @@ class TestPaidQualification:
         assert not RecruitedPerson.objects.exists()
 
     def test_a_plain_link_qualifies_by_our_rows_alone(self, study: Any, marketplace: Any) -> None:
-        first = services.publish(study=make_study("entrance"), to="link", assignments=2, qualifies=study.family)
-        campaign = services.publish(study=study, to="link", assignments=2, needs_qualification=True)
+        first = services.publish(
+            study=make_study("entrance"), terms=services.LaunchTerms(to="link", assignments=2, qualifies=study.family)
+        )
+        campaign = services.publish(
+            study=study, terms=services.LaunchTerms(to="link", assignments=2, needs_qualification=True)
+        )
         assert Visitor(campaign, worker_id="panel-1").open().status_code == 409
         someone = Visitor(first, worker_id="panel-1")
         someone.open()
@@ -267,7 +283,7 @@ class TestPaidQualification:
 class TestExclusions:
     def test_excluded_people_are_told_and_asked_to_return_a_hit(self, ada: User, settings: Any) -> None:
         study = make_study()
-        campaign = services.publish(study=study, to="link", assignments=3)
+        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
         report = services.exclude_people(
             family=study.family,
             worker_ids=["panel-1", " panel-2 ", "panel-1"],
@@ -280,7 +296,9 @@ class TestExclusions:
         refused = Visitor(campaign, worker_id="panel-2").open()
         assert (refused.status_code, refused.json()["type"]) == (409, "already-took-part")
         assert refused.json()["detail"].startswith("This study is not open to you. Thank you")
-        paid = services.publish(study=study, to="marketplace", assignments=1, reward_cents=10)
+        paid = services.publish(
+            study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=10)
+        )
         services.exclude_people(family=study.family, worker_ids=["AEXCLUDED"], environment="marketplace")
         holder = Visitor(paid, worker_id="AEXCLUDED", assignment_id="A1", submit_to=settings.MARKETPLACE_URL)
         assert "does you no harm" in holder.open().json()["detail"]
@@ -296,7 +314,7 @@ class TestExclusions:
 
     def test_who_is_under_way_may_finish(self) -> None:
         study = make_study()
-        campaign = services.publish(study=study, to="link", assignments=3)
+        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
         visitor = Visitor(campaign, worker_id="panel-1")
         visitor.open()
         services.exclude_people(family=study.family, worker_ids=["panel-1"], environment="link")
@@ -305,7 +323,7 @@ class TestExclusions:
 
     def test_a_list_is_carried_to_another_family_as_hashes(self) -> None:
         study, other = make_study(), make_study("blur")
-        campaign = services.publish(study=study, to="link", assignments=3)
+        campaign = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
         Visitor(campaign, worker_id="panel-1").open()
         hashes = selectors.participant_hashes(study.family)
         assert hashes == [code("link", "panel-1")]
@@ -313,7 +331,7 @@ class TestExclusions:
         third = StudyFamily.objects.create(slug="third")
         assert services.exclude_family(family=third, other=study.family).added == 1
         assert selectors.is_excluded(third, environment="link", worker_id="panel-1")
-        later = services.publish(study=other, to="link", assignments=1)
+        later = services.publish(study=other, terms=services.LaunchTerms(to="link", assignments=1))
         assert Visitor(later, worker_id="panel-1").open().status_code == 409
 
     def test_the_same_id_elsewhere_is_somebody_else_but_sandbox_and_production_are_one(self) -> None:

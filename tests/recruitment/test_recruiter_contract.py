@@ -44,7 +44,9 @@ def recruiter(environment: str) -> Recruiter:
 @pytest.fixture
 def campaign(environment: str, study: Study) -> Campaign:
     reward = 0 if environment == "link" else 120
-    campaign = services.publish(study=study, to=environment, assignments=2, reward_cents=reward)
+    campaign = services.publish(
+        study=study, terms=services.LaunchTerms(to=environment, assignments=2, reward_cents=reward)
+    )
     services.send(environment=environment)
     return campaign
 

@@ -31,12 +31,14 @@ def market(settings: Any) -> None:
 
 @pytest.fixture
 def campaign() -> Campaign:
-    return services.publish(study=make_study(), to="marketplace", assignments=6, reward_cents=120)
+    return services.publish(
+        study=make_study(), terms=services.LaunchTerms(to="marketplace", assignments=6, reward_cents=120)
+    )
 
 
 @pytest.fixture
 def link() -> Campaign:
-    return services.publish(study=make_study(), to="link", assignments=6)
+    return services.publish(study=make_study(), terms=services.LaunchTerms(to="link", assignments=6))
 
 
 @pytest.fixture
@@ -224,7 +226,7 @@ class TestWaysBack:
             assert kept["resume"]["name"] == session.assignment.resume_name
         assert lost.call("GET", "/api/v1/run/status/").status_code == 401
         assert visitor().call("POST", follow, {"link": proof[:-1] + "x"}).status_code == 401
-        other = services.publish(study=make_study("blur"), to="link", assignments=1)
+        other = services.publish(study=make_study("blur"), terms=services.LaunchTerms(to="link", assignments=1))
         assert visitor().call("POST", f"/take/{other.entry}/personal/follow/", {"link": proof}).status_code == 401
         later(8 * 24 * 3600)
         assert visitor().call("POST", follow, {"link": proof}).status_code == 401

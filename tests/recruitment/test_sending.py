@@ -370,7 +370,9 @@ class TestStopping:
     def test_a_hit_that_was_never_sent_is_not_published(
         self, marketplace: MarketplaceServer, study: Any, other_side: Any
     ) -> None:
-        campaign = services.publish(study=study, to="marketplace", assignments=2, reward_cents=1, title="Never sent")
+        campaign = services.publish(
+            study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=1, title="Never sent")
+        )
         services.stop(study=study)
         campaign.refresh_from_db()
         assert (campaign.state, campaign.hits.get().state) == ("stopped", HitState.CANCELLED)

@@ -283,7 +283,7 @@ def test_a_bonus_needs_a_submission_and_a_recruiter_that_pays(
     bonus = {"amount_cents": 5, "cause": "care", "reason": "For your care."}
     with pytest.raises(Conflict, match="not listed"):
         services.plan_bonus(assignment=row, **bonus)
-    link = services.publish(study=study, to="link", assignments=1)
+    link = services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=1))
     Visitor(link).open()
     with pytest.raises(NotAllowed):
         services.plan_bonus(assignment=Assignment.objects.get(campaign=link), **bonus)
@@ -339,7 +339,9 @@ def test_the_jobs_do_it_all_by_themselves(launch: Launch, new_worker: NewWorker,
     """Publish, poll, pay and compare as the console asks for it: no command, no request to a recruiter from a page."""
     study = launch().study
     services.stop(study=study)
-    campaign = services.publish(study=study, to="marketplace", assignments=1, reward_cents=120, by=researcher)
+    campaign = services.publish(
+        study=study, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=120), by=researcher
+    )
     assert runner.run_waiting() >= 1
     new_worker().do(campaign)
     jobs.submit("recruitment.sync")

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign() -> Campaign:
-    return services.publish(study=make_study(), to="marketplace", assignments=2, reward_cents=120)
+    return services.publish(
+        study=make_study(), terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=120)
+    )
 
 
 @pytest.fixture

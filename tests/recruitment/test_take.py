@@ -39,12 +39,12 @@ def study() -> Study:
 @pytest.fixture
 def campaign(study: Study) -> Campaign:
     """On the marketplace; nothing has been sent there."""
-    return services.publish(study=study, to="marketplace", assignments=6, reward_cents=120)
+    return services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=6, reward_cents=120))
 
 
 @pytest.fixture
 def link(study: Study) -> Campaign:
-    return services.publish(study=study, to="link", assignments=3)
+    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3))
 
 
 @pytest.fixture
@@ -247,11 +247,15 @@ class TestOpening:
         first.answer_all()
         list_all()
         sister = make_study("noise-2", family="noise")
-        campaign = services.publish(study=sister, to="marketplace", assignments=1, reward_cents=100)
+        campaign = services.publish(
+            study=sister, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
+        )
         refused = Visitor(campaign, worker_id="AWORKER1", assignment_id="OTHER", submit_to=MARKET).open()
         assert refused.json()["type"] == "already-took-part"
         stranger = make_study("blur")
-        campaign = services.publish(study=stranger, to="marketplace", assignments=1, reward_cents=100)
+        campaign = services.publish(
+            study=stranger, terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=100)
+        )
         assert (
             Visitor(campaign, worker_id="AWORKER1", assignment_id="THIRD", submit_to=MARKET).open().status_code == 201
         )
@@ -284,7 +288,9 @@ class TestOpening:
         assert someone.call("POST", exchange, {"code": fresh}).status_code == 200
         assert someone.call("POST", exchange, {"code": fresh}).status_code == 401  # used
         assert Client().post(path).status_code == 401
-        other = services.publish(study=make_study("blur"), to="marketplace", assignments=1, reward_cents=1)
+        other = services.publish(
+            study=make_study("blur"), terms=services.LaunchTerms(to="marketplace", assignments=1, reward_cents=1)
+        )
         assert someone.call("POST", f"/take/{other.entry}/handoff/").status_code == 401
         entry = RefusedCall.objects.order_by("-at", "-pk")[0]
         assert (entry.reason, entry.call, entry.session) == ("foreign", "handoff", someone.session)
@@ -300,7 +306,7 @@ class TestOpening:
     def test_scripted_participants_and_people_do_not_mix(self, visitor: Callable[..., Visitor]) -> None:
         assert visitor().open(simulated=True).status_code == 409
         scripted = make_study("scripted", population="scripted")
-        link = services.publish(study=scripted, to="link", assignments=2)
+        link = services.publish(study=scripted, terms=services.LaunchTerms(to="link", assignments=2))
         assert Visitor(link).open().status_code == 409
         assert Visitor(link).open(simulated=True).status_code == 201
 

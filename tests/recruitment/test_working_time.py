@@ -12,7 +12,7 @@ from humanexp.participation.models import Response, Session
 from humanexp.participation.working_time import active_minutes
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign
-from humanexp.recruitment.services import publish
+from humanexp.recruitment.services import LaunchTerms, publish
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,9 @@ TRIAL_S = (50 + 700 + 700 + 150 + 316) / 1000
 @pytest.fixture
 def campaign(settings: Any) -> Campaign:
     settings.MARKETPLACE_URL = MARKET
-    return publish(study=make_study(), to="marketplace", assignments=8, reward_cents=100, estimated_minutes=9)
+    return publish(
+        study=make_study(), terms=LaunchTerms(to="marketplace", assignments=8, reward_cents=100, estimated_minutes=9)
+    )
 
 
 def took(campaign: Campaign, number: int, gaps_s: Sequence[float]) -> Session:

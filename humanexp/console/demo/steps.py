@@ -119,12 +119,14 @@ class Demo:
         self.study = studies.create_study(configuration=self._configuration("demo"), by=researcher())
         self.notes.extend(self.study.plan_notes)
         short = studies.create_study(configuration=self._configuration("try-it"), by=researcher())
-        recruitment.publish(study=short, to="link", skip_preflight=True)
+        recruitment.publish(study=short, terms=recruitment.LaunchTerms(to="link"), skip_preflight=True)
         report(1, 1)
 
     def publish(self, report: Report) -> None:
         """The HIT type and its HITs, through boto3 over HTTP."""
-        self.campaign = recruitment.publish(study=self.study, to="marketplace", assignments=self.study.planned_sessions)
+        self.campaign = recruitment.publish(
+            study=self.study, terms=recruitment.LaunchTerms(to="marketplace", assignments=self.study.planned_sessions)
+        )
         self._until(
             lambda: not self.campaign.hits.filter(hit_id="").exists(), "The marketplace did not confirm every HIT"
         )

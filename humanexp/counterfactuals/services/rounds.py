@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -18,6 +19,7 @@ from humanexp.jobs.models import Job
 from humanexp.recruitment import money
 from humanexp.recruitment import services as recruitment
 from humanexp.recruitment.models import Campaign
+from humanexp.recruitment.selectors import suggested_terms
 from humanexp.screening import services as screening
 from humanexp.screening.selectors import unjudged
 from humanexp.studies import permissions
@@ -34,35 +36,24 @@ def open_round(*, run: SearchRun, step: int, study: Study, stimuli: Mapping[str,
     return opened
 
 
-def publish_round(*, one: Round, to: str, by: User | None = None, **terms: Any) -> Campaign:
+def publish_round(
+    *, one: Round, terms: recruitment.LaunchTerms, skip_preflight: bool = False, by: User | None = None
+) -> Campaign:
     """Publish a round like any other study, within what all rounds of the search may cost together."""
     if one.state != RoundState.OPEN:
         raise Conflict(f"{one} is judged already.")
-    terms.setdefault("assignments", one.study.planned_sessions)
+    if terms.assignments is None:
+        terms = replace(terms, assignments=one.study.planned_sessions)
     run = one.run
     if run.cap_cents is not None:
-        reward = terms.get("reward_cents")
-        price = recruitment.quote(
-            to=to,
-            assignments=terms["assignments"],
-            reward_cents=suggested_reward(one, to) if reward is None else reward,
-            assignments_per_hit=terms.get("assignments_per_hit"),
-        )
+        price = terms.price(suggested_terms(one.study))
         spent = committed_cents(run)
         if spent + price.total_cents > run.cap_cents:
             raise CapExceeded(
                 f"The rounds of {run} may cost ${money.dollars(run.cap_cents)} together: ${money.dollars(spent)} are "
                 f"committed, and this round costs ${money.dollars(price.total_cents)}."
             )
-    return recruitment.publish(study=one.study, to=to, by=by, **terms)
-
-
-def suggested_reward(one: Round, to: str) -> int:
-    """What a session of the round pays unless said otherwise."""
-    from humanexp.recruitment.models import Environment
-    from humanexp.recruitment.selectors import suggested_terms
-
-    return 0 if to == Environment.LINK else suggested_terms(one.study).reward_cents
+    return recruitment.publish(study=one.study, terms=terms, skip_preflight=skip_preflight, by=by)
 
 
 def start_round(*, one: Round, only_complete: bool = False, by: User | None = None) -> Job | None:

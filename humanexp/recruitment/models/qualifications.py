@@ -66,7 +66,6 @@ class QualificationWrite(RecruiterWrite):
     value = models.PositiveSmallIntegerField(default=1)
 
     class Meta(RecruiterWrite.Meta):
-        abstract = False
         constraints = [
             models.UniqueConstraint(
                 fields=["qualification", "person", "kind"],
@@ -75,6 +74,3 @@ class QualificationWrite(RecruiterWrite):
             ),
         ]
         indexes = [models.Index(fields=["environment", "state"])]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"

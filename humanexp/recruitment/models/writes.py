@@ -56,6 +56,9 @@ class RecruiterWrite(models.Model):
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise NotAllowed("The ledger is only ever added to; its rows cannot be deleted.")
 
+    def __str__(self) -> str:
+        return f"{getattr(self, 'kind', self._meta.model_name)} {self.pk}"
+
     @property
     def campaign(self) -> Campaign:
         """Of the assignment that it is about; a write about a HIT and a payment have their own."""
@@ -95,7 +98,6 @@ class Payment(RecruiterWrite):
     marker = models.CharField(max_length=40, default=new_marker)
 
     class Meta(RecruiterWrite.Meta):
-        abstract = False
         constraints = [
             models.UniqueConstraint(
                 fields=["environment", "kind", "assignment", "cause"], name="payment_once_for_a_cause"
@@ -112,9 +114,6 @@ class Payment(RecruiterWrite):
             # what was promised beside the rewards since the month began
             models.Index(fields=["environment", "kind", "created_at"], name="payment_by_month"),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
 
     @property
     def cost_cents(self) -> int:
@@ -142,16 +141,12 @@ class HitWrite(RecruiterWrite):
     target_end = models.DateTimeField(null=True, blank=True)
 
     class Meta(RecruiterWrite.Meta):
-        abstract = False
         constraints = [
             models.UniqueConstraint(
                 fields=["hit", "kind"], condition=Q(kind__in=["create", "expire"]), name="hit_write_once"
             ),
         ]
         indexes = [models.Index(fields=["environment", "state"])]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
 
     @property
     def annotation(self) -> str:
@@ -172,11 +167,7 @@ class Rejection(RecruiterWrite):
     evidence = models.TextField(max_length=4_000, blank=True)
 
     class Meta(RecruiterWrite.Meta):
-        abstract = False
         constraints = [models.CheckConstraint(condition=~Q(reason=""), name="rejection_has_a_reason")]
-
-    def __str__(self) -> str:
-        return f"rejection {self.pk}"
 
 
 class Pause(models.TextChoices):
@@ -219,11 +210,7 @@ class Message(RecruiterWrite):
     text = models.TextField(max_length=4_000)
 
     class Meta(RecruiterWrite.Meta):
-        abstract = False
         indexes = [models.Index(fields=["environment", "state"])]
-
-    def __str__(self) -> str:
-        return f"message {self.pk}"
 
 
 class StudyBudget(models.Model):

@@ -1,4 +1,4 @@
-"""What researchers fill in about people and money; each form turns into the arguments of one service."""
+"""What researchers fill in about people and money; each form turns into what one service takes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from analysis.errors import InvalidInput
-from analysis.spec.terms import NO_REQUIREMENTS, USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
+from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED, WorkerRequirements
 from humanexp.core.errors import InvalidRequest
 from humanexp.recruitment import money, recruiters
 from humanexp.recruitment.models import Environment
 from humanexp.recruitment.models.campaigns import DAY_S
-from humanexp.recruitment.services.publishing import SMALL_HIT
+from humanexp.recruitment.services.publishing import SMALL_HIT, LaunchTerms
 from humanexp.studies.models import StudyFamily
 
 
@@ -43,6 +43,10 @@ def _recruiters() -> list[tuple[str, str]]:
         return _("%(name)s (closed)") % {"name": text} if recruiters.capabilities_of(name).is_closed else text
 
     return [(name, label(name)) for name in recruiters.offered()]
+
+
+#: Fields that a campaign takes over as they are.
+_AS_TYPED = ("unpaid", "title", "description", "keywords", "estimated_minutes", "contact", "shared_computers")
 
 
 class TermsForm(forms.Form):
@@ -179,29 +183,27 @@ class LaunchForm(TermsForm):
         return cleaned
 
     @property
-    def campaign(self) -> dict[str, Any]:
-        """Arguments of `services.publish` beside the study."""
-        given = self.cleaned_data
-        terms = {name: value for name, value in self.terms.items() if name != "masters"}
-        is_link, is_real = given["to"] == Environment.LINK, given["to"] == Environment.PRODUCTION
-        return {
-            **terms,
-            "unpaid": given["unpaid"],
-            "title": given["title"],
-            "description": given["description"],
-            "keywords": given["keywords"],
-            "estimated_minutes": given["estimated_minutes"],
-            "auto_approval_s": given["approval_days"] * DAY_S,
-            "contact": given["contact"],
-            "shared_computers": given["shared_computers"],
-            "cap_cents": None if is_link else given["cap"],
-            "requirements": NO_REQUIREMENTS if is_link else self.requirements,
-            "needs_qualification": not is_link and given["needs_qualification"],
-            "qualifies": None if is_link else given["qualifies"],
-            # where money is real it is typed; elsewhere the price that was seen has to be the price
-            "confirm_total_cents": given["confirm_total"] if is_real else given["shown_total"],
-            "shown_campaigns": given["shown_campaigns"],
-        }
+    def launch_terms(self) -> LaunchTerms:
+        given, offer = self.cleaned_data, self.terms
+        # whom a plain link is open to, and what it may cost, nobody asks
+        asked = {"cap_cents": given["cap"], "requirements": self.requirements}
+        asked |= {name: given[name] for name in ("needs_qualification", "qualifies")}
+        return LaunchTerms(
+            to=given["to"],
+            assignments=offer["assignments"],
+            reward_cents=offer["reward_cents"],
+            assignments_per_hit=offer["assignments_per_hit"],
+            auto_approval_s=given["approval_days"] * DAY_S,
+            **{name: given[name] for name in _AS_TYPED},
+            **({} if given["to"] == Environment.LINK else asked),
+        )
+
+    @property
+    def confirmed_cents(self) -> int | None:
+        """Where money is real the total is typed; elsewhere the price that was seen has to be the price."""
+        is_real = self.cleaned_data["to"] == Environment.PRODUCTION
+        total: int | None = self.cleaned_data["confirm_total" if is_real else "shown_total"]
+        return total
 
 
 class ExtensionForm(forms.Form):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,7 +10,6 @@ from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.utils.formats import date_format
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from humanexp.core import clock
@@ -30,6 +29,7 @@ from humanexp.recruitment.models import (
     PaymentKind,
     SenderLease,
 )
+from humanexp.recruitment.selectors.attention_words import WORDS
 from humanexp.recruitment.selectors.books import open_differences
 from humanexp.recruitment.selectors.disposals import Disposal, disposals
 from humanexp.recruitment.selectors.figures import money_of
@@ -53,8 +53,7 @@ class Attention:
 
     text: str
     tone: str = "warn"
-    #: damaged-picture, keys, not-asked, ledger, money, cut-hit, open-hit, refused-payment, stuck-payment, removal,
-    #: proposal, other-worker, extra, unmatched, not-submitted, taken-over, notice
+    #: a name of `attention_words.WORDS`
     kind: str = ""
     resolution: str = ""
     #: of the payment, the assignment or the HIT, by kind
@@ -105,164 +104,100 @@ def finished_not_submitted(study: Study, campaigns: Collection[Campaign] | None 
     return waiting.select_related("person__participant", "session", "campaign").order_by("pk")
 
 
+def _told(
+    kind: str,
+    *,
+    subject_pk: int | None = None,
+    count: int = 1,
+    environment: str = "",
+    tone: str = "",
+    **named: object,
+) -> Attention:
+    """In the words of its kind, which name `named` and the count."""
+    words, named = WORDS[kind], {"count": count, **named}
+    return Attention(
+        text=str(words.text % named),
+        tone=tone or words.tone,
+        kind=words.kind or kind,
+        resolution=str(words.resolution % named),
+        subject_pk=subject_pk,
+        count=count,
+        environment=environment,
+    )
+
+
+def _counted(kind: str, keys: Sequence[int], **named: str) -> list[Attention]:
+    """All of a kind in one sentence, about the first of them; nothing where there are none."""
+    return [_told(kind, subject_pk=keys[0], count=len(keys), **named)] if keys else []
+
+
 def _pauses(accounts: Collection[SenderLease]) -> Iterator[Attention]:
     for row in accounts:
-        if row.pause == Pause.NO:
-            continue
-        yield Attention(
-            text=f"{row.get_environment_display()}: {row.pause_detail}",
-            tone="bad",
-            kind="keys",
-            resolution=_("Nothing is sent. Set keys that are accepted; sending goes on by itself within a minute."),
-            subject_pk=row.pk,
-            environment=row.environment,
-        )
+        if row.pause != Pause.NO:
+            where, why = row.get_environment_display(), row.pause_detail
+            yield _told("keys", subject_pk=row.pk, environment=row.environment, where=where, why=why)
 
 
 def _not_asked(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     """While a campaign is live; a runner that asks and is not answered stands here, too."""
     live = [campaign for campaign in campaigns if campaign.state == CampaignState.LIVE and not campaign.is_link]
-    late = clock.now() - ASKED_WITHIN
-    asked = [campaign.synced_at or campaign.launched_at for campaign in live]
-    if asked and min(asked) < late:
-        minutes = int((clock.now() - min(asked)).total_seconds() // 60)
-        yield Attention(
-            text=ngettext(
-                "The recruiter has not been asked for %(count)d minute.",
-                "The recruiter has not been asked for %(count)d minutes.",
-                minutes,
-            )
-            % {"count": minutes},
-            tone="bad",
-            kind="not-asked",
-            resolution=_(
-                "Submissions since then are unknown here, and none of them is paid. The job runner "
-                "(python manage.py run_jobs) asks every minute; its log says what prevents it."
-            ),
-        )
+    waited = clock.now() - min((campaign.synced_at or campaign.launched_at for campaign in live), default=clock.now())
+    if waited > ASKED_WITHIN:
+        yield _told("not-asked", minutes=int(waited.total_seconds() // 60))
 
 
-def _differences(study: Study) -> Iterator[Attention]:
-    found = list(open_differences(study).values_list("pk", flat=True))
-    if found:
-        yield Attention(
-            text=ngettext(
-                "The ledger and the recruiter differ about %(count)d payment.",
-                "The ledger and the recruiter differ about %(count)d payments.",
-                len(found),
-            )
-            % {"count": len(found)},
-            tone="bad",
-            kind="ledger",
-            resolution=_(
-                "Bonuses that it concerns wait; all else is paid. Look at what each side says, and say what it is."
-            ),
-            subject_pk=found[0],
-            count=len(found),
-        )
+def _differences(study: Study) -> list[Attention]:
+    return _counted("ledger", list(open_differences(study).values_list("pk", flat=True)))
 
 
 def _pictures(study: Study) -> Iterator[Attention]:
     damaged = damaged_files(study)
     for one in damaged[:MOST]:
-        place = {"file": one.file, "when": date_format(one.since, "j F, H:i")}
-        text = _("The file %(file)s is missing since %(when)s UTC: its picture is shown to nobody.")
-        if not one.is_missing:
-            text = _("The file %(file)s was changed, seen on %(when)s UTC: its picture is shown to nobody.")
         stopped = ngettext("It has stopped %(n)d person.", "It has stopped %(n)d people.", one.sessions)
-        yield Attention(
-            text=f"{text % place} {stopped % {'n': one.sessions}}",
-            tone="bad",
-            kind="damaged-picture",
-            resolution=_(
-                "Restore it from the backup, and look at the whole set with verify_stimuli %(set)s; people go on where "
-                "they stopped. Whoever runs out of time meanwhile is listed below to be compensated."
-            )
-            % {"set": one.stimulus_set},
+        yield _told(
+            "damaged-picture" if one.is_missing else "changed-picture",
             count=len(damaged),
+            file=one.file,
+            when=date_format(one.since, "j F, H:i"),
+            stopped=stopped % {"n": one.sessions},
+            set=one.stimulus_set,
         )
 
 
 def _money(study: Study, accounts: Collection[SenderLease], tally: Tally | None) -> Iterator[Attention]:
-    asked = [account for account in accounts if account.balance_cents is not None]
+    asked = [(account, account.balance_cents) for account in accounts if account.balance_cents is not None]
     sums = money_of(study, tally) if asked else None
     due = sums.submitted_cents + sums.promised_extra_cents if sums else 0
-    for account in asked:
-        if account.balance_cents is not None and account.balance_cents < due:
-            yield Attention(
-                text=_("%(where)s: %(owed)s dollars are due, and %(left)s are in the account.")
-                % {
-                    "where": account.get_environment_display(),
-                    "owed": money.dollars(due),
-                    "left": money.dollars(account.balance_cents),
-                },
-                tone="bad",
-                kind="money",
-                resolution=_("Add %(missing)s dollars there; everything waiting is paid then.")
-                % {"missing": money.dollars(due - account.balance_cents)},
+    for account, left in asked:
+        if left < due:
+            yield _told(
+                "money",
                 subject_pk=account.pk,
                 environment=account.environment,
+                where=account.get_environment_display(),
+                owed=money.dollars(due),
+                left=money.dollars(left),
+                missing=money.dollars(due - left),
             )
 
 
-def _proposals(study: Study) -> Iterator[Attention]:
+def _proposals(study: Study) -> list[Attention]:
     waiting = list(proposed_rejections(study).values_list("assignment_id", "assignment__auto_approves_at"))
-    if waiting:
-        first, approved_at = waiting[0]
-        until = date_format(approved_at, "j F, H:i") if approved_at else "–"
-        yield Attention(
-            text=ngettext(
-                "%(count)d rejection waits for a second person.",
-                "%(count)d rejections wait for a second person.",
-                len(waiting),
-            )
-            % {"count": len(waiting)},
-            kind="proposal",
-            resolution=_(
-                "Another owner or payer reads it and agrees, or not. If nobody does, time approves the first on "
-                "%(until)s UTC."
-            )
-            % {"until": until},
-            subject_pk=first,
-            count=len(waiting),
-        )
+    approved_at = waiting[0][1] if waiting else None
+    until = date_format(approved_at, "j F, H:i") if approved_at else "–"
+    return _counted("proposal", [pk for pk, _at in waiting], until=until)
 
 
 def _removals(study: Study, campaigns: Collection[Campaign]) -> Iterator[Attention]:
     for found in disposals(study, campaigns):
-        numbers = {
-            "where": capfirst(str(Environment(found.environment).label)),
-            "n": found.hits,
-            "day": date_format(found.at, "j F Y"),
-            "open": ", ".join(_left_open(found)),
-        }
-        if found.is_over:
-            yield Attention(
-                text=_("%(where)s removes HITs of this study since %(day)s: %(open)s.") % numbers,
-                tone="bad" if found.unconfirmed else "note",
-                kind="removal",
-                resolution=_(
-                    "Removed HITs can no longer be queried, decided or paid there. Every submission has been approved "
-                    "automatically, and the answers stay here. Pay a promised bonus another way."
-                ),
-                environment=found.environment,
-                count=found.hits,
-            )
-            continue
-        text = ngettext(
-            "%(where)s removes %(n)d HIT of this study on %(day)s, 120 days after its end: %(open)s.",
-            "%(where)s removes %(n)d HITs of this study from %(day)s on, 120 days after their end: %(open)s.",
-            found.hits,
-        )
-        yield Attention(
-            text=text % numbers,
-            kind="removal",
-            resolution=_(
-                "Submissions and bonuses go with it: nothing can be decided, paid or compared there afterwards; the "
-                "answers stay here. Ask the recruiter now, then decide and pay before that day."
-            ),
-            environment=found.environment,
+        yield _told(
+            "removed" if found.is_over else "removal",
+            tone="note" if found.is_over and not found.unconfirmed else "",
             count=found.hits,
+            environment=found.environment,
+            where=capfirst(str(Environment(found.environment).label)),
+            day=date_format(found.at, "j F Y"),
+            open=", ".join(_left_open(found)),
         )
 
 
@@ -282,135 +217,45 @@ def _hits(study: Study) -> Iterator[Attention]:
     in_trouble = Q(state__in=(WriteState.REFUSED, WriteState.SENDING)) | ends & Q(state=WriteState.PLANNED)
     if not writes.filter(in_trouble).exists():
         return  # hardly ever is there any: one question in the place of three
-    yield from _not_ended(writes.filter(in_trouble & ends).exclude(last_error=""))
-    writes = writes.exclude(ends)
+    # of stopped campaigns, those that the recruiter still shows, as far as anybody knows
+    not_ended = list(writes.filter(in_trouble & ends).exclude(last_error="").values_list("hit_id", "last_error"))
+    yield from _counted("open-hit", [hit for hit, _error in not_ended], error=not_ended[0][1] if not_ended else "")
     # A HIT that was stopped before it was sent is refused on purpose.
-    refused = writes.filter(state=WriteState.REFUSED, hit__campaign__state="live")
-    for write in refused[:MOST]:
-        yield Attention(
-            text=f"{write.hit}: {write.last_error}",
-            tone="bad",
-            kind="cut-hit",
-            resolution=_("Remove the cause and have it sent again, or stop the campaign."),
-            subject_pk=write.hit_id,
-        )
-    for write in writes.filter(state=WriteState.SENDING).exclude(last_error="")[:MOST]:
-        yield Attention(
-            text=_("%(hit)s: nobody knows yet whether it was published (%(error)s)")
-            % {"hit": str(write.hit), "error": write.last_error},
-            kind="cut-hit",
-            resolution=_("The recruiter is asked before anything is sent again; people may be at work on it already."),
-            subject_pk=write.hit_id,
-        )
-
-
-def _not_ended(stops: QuerySet[HitWrite]) -> Iterator[Attention]:
-    """HITs of stopped campaigns that the recruiter still shows, as far as anybody knows."""
-    first, count = stops.first(), stops.count()
-    if first is not None:
-        yield Attention(
-            text=ngettext(
-                "The places of %(count)d stopped HIT can still be taken: the recruiter has not ended it (%(error)s)",
-                "The places of %(count)d stopped HITs can still be taken: the recruiter has not ended them (%(error)s)",
-                count,
-            )
-            % {"count": count, "error": first.last_error},
-            tone="bad",
-            kind="open-hit",
-            resolution=_(
-                "The request is repeated every minute. If it keeps failing, end the HIT on the recruiter's own page; "
-                "this page will notice."
-            ),
-            subject_pk=first.hit_id,
-            count=count,
-        )
+    refused = Q(state=WriteState.REFUSED, hit__campaign__state=CampaignState.LIVE)
+    unknown = Q(state=WriteState.SENDING) & ~Q(last_error="")
+    for kind, which in (("cut-hit", refused), ("doubtful-hit", unknown)):
+        for write in writes.exclude(ends).filter(which)[:MOST]:
+            yield _told(kind, subject_pk=write.hit_id, hit=write.hit, error=write.last_error)
 
 
 def _payments(study: Study, tally: Tally | None) -> Iterator[Attention]:
     waiting = waiting_payments(study).select_related(None)
     refused, sending = (tally is None or tally.rows(state=state) for state in (WriteState.REFUSED, WriteState.SENDING))
     for payment in waiting.filter(state=WriteState.REFUSED)[:MOST] if refused else ():
-        yield Attention(
-            text=f"A {payment.get_kind_display()} was refused: {payment.last_error}",
-            tone="bad",
-            kind="refused-payment",
-            resolution=_("Remove the cause and have it sent again."),
-            subject_pk=payment.pk,
-        )
+        what = payment.get_kind_display()
+        yield _told("refused-payment", subject_pk=payment.pk, what=what, error=payment.last_error)
     stuck = waiting.filter(state=WriteState.SENDING).exclude(last_error="").first() if sending else None
     if stuck is not None:
-        yield Attention(
-            text=f"A payment is on its way since {stuck.created_at:%d %B %H:%M}: {stuck.last_error}",
-            kind="stuck-payment",
-            resolution=_("Nothing has to be done: the recruiter is asked before it is sent again."),
-            subject_pk=stuck.pk,
-        )
+        since = f"{stuck.created_at:%d %B %H:%M}"
+        yield _told("stuck-payment", subject_pk=stuck.pk, since=since, error=stuck.last_error)
 
 
 def _submissions(study: Study) -> Iterator[Attention]:
-    waiting = list(unmatched(study).order_by("pk").values_list("pk", "evidence"))
-    others = [pk for pk, evidence in waiting if evidence == Evidence.OTHER_WORKER]
-    for pk in others[:MOST]:
-        yield Attention(
-            text=_("A submission carries the receipt of a session that was opened under another worker id."),
-            kind="other-worker",
-            resolution=_("Look at both and decide whom to pay; otherwise it is approved automatically."),
-            subject_pk=pk,
-        )
-    extra = [pk for pk, evidence in waiting if evidence == Evidence.EXTRA]
-    if extra:
-        yield Attention(
-            text=ngettext(
-                "%(count)d submission is of a person who had done it in another HIT at the same time.",
-                "%(count)d submissions are of people who had done it in another HIT at the same time.",
-                len(extra),
-            )
-            % {"count": len(extra)},
-            kind="extra",
-            resolution=_(
-                "One session of each person counts. Decide whether to pay; otherwise it is approved automatically."
-            ),
-            subject_pk=extra[0],
-            count=len(extra),
-        )
-    unknown = [pk for pk, evidence in waiting if evidence not in (Evidence.OTHER_WORKER, Evidence.EXTRA)]
-    count = len(unknown)
-    if count:
-        yield Attention(
-            text=ngettext(
-                "%(count)d submission fits no finished session of ours.",
-                "%(count)d submissions fit no finished session of ours.",
-                count,
-            )
-            % {"count": count},
-            kind="unmatched",
-            resolution=_(
-                "Look at each and pay it (it may have been our fault); otherwise it is approved automatically."
-            ),
-            subject_pk=unknown[0],
-            count=count,
-        )
+    keys: dict[str, list[int]] = {"other-worker": [], "extra": [], "unmatched": []}
+    kinds: dict[str, str] = {Evidence.OTHER_WORKER: "other-worker", Evidence.EXTRA: "extra"}
+    for pk, evidence in unmatched(study).order_by("pk").values_list("pk", "evidence"):
+        keys[kinds.get(evidence, "unmatched")].append(pk)
+    for pk in keys.pop("other-worker")[:MOST]:
+        yield _told("other-worker", subject_pk=pk)
+    for kind, found in keys.items():
+        yield from _counted(kind, found)
 
 
-def _not_submitted(study: Study, campaigns: Collection[Campaign], tally: Tally | None) -> Iterator[Attention]:
+def _not_submitted(study: Study, campaigns: Collection[Campaign], tally: Tally | None) -> list[Attention]:
     some_finished = tally is None or any(row.finished for row in tally.known if row.state in BEGUN)
     if not (some_finished or DamagedPicture.objects.exists()):
-        return
-    found = list(finished_not_submitted(study, campaigns).values_list("pk", flat=True))
-    count = len(found)
-    if count:
-        yield Attention(
-            text=ngettext(
-                "%(count)d person did their work and never submitted; the recruiter cannot pay them.",
-                "%(count)d people did their work and never submitted; the recruiter cannot pay them.",
-                count,
-            )
-            % {"count": count},
-            kind="not-submitted",
-            resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT for them alone."),
-            subject_pk=found[0],
-            count=count,
-        )
+        return []
+    return _counted("not-submitted", list(finished_not_submitted(study, campaigns).values_list("pk", flat=True)))
 
 
 def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
@@ -422,41 +267,12 @@ def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
     ).exclude(pk=OuterRef("pk"))
     twice = begun.filter(Exists(namesakes)).order_by().values_list("pk", "assignment_id")
     ids = list(dict.fromkeys(assignment_id for _pk, assignment_id in sorted(twice)))
-    count = len(ids)
-    if count:
+    if ids:
         last = Assignment.objects.filter(campaign__in=campaigns, assignment_id=ids[0]).order_by("-pk").first()
-        yield Attention(
-            text=ngettext(
-                "%(count)d assignment was returned and taken by somebody else under the same id.",
-                "%(count)d assignments were returned and taken by somebody else under the same id.",
-                count,
-            )
-            % {"count": count},
-            tone="note",
-            kind="taken-over",
-            resolution=_(
-                "Nothing has to be done: each person has a row, and only the one whom the recruiter lists is paid."
-            ),
-            subject_pk=last.pk if last else None,
-            count=count,
-        )
+        yield _told("taken-over", subject_pk=last.pk if last else None, count=len(ids))
 
 
-def _messages(study: Study) -> Iterator[Attention]:
+def _messages(study: Study) -> list[Attention]:
     refused = Message.objects.filter(environment__in=Environment.values, state=WriteState.REFUSED)
     lost = list(refused.filter(assignment__campaign__study=study).values_list("assignment_id", "last_error"))
-    count = len(lost)
-    if count:
-        yield Attention(
-            text=ngettext(
-                "%(count)d message did not reach its person, or nobody knows: %(why)s",
-                "%(count)d messages did not reach their people, or nobody knows: %(why)s",
-                count,
-            )
-            % {"count": count, "why": lost[0][1]},
-            tone="note",
-            kind="notice",
-            resolution=_("Write again where it matters."),
-            subject_pk=lost[0][0],
-            count=count,
-        )
+    return _counted("notice", [pk for pk, _error in lost], why=lost[0][1] if lost else "")

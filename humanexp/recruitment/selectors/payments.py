@@ -17,11 +17,11 @@ from humanexp.recruitment.models import (
     SenderLease,
 )
 from humanexp.recruitment.models.campaigns import UNMATCHED
-from humanexp.recruitment.states import AssignmentState, ProposalState, WriteState
+from humanexp.recruitment.states import UNFINISHED, AssignmentState, ProposalState, WriteState
 from humanexp.studies.models import Study
 
 #: Not confirmed: on their way, or refused and waiting for a person.
-UNCONFIRMED = (WriteState.PLANNED, WriteState.SENDING, WriteState.REFUSED)
+UNCONFIRMED = (*UNFINISHED, WriteState.REFUSED)
 
 
 def account_of(environment: str) -> SenderLease | None:

@@ -11,7 +11,7 @@ from humanexp.recruitment.services.hits import retry_hit, try_stops_again
 from humanexp.recruitment.services.notifying import notify
 from humanexp.recruitment.services.outbox import try_keys_again
 from humanexp.recruitment.services.people import ExclusionReport, exclude_family, exclude_people, lift_exclusion
-from humanexp.recruitment.services.publishing import compare_sizes, publish, quote
+from humanexp.recruitment.services.publishing import LaunchTerms, compare_sizes, publish, quote
 from humanexp.recruitment.services.reconciling import reconcile
 from humanexp.recruitment.services.rejecting import agree_to_rejection, decline_rejection, reject, set_review_policy
 from humanexp.recruitment.services.resolving import resolve_difference
@@ -32,6 +32,7 @@ from humanexp.recruitment.services.ways_back import address_of, follow, make_per
 __all__ = [
     "ExclusionReport",
     "Extension",
+    "LaunchTerms",
     "address_of",
     "agree_to_rejection",
     "clear",

@@ -16,7 +16,7 @@ from humanexp.core.traces import empty_journal, files_naming, rename_in
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.participation.tallies import drop_tallies
 from humanexp.recruitment.models import Assignment, Campaign, Payment, RecruitedPerson, Rejection
-from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState
+from humanexp.recruitment.states import LISTED, UNFINISHED, AssignmentState, CampaignState
 from humanexp.studies.models import Study
 
 #: Findings of analyses, below MEDIA_ROOT.
@@ -83,9 +83,8 @@ def _clean_files(codes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]
 def _delete_rows(*, code: str, by: User | None) -> Deletion:
     deletion = what_goes(code=code)
     owed = Assignment.objects.filter(person__participant__code=code, state=AssignmentState.SUBMITTED)
-    unsettled = (WriteState.PLANNED, WriteState.SENDING)
-    waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=unsettled)
-    refusals = Rejection.objects.filter(assignment__person__participant__code=code, state__in=unsettled)
+    waiting = Payment.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
+    refusals = Rejection.objects.filter(assignment__person__participant__code=code, state__in=UNFINISHED)
     # A plain link lists who has finished; nobody is owed anything through it.
     if owed.exclude(environment="link").exists() or waiting.exists() or refusals.exists():
         raise Conflict(f"{code} has not been paid yet: run settle and sync first, then delete.")

@@ -39,6 +39,32 @@ NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 @dataclass(frozen=True, kw_only=True)
+class Arrival:
+    """What a page tells of somebody who wants to begin or to go on.
+
+    The ids come from the page's address and prove nothing: they open a session, they lead back into none, and they
+    never pay anybody.
+    """
+
+    consents: bool
+    assignment_id: str = ""
+    worker_id: str = ""
+    scripted: bool = False
+    #: go on here with the session of another HIT
+    continue_here: bool = False
+    #: what was begun under this worker id elsewhere, or under this assignment without an answer, and is listed by
+    #: nobody, is left aside
+    begin_here: bool = False
+    #: in which the person has read what they agree to
+    language: str = "en"
+    proof: Proof = NO_PROOF
+    #: nothing is kept with which the next person could go on
+    shared_computer: bool = False
+    #: who calls, as far as it may be known (`core.caller_hash`), held to limits of openings
+    caller: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Entered:
     """A session to go on with: a bearer for this page, and a one-time code for the window of the study."""
 
@@ -47,45 +73,19 @@ class Entered:
     handoff: str
 
 
-def enter(
-    *,
-    campaign: Campaign,
-    consents: bool,
-    assignment_id: str = "",
-    worker_id: str = "",
-    scripted: bool = False,
-    continue_here: bool = False,
-    language: str = "en",
-    proof: Proof = NO_PROOF,
-    shared_computer: bool = False,
-    begin_here: bool = False,
-    caller: str = "",
-) -> Entered:
-    """Open a session, or give back the one that this page proves to be its own.
-
-    `language` is the one in which the person has read what they agree to. On a shared computer nothing is kept with
-    which the next person could go on. `begin_here`: what was begun under this worker id elsewhere, or under this
-    assignment without an answer, and is listed by nobody, is left aside. `caller`: who calls, as far as it may be known
-    (`core.callers`), held to limits of openings.
-
-    The ids come from the page's address and prove nothing: they open a session, they lead back into none, and they
-    never pay anybody.
-    """
-    if not consents:
+def enter(*, campaign: Campaign, arrival: Arrival) -> Entered:
+    """Open a session, or give back the one that this page proves to be its own."""
+    if not arrival.consents:
         raise InvalidRequest("Nothing is stored without your consent.", fields={"consent": "This is required."})
     if campaign.is_compensation:
         raise StudyRefused("This HIT pays for work that was done before: submit it where you accepted it.")
-    if scripted != (campaign.study.population == Population.SCRIPTED):
+    if arrival.scripted != (campaign.study.population == Population.SCRIPTED):
         raise StudyRefused("Scripted participants and people do not take part in the same study.")
-    if campaign.is_link:
-        assignment_id = ""
-    elif assignment_id in ("", NO_ASSIGNMENT):
-        raise InvalidRequest("This is a preview. Accept the HIT to take part.")
-    elif not assignment_id.isalnum() or len(assignment_id) > 64:
-        raise InvalidRequest("This link does not say which assignment it belongs to: open the HIT again.")
-    resume_name = "" if shared_computer else name_of(campaign, worker_id)
+    if not campaign.is_link:
+        _check_assignment_id(arrival.assignment_id)
+    resume_name = "" if arrival.shared_computer else name_of(campaign, arrival.worker_id)
     # Without a panel's id the visitor is new, unless the browser shows that it has been here.
-    worker_id = worker_id or _visitor(campaign, proof)
+    worker_id = arrival.worker_id or _visitor(campaign, arrival.proof)
     check_worker_id(campaign.environment, worker_id)
     with transaction.atomic():
         person = _lock(
@@ -93,12 +93,12 @@ def enter(
                 environment=campaign.environment,
                 worker_id=worker_id,
                 family=campaign.study.family,
-                scripted=scripted,
+                scripted=arrival.scripted,
             )
         )
-        assignment = _assignment_for(campaign, person, assignment_id, continue_here, proof, begin_here)
-        session = _session_for(campaign, person, assignment, scripted, language, caller)
-        remember_opening(assignment=assignment, proof=proof, resume_name=resume_name)
+        assignment = _assignment_for(campaign, person, arrival)
+        session = _session_for(campaign, person, assignment, arrival)
+        remember_opening(assignment=assignment, proof=arrival.proof, resume_name=resume_name)
         token, handoff = participation.issue_token(session=session), handoff_for(session=session, assignment=assignment)
     return Entered(session=session, token=token, handoff=handoff)
 
@@ -127,30 +127,31 @@ def _visitor(campaign: Campaign, proof: Proof) -> str:
     return VISITOR + pseudonym(pseudonym_key(), "visitor", campaign.entry, proof.opening, prefix="V", length=24)
 
 
+def _check_assignment_id(assignment_id: str) -> None:
+    if assignment_id in ("", NO_ASSIGNMENT):
+        raise InvalidRequest("This is a preview. Accept the HIT to take part.")
+    if not assignment_id.isalnum() or len(assignment_id) > 64:
+        raise InvalidRequest("This link does not say which assignment it belongs to: open the HIT again.")
+
+
 def _lock(person: RecruitedPerson) -> RecruitedPerson:
     """One entry of a person at a time: a double click is one session."""
     return RecruitedPerson.objects.select_for_update(of=("self",)).select_related("participant").get(pk=person.pk)
 
 
-def _assignment_for(
-    campaign: Campaign,
-    person: RecruitedPerson,
-    assignment_id: str,
-    continue_here: bool,
-    proof: Proof,
-    begin_here: bool,
-) -> Assignment:
+def _assignment_for(campaign: Campaign, person: RecruitedPerson, arrival: Arrival) -> Assignment:
     mine = Assignment.objects.filter(environment=campaign.environment, person=person)
     if campaign.is_link:
         known = mine.filter(campaign=campaign).order_by("pk").last()
         assignment_id = known.assignment_id if known else secrets.token_urlsafe(12)
     else:
+        assignment_id = arrival.assignment_id
         known = mine.filter(assignment_id=assignment_id).first()
     if known is not None and known.session is not None and known.session.state != SessionState.WITHDRAWN:
         try:
-            admit(assignment=known, proof=proof, may_begin_here=_is_nobodys_work(known.session))
+            admit(assignment=known, proof=arrival.proof, may_begin_here=_is_nobodys_work(known.session))
         except GoOnRefused as refusal:
-            if not (begin_here and refusal.may_begin_here):
+            if not (arrival.begin_here and refusal.may_begin_here):
                 raise
             _leave_aside(known, known.session)
         else:
@@ -159,10 +160,10 @@ def _assignment_for(
             return known
     _check_open(campaign)
     _check_welcome(campaign, person)
-    begun = _begun_elsewhere(campaign, person, assignment_id, begin_here)
+    begun = _begun_elsewhere(campaign, person, assignment_id, arrival.begin_here)
     if begun is not None:
         is_surely_theirs = begun.session is not None and begun.session.is_verified
-        shown = proof if continue_here else NO_PROOF
+        shown = arrival.proof if arrival.continue_here else NO_PROOF
         admit(assignment=begun, proof=shown, may_begin_here=not is_surely_theirs)
     if known is None:
         known = Assignment.objects.create(
@@ -282,25 +283,23 @@ def move_session(old: Assignment, new: Assignment) -> None:
         advance(old, AssignmentState.RETURNED)
 
 
-def _session_for(
-    campaign: Campaign, person: RecruitedPerson, assignment: Assignment, scripted: bool, language: str, caller: str
-) -> Session:
+def _session_for(campaign: Campaign, person: RecruitedPerson, assignment: Assignment, arrival: Arrival) -> Session:
     session = assignment.session
     if session is not None and session.state != SessionState.WITHDRAWN:
         return session
-    is_limited = bool(caller) and not scripted
+    is_limited = bool(arrival.caller) and not arrival.scripted
     if is_limited:
-        check_opening(campaign=campaign, caller=caller)
+        check_opening(campaign=campaign, caller=arrival.caller)
     session = participation.open_session(
         study=campaign.study,
         participant=person.participant,
-        scripted=scripted,
-        consent_version=consent_of(campaign.study, language).version,
+        scripted=arrival.scripted,
+        consent_version=consent_of(campaign.study, arrival.language).version,
         # A link has nobody who lists people; elsewhere an id in an address proves nothing.
         is_verified=campaign.is_link,
     )
     assignment.session = session
     assignment.save(update_fields=["session"])
     if is_limited:
-        BEGUN.add(caller, campaign, session.pk)
+        BEGUN.add(arrival.caller, campaign, session.pk)
     return session

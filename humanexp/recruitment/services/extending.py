@@ -18,7 +18,7 @@ from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.hits import plan_expiry, plan_growth, plan_hit, plan_prolonging
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
-from humanexp.recruitment.states import CampaignState, HitState, WriteState, advance
+from humanexp.recruitment.states import UNFINISHED, CampaignState, HitState, WriteState, advance
 from humanexp.studies import permissions
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Action
@@ -172,7 +172,7 @@ def _growing(campaign: Campaign) -> list[Hit]:
     now = clock.now()
     hits = campaign.hits.exclude(hit_id="").exclude(expires_at__lte=now).select_related("campaign")
     growable = [hit for hit in hits if hit.state in (HitState.OPEN, HitState.CLOSED)]
-    waiting = {write.hit_id for hit in growable for write in hit.writes.filter(state__in=["planned", "sending"])}
+    waiting = {write.hit_id for hit in growable for write in hit.writes.filter(state__in=UNFINISHED)}
     return sorted((hit for hit in growable if hit.pk not in waiting), key=lambda hit: -hit.max_assignments)
 
 

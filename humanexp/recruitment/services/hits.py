@@ -14,7 +14,7 @@ from humanexp.core.models import User
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind
 from humanexp.recruitment.services.outbox import request_sending
-from humanexp.recruitment.states import CampaignState, WriteState, advance
+from humanexp.recruitment.states import UNFINISHED, CampaignState, WriteState, advance
 from humanexp.studies import permissions
 from humanexp.studies.roles import Action
 
@@ -40,7 +40,7 @@ def plan_hit(*, campaign: Campaign, places: int, by: User | None) -> HitWrite:
 
 def plan_growth(*, hit: Hit, places: int, by: User | None) -> HitWrite:
     """More places on a HIT, at the fee it was made with."""
-    unfinished = hit.writes.filter(kind=HitWriteKind.EXTEND, state__in=[WriteState.PLANNED, WriteState.SENDING])
+    unfinished = hit.writes.filter(kind=HitWriteKind.EXTEND, state__in=UNFINISHED)
     growing = sum(unfinished.values_list("places", flat=True))
     target = hit.max_assignments + growing + places
     cost = _cost(hit.campaign, hit, places)

@@ -10,12 +10,12 @@ import numpy as np
 
 from humanexp.common_memory import MEMORY, ROWS, ROWS_AT
 from humanexp.core.errors import TooManyOpenings
-from humanexp.core.limits import Allowance
+from humanexp.core.limits import SharedAllowance
 from humanexp.participation import selectors as participation
 from humanexp.recruitment.models import Campaign
 
 #: New sessions of one caller in one campaign: two classes of thirty at once, then one every ten seconds.
-OPENINGS = Allowance(per_s=0.1, burst=60)
+OPENINGS = SharedAllowance("openings", per_s=0.1, burst=60)
 #: Of a campaign's places, or of a class, whichever is more, so much may be held by sessions that one caller has begun
 #: and not finished. Answers make no difference: a script gives them, too, and a place with an answer is held for good.
 SHARE, CLASS = 0.5, 30
@@ -30,7 +30,7 @@ class _Begun:
     """
 
     def __init__(self) -> None:
-        self._rows = np.frombuffer(MEMORY, dtype=np.uint64, offset=ROWS_AT).reshape(ROWS, 2)
+        self._rows = np.frombuffer(MEMORY, dtype=np.uint64, count=2 * ROWS, offset=ROWS_AT).reshape(ROWS, 2)
 
     def of(self, caller: str, campaign: Campaign) -> set[int]:
         return {int(session) for session in self._rows[self._rows[:, 0] == _key(caller, campaign), 1]}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -63,92 +64,80 @@ def compare_sizes(*, to: str, assignments: int, reward_cents: int, masters: bool
     return pricing.SizeComparison(small=small, large=large)
 
 
+@dataclass(frozen=True, kw_only=True)
+class LaunchTerms:
+    """Where a study is launched, and on which terms; what is left out is as the study's own settings suggest it."""
+
+    to: str
+    assignments: int | None = None
+    reward_cents: int | None = None
+    #: people get nothing, and that is meant; a reward of 0 alone is refused where money goes through the recruiter
+    unpaid: bool = False
+    assignments_per_hit: int | None = None
+    title: str = ""
+    description: str = ""
+    keywords: str = ""
+    estimated_minutes: int | None = None
+    #: None: several times the minutes it takes
+    assignment_duration_s: int | None = None
+    lifetime_s: int = 7 * DAY_S
+    auto_approval_s: int = 3 * DAY_S
+    #: None: the price, so that no bonus can be paid
+    cap_cents: int | None = None
+    contact: str = ""
+    shared_computers: bool = False
+    requirements: WorkerRequirements = NO_REQUIREMENTS
+    needs_qualification: bool = False
+    #: a paid qualification of its own, whose pass opens that family's campaigns that need it
+    qualifies: StudyFamily | None = None
+
+    def price(self, suggested: selectors.SuggestedTerms) -> pricing.Quote:
+        reward_cents = self.reward_cents
+        if reward_cents is None:
+            reward_cents = 0 if self.unpaid or not capabilities_of(self.to).pays else suggested.reward_cents
+        return quote(
+            to=self.to,
+            assignments=suggested.assignments if self.assignments is None else self.assignments,
+            reward_cents=reward_cents,
+            assignments_per_hit=self.assignments_per_hit,
+            masters=self.requirements.masters,
+        )
+
+
 def publish(
     *,
     study: Study,
-    to: str,
-    assignments: int | None = None,
-    reward_cents: int | None = None,
-    unpaid: bool = False,
-    assignments_per_hit: int | None = None,
-    title: str = "",
-    description: str = "",
-    keywords: str = "",
-    estimated_minutes: int | None = None,
-    assignment_duration_s: int | None = None,
-    lifetime_s: int = 7 * DAY_S,
-    auto_approval_s: int = 3 * DAY_S,
-    cap_cents: int | None = None,
-    contact: str = "",
-    shared_computers: bool = False,
+    terms: LaunchTerms,
     confirm_total_cents: int | None = None,
     skip_preflight: bool = False,
-    requirements: WorkerRequirements = NO_REQUIREMENTS,
-    needs_qualification: bool = False,
-    qualifies: StudyFamily | None = None,
     shown_campaigns: int | None = None,
     by: User | None = None,
 ) -> Campaign:
     """Launch a campaign: everything is checked and committed here, `send` talks to the recruiter afterwards.
 
     Production wants the exact total; anywhere else it is compared when given. A plain link is open at once. The gates
-    (`recruitment.gates`) can be skipped on our own grounds alone. `qualifies`: a paid qualification of its own, whose
-    pass opens that family's campaigns that need it. `unpaid`: people get nothing, and that is meant; a reward of 0
-    alone is refused where money goes through the recruiter. `shown_campaigns`: how many the study had on the page
+    (`recruitment.gates`) can be skipped on our own grounds alone. `shown_campaigns`: how many the study had on the page
     from which this is launched; a second click, or somebody else's launch meanwhile, is refused.
     """
     permissions.check(by, Action.LAUNCH, study)
-    defaults = selectors.suggested_terms(study)
-    if assignments is None:
-        assignments = defaults.assignments
-    if reward_cents is None:
-        reward_cents = 0 if unpaid or not capabilities_of(to).pays else defaults.reward_cents
-    minutes = estimated_minutes or defaults.estimated_minutes
-    price = quote(
-        to=to,
-        assignments=assignments,
-        reward_cents=reward_cents,
-        assignments_per_hit=assignments_per_hit,
-        masters=requirements.masters,
-    )
-    _check(study, to, price, confirm_total_cents)
-    _check_contact(study, contact or defaults.contact)
-    _check_reward(to, reward_cents, unpaid=unpaid)
-    _ask_gates(study, to, price, skip=skip_preflight)
-    cap = price.total_cents if cap_cents is None else cap_cents
-    if cap < price.total_cents:
-        raise CapExceeded(f"The campaign costs {money.dollars(price.total_cents)}, its cap is {money.dollars(cap)}.")
+    suggested = selectors.suggested_terms(study)
+    price = terms.price(suggested)
+    campaign = _campaign(study, terms, suggested, price)
+    _check(study, terms.to, price, confirm_total_cents)
+    _check_contact(study, campaign.contact)
+    _check_reward(terms.to, price.reward_cents, unpaid=terms.unpaid)
+    _ask_gates(study, terms.to, price, skip=skip_preflight)
+    if campaign.cap_cents < price.total_cents:
+        raise CapExceeded(
+            f"The campaign costs {money.dollars(price.total_cents)}, its cap is {money.dollars(campaign.cap_cents)}."
+        )
     with transaction.atomic():
         _lock(study, shown_campaigns)
-        reserve(study=study, environment=to, cents=price.total_cents, what="This campaign")
+        reserve(study=study, environment=terms.to, cents=price.total_cents, what="This campaign")
         _check_places(study, price)
         if study.state != StudyState.COLLECTING:
             studies.start_collecting(study=study, by=by)
-        campaign = Campaign(
-            study=study,
-            environment=to,
-            entry=secrets.token_urlsafe(12),
-            title=title or defaults.title,
-            description=description or defaults.description,
-            keywords=keywords or defaults.keywords,
-            reward_cents=reward_cents,
-            assignments=assignments,
-            assignments_per_hit=price.hit_sizes[0],
-            estimated_minutes=minutes,
-            assignment_duration_s=assignment_duration_s or max(1800, DURATION_FACTOR * minutes * 60),
-            lifetime_s=lifetime_s,
-            auto_approval_s=auto_approval_s,
-            quoted_cents=price.total_cents,
-            cap_cents=cap,
-            contact=contact or defaults.contact,
-            shared_computers=shared_computers,
-            requirements=requirements.to_dict(),
-            quiz=_quiz_of(study),
-            needs_qualification=needs_qualification,
-            qualifies=qualifies,
-            created_by=by,
-            launched_at=clock.now(),
-        )
+        campaign.quiz, campaign.created_by, campaign.launched_at = _quiz_of(study), by, clock.now()
         campaign.full_clean()
         campaign.save()
         for size in price.hit_sizes:
@@ -158,16 +147,43 @@ def publish(
             subject=f"campaign:{campaign.pk}",
             study=study.slug,
             by=by,
-            environment=to,
-            assignments=assignments,
-            reward_cents=reward_cents,
+            environment=terms.to,
+            assignments=price.assignments,
+            reward_cents=price.reward_cents,
             quoted_cents=price.total_cents,
         )
-        request_sending(environment=to)
+        request_sending(environment=terms.to)
     if campaign.is_link:
-        send(environment=to)  # our own rows alone: nothing leaves this machine
+        send(environment=terms.to)  # our own rows alone: nothing leaves this machine
         campaign.refresh_from_db()
     return campaign
+
+
+def _campaign(study: Study, terms: LaunchTerms, suggested: selectors.SuggestedTerms, price: pricing.Quote) -> Campaign:
+    """As it will be launched, not stored yet."""
+    minutes = terms.estimated_minutes or suggested.estimated_minutes
+    return Campaign(
+        study=study,
+        environment=terms.to,
+        entry=secrets.token_urlsafe(12),
+        title=terms.title or suggested.title,
+        description=terms.description or suggested.description,
+        keywords=terms.keywords or suggested.keywords,
+        reward_cents=price.reward_cents,
+        assignments=price.assignments,
+        assignments_per_hit=price.hit_sizes[0],
+        estimated_minutes=minutes,
+        assignment_duration_s=terms.assignment_duration_s or max(1800, DURATION_FACTOR * minutes * 60),
+        lifetime_s=terms.lifetime_s,
+        auto_approval_s=terms.auto_approval_s,
+        quoted_cents=price.total_cents,
+        cap_cents=price.total_cents if terms.cap_cents is None else terms.cap_cents,
+        contact=terms.contact or suggested.contact,
+        shared_computers=terms.shared_computers,
+        requirements=terms.requirements.to_dict(),
+        needs_qualification=terms.needs_qualification,
+        qualifies=terms.qualifies,
+    )
 
 
 def _lock(study: Study, shown_campaigns: int | None) -> None:

@@ -30,13 +30,12 @@ from humanexp.recruitment.models import (
 )
 from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.base import AssignmentReport, BonusReport, Recruiter
-from humanexp.recruitment.states import AssignmentState, DifferenceState, WriteState, advance
+from humanexp.recruitment.states import UNFINISHED, AssignmentState, DifferenceState, WriteState, advance
 
 #: So many are written into the record; the page and the command show all.
 DIFFERENCES_KEPT = 20
 #: Their lists may lag behind a payment for so long.
 LISTS_LAG = timedelta(minutes=10)
-ON_THE_WAY = (WriteState.PLANNED, WriteState.SENDING)
 
 
 @dataclass
@@ -221,13 +220,13 @@ def _is_on_the_way(entry: Entry, began: datetime) -> bool:
     """Not settled on both sides yet, or not when the lists were read: the next comparison tells."""
     row, assignment = entry.row, entry.assignment
     if row is not None:
-        if row.state in ON_THE_WAY:
+        if row.state in UNFINISHED:
             return True
         if entry.ours_cents == entry.theirs_cents:
             return False
         row.refresh_from_db(fields=["state"])
         is_fresh = row.confirmed_at is not None and timedelta() <= began - row.confirmed_at < LISTS_LAG
-        return row.state in ON_THE_WAY or (is_fresh and entry.theirs_cents is None)
+        return row.state in UNFINISHED or (is_fresh and entry.theirs_cents is None)
     if entry.theirs_cents is None:
         return False
     if entry.paid_as == PaymentKind.REWARD:

@@ -37,7 +37,7 @@ from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.delivering import deliver, note
 from humanexp.recruitment.services.lease import Lease, held, pause, resume
 from humanexp.recruitment.services.outbox import Report
-from humanexp.recruitment.states import WriteState
+from humanexp.recruitment.states import UNFINISHED, WriteState
 
 #: So many writes of one queue in vain: the next queue has its turn.
 MOST_IN_VAIN = 3
@@ -73,7 +73,6 @@ QUEUES = (
 )
 #: Neither places nor money: told apart in the report.
 WORDS = (QualificationWrite, Message)
-UNFINISHED = (WriteState.PLANNED, WriteState.SENDING)
 
 
 @dataclass

@@ -60,7 +60,9 @@ def member(study: Study, signed_in: Callable[[User], Client]) -> Callable[[str],
 
 @pytest.fixture
 def launched(study: Study) -> Campaign:
-    return services.publish(study=study, to="marketplace", assignments=4, reward_cents=120, cap_cents=1_000)
+    return services.publish(
+        study=study, terms=services.LaunchTerms(to="marketplace", assignments=4, reward_cents=120, cap_cents=1_000)
+    )
 
 
 @pytest.fixture

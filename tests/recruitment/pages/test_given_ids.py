@@ -18,7 +18,7 @@ GIVEN = "5f3c2a9d8e7b6c5d4e3f2a1b"
 
 @pytest.fixture
 def link(study: Study) -> Campaign:
-    return services.publish(study=study, to="link", assignments=4)
+    return services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=4))
 
 
 def code_of(visitor: Visitor) -> str:

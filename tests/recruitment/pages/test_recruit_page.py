@@ -125,11 +125,18 @@ class TestLaunch:
 
     def test_the_service_refuses_it_too(self, study: Study) -> None:
         with pytest.raises(InvalidRequest, match="pays nobody") as refused:
-            services.publish(study=study, to="marketplace", assignments=2, reward_cents=0)
+            services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=0))
         assert list(refused.value.fields) == ["reward"]
         with pytest.raises(InvalidRequest, match="choose one"):
-            services.publish(study=study, to="marketplace", assignments=2, reward_cents=5, unpaid=True)
-        assert services.publish(study=study, to="marketplace", assignments=2, unpaid=True).reward_cents == 0
+            services.publish(
+                study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=5, unpaid=True)
+            )
+        assert (
+            services.publish(
+                study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, unpaid=True)
+            ).reward_cents
+            == 0
+        )
 
     def test_at_the_price_that_was_shown(self, study: Study, console: Client, researcher: User) -> None:
         reply = console.post(f"/studies/{study.slug}/recruit/", terms())
@@ -158,7 +165,9 @@ class TestLaunch:
         as_it_was = Study.objects.get(pk=study.pk)
         studies.stop(study=studies.start_collecting(study=study))
         with pytest.raises(StudyRefused, match="is stopped"):
-            services.publish(study=as_it_was, to="marketplace", assignments=2, reward_cents=100)
+            services.publish(
+                study=as_it_was, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=100)
+            )
         assert not Campaign.objects.exists()
 
     def test_with_what_is_asked_of_workers(self, study: Study, console: Client) -> None:

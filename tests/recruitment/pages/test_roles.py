@@ -75,7 +75,9 @@ def asked(study: Study, launched: Campaign, finished: Callable[..., Assignment],
         listed_as="A1", theirs_cents=77, their_reason="by hand", first_seen_at=now, last_seen_at=now,
     )  # fmt: skip
     return {
-        "publish": lambda by: services.publish(study=study, to="link", assignments=1, by=by),
+        "publish": lambda by: services.publish(
+            study=study, terms=services.LaunchTerms(to="link", assignments=1), by=by
+        ),
         "extend": lambda by: services.extend(campaign=launched, places=1, by=by),
         "prolong": lambda by: services.prolong(campaign=launched, days=9, by=by),
         "raise_cap": lambda by: services.raise_cap(campaign=launched, cap_cents=5_000, by=by),

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def lost(study: Study) -> Visitor:
     """Somebody in the middle of a session, with a panel's id."""
-    someone = Visitor(services.publish(study=study, to="link", assignments=3), worker_id="panel-7")
+    someone = Visitor(
+        services.publish(study=study, terms=services.LaunchTerms(to="link", assignments=3)), worker_id="panel-7"
+    )
     assert someone.open().status_code == 201
     return someone
 
@@ -72,7 +74,9 @@ def test_a_finished_session_is_not_offered_one(lost: Visitor, console: Client, s
 
 def test_a_class_on_shared_computers_is_launched_so(study: Study) -> None:
     for shared in (False, True):
-        campaign = services.publish(study=study, to="link", assignments=3, shared_computers=shared)
+        campaign = services.publish(
+            study=study, terms=services.LaunchTerms(to="link", assignments=3, shared_computers=shared)
+        )
         page = Visitor(campaign).get().content.decode()
         assert ('name="shared" data-shared checked' in page) == shared
 

@@ -8,7 +8,6 @@ from analysis.spec.terms import WorkerRequirements
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.management.base import StudyCommand
 from humanexp.recruitment.models import Environment
-from humanexp.recruitment.recruiters import capabilities_of
 from humanexp.recruitment.services.deliveries import entry_url
 
 
@@ -45,46 +44,44 @@ class Command(StudyCommand):
         parser.add_argument("--confirm-total", metavar="DOLLARS", help="the exact total; needed where money is real")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study, to = self.study(options["study"]), options["to"]
-        suggested = selectors.suggested_terms(study)
-        assignments = suggested.assignments if options["assignments"] is None else options["assignments"]
-        is_paid = capabilities_of(to).pays and not options["unpaid"]
-        suggestion = suggested.reward_cents if is_paid else 0
-        reward = money.cents(options["reward"]) if options["reward"] else suggestion
-        terms = {
-            "to": to,
-            "assignments": assignments,
-            "reward_cents": reward,
-            "assignments_per_hit": options["per_hit"],
-        }
-        requirements = WorkerRequirements(
-            approval_percent=options["approval"],
-            hits_approved=options["approved_hits"],
-            countries=tuple(filter(None, options["countries"].split(","))),
-            adult=options["adult"],
-            masters=options["masters"],
+        study = self.study(options["study"])
+        terms = services.LaunchTerms(
+            to=options["to"],
+            assignments=options["assignments"],
+            reward_cents=_cents(options["reward"]),
+            unpaid=options["unpaid"],
+            assignments_per_hit=options["per_hit"],
+            estimated_minutes=options["minutes"],
+            contact=options["contact"],
+            cap_cents=_cents(options["cap"]),
+            shared_computers=options["shared_computers"],
+            requirements=WorkerRequirements(
+                approval_percent=options["approval"],
+                hits_approved=options["approved_hits"],
+                countries=tuple(filter(None, options["countries"].split(","))),
+                adult=options["adult"],
+                masters=options["masters"],
+            ),
+            qualifies=self.family(options["qualifies"]) if options["qualifies"] else None,
+            needs_qualification=options["needs_qualification"],
         )
-        price = services.quote(**terms, masters=requirements.masters)
+        price = terms.price(selectors.suggested_terms(study))
         self.stdout.write(
-            f"{assignments} places; nobody is paid"
-            if not reward
-            else f"{assignments} places in {len(price.hit_sizes)} HITs at ${money.dollars(reward)}: rewards "
-            f"${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
+            f"{price.assignments} places; nobody is paid"
+            if not price.reward_cents
+            else f"{price.assignments} places in {len(price.hit_sizes)} HITs at ${money.dollars(price.reward_cents)}: "
+            f"rewards ${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
             f"= ${money.dollars(price.total_cents)}"
         )
         campaign = services.publish(
             study=study,
-            **terms,
-            unpaid=options["unpaid"],
-            estimated_minutes=options["minutes"],
-            contact=options["contact"],
-            cap_cents=money.cents(options["cap"]) if options["cap"] else None,
-            confirm_total_cents=money.cents(options["confirm_total"]) if options["confirm_total"] else None,
-            requirements=requirements,
-            qualifies=self.family(options["qualifies"]) if options["qualifies"] else None,
-            needs_qualification=options["needs_qualification"],
+            terms=terms,
+            confirm_total_cents=_cents(options["confirm_total"]),
             skip_preflight=options["skip_preflight"],
-            shared_computers=options["shared_computers"],
         )
         self.stdout.write(f"entry: {entry_url(campaign)}")
-        self.send_to([to])
+        self.send_to([campaign.environment])
+
+
+def _cents(dollars: str | None) -> int | None:
+    return money.cents(dollars) if dollars else None

@@ -83,7 +83,13 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     if not form.is_valid():
         return _refused(request, study, form, 422)
     try:
-        campaign = services.publish(study=study, by=user_of(request), **form.campaign)
+        campaign = services.publish(
+            study=study,
+            terms=form.launch_terms,
+            confirm_total_cents=form.confirmed_cents,
+            shown_campaigns=form.cleaned_data["shown_campaigns"],
+            by=user_of(request),
+        )
     except CostNotConfirmed as error:
         form.add_error("confirm_total", error.message)
         return _refused(request, study, form, 409)

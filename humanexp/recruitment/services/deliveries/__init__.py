@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from humanexp.recruitment.models import (
+    GrantKind,
     HitWrite,
     HitWriteKind,
     Message,
@@ -29,26 +30,21 @@ from humanexp.recruitment.services.deliveries.people import Mark, Words
 
 __all__ = ["Delivery", "delivery_of", "entry_url"]
 
-_HIT_DELIVERIES: dict[HitWriteKind, Callable[[Recruiter, HitWrite], Delivery[HitWrite]]] = {
-    HitWriteKind.CREATE: HitCreation,
-    HitWriteKind.EXPIRE: HitExpiry,
-    HitWriteKind.EXTEND: HitGrowth,
-    HitWriteKind.PROLONG: HitProlonging,
+#: By table and kind; rows of a table without kinds are all alike.
+_DELIVERIES: Mapping[tuple[type[RecruiterWrite], str], Callable[[Recruiter, Any], Delivery[Any]]] = {
+    (HitWrite, HitWriteKind.CREATE): HitCreation,
+    (HitWrite, HitWriteKind.EXPIRE): HitExpiry,
+    (HitWrite, HitWriteKind.EXTEND): HitGrowth,
+    (HitWrite, HitWriteKind.PROLONG): HitProlonging,
+    (Payment, PaymentKind.REWARD): Reward,
+    (Payment, PaymentKind.BONUS): Extra,
+    (Payment, PaymentKind.COMPENSATION): Extra,
+    (Rejection, ""): Refusal,
+    (QualificationWrite, GrantKind.GRANT): Mark,
+    (QualificationWrite, GrantKind.REVOKE): Mark,
+    (Message, ""): Words,
 }
 
 
 def delivery_of(recruiter: Recruiter, write: RecruiterWrite) -> Delivery[Any]:
-    match write:
-        case HitWrite():
-            return _HIT_DELIVERIES[HitWriteKind(write.kind)](recruiter, write)
-        case Payment(kind=PaymentKind.REWARD):
-            return Reward(recruiter, write)
-        case Payment():
-            return Extra(recruiter, write)
-        case Rejection():
-            return Refusal(recruiter, write)
-        case QualificationWrite():
-            return Mark(recruiter, write)
-        case Message():
-            return Words(recruiter, write)
-    raise TypeError(f"{type(write).__name__} is no write that can be delivered")
+    return _DELIVERIES[type(write), getattr(write, "kind", "")](recruiter, write)

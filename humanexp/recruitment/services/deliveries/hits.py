@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from abc import abstractmethod
 from datetime import timedelta
 
 from django.conf import settings
@@ -18,17 +19,16 @@ from humanexp.core import clock
 from humanexp.core.errors import NotAtRecruiter, RecruiterError
 from humanexp.recruitment.models import Campaign, Hit, HitWrite, HitWriteKind, Purpose, QualificationType
 from humanexp.recruitment.recruiters.answers import confirmation_form
-from humanexp.recruitment.recruiters.base import HitOrder, HitTerms, Recruiter
+from humanexp.recruitment.recruiters.base import HitOrder, HitReport, HitTerms, Recruiter
 from humanexp.recruitment.services import qualifying
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
-from humanexp.recruitment.states import CampaignState, HitState, WriteState, advance
+from humanexp.recruitment.states import UNFINISHED, CampaignState, HitState, WriteState, advance
 
 logger = logging.getLogger(__name__)
 
 #: A read may lag behind a write: a HIT that is not found sooner than this may still appear.
 READS_LAG = timedelta(minutes=10)
 NOT_KNOWN = "It is not known yet whether this HIT was published."
-GONE = Word(is_done=False, refusal="The recruiter has disposed of this HIT.")
 #: A description that says itself how long it takes, and the longest that the requester API takes.
 _MINUTES, _LONGEST = re.compile(r"\b[1-9][0-9]{0,2}\s*min(?:\b|ute)", re.IGNORECASE), 2_000
 #: What a compensation's one page says.
@@ -81,109 +81,116 @@ class HitCreation(Delivery[HitWrite]):
             advance(self.write.hit, HitState.CANCELLED)
 
 
-class HitExpiry(Delivery[HitWrite]):
-    """UpdateExpirationForHIT with a time long past."""
+class HitChange(Delivery[HitWrite]):
+    """A write about a HIT that is there; with the last of them a campaign that is being stopped is stopped."""
 
-    is_idempotent = True
-
-    def waits_for(self) -> str:
-        hit = self.write.hit
-        known = hit.hit_id or hit.state == HitState.CANCELLED
-        return "" if known else NOT_KNOWN
-
-    def ask(self) -> Word:
-        hit = self.write.hit
-        if hit.state == HitState.CANCELLED:
-            return DONE
-        try:
-            report = self.recruiter.hit(hit.hit_id)
-        except NotAtRecruiter:
-            return DONE
-        expired = report.expires_at is not None and report.expires_at <= clock.now()
-        return DONE if expired else NOT_DONE
-
-    def carry_out(self) -> None:
-        if self.write.hit.state != HitState.CANCELLED:
-            self.recruiter.expire_hit(self.write.hit.hit_id)
-
-    @transaction.atomic
-    def confirm(self) -> None:
-        hit = self.write.hit
-        super().confirm()
-        if hit.expires_at is None or hit.expires_at > clock.now():
-            hit.expires_at = clock.now()
-            hit.save(update_fields=["expires_at"])
-        _end_stop(hit)
-
-
-class HitGrowth(Delivery[HitWrite]):
-    """CreateAdditionalAssignmentsForHIT; the HIT's number of places tells whether it took effect."""
-
-    def waits_for(self) -> str:
-        if not self.write.hit.hit_id:
-            return NOT_KNOWN
-        earlier = self.write.hit.writes.filter(kind=self.write.kind, pk__lt=self.write.pk)
-        open_ones = earlier.filter(state__in=[WriteState.PLANNED, WriteState.SENDING])
-        return "An earlier extension of this HIT is on its way." if open_ones.exists() else ""
-
-    def ask(self) -> Word:
-        try:
-            found = self.recruiter.hit(self.write.hit.hit_id)
-        except NotAtRecruiter:
-            return GONE
-        return DONE if found.max_assignments >= self.write.target_places else _unless_stopped(self.write)
-
-    def carry_out(self) -> None:
-        self.recruiter.extend_hit(self.write.hit.hit_id, places=self.write.places, token=self.write.token)
-
-    @transaction.atomic
-    def confirm(self) -> None:
-        super().confirm()
-        Hit.objects.filter(pk=self.write.hit_id).update(max_assignments=self.write.target_places)
-        _end_stop(self.write.hit)
-
-    @transaction.atomic
-    def refuse(self, why: str) -> None:
-        """The places are not there, so nothing is promised for them."""
-        super().refuse(why)
-        campaign = Campaign.objects.select_for_update().get(pk=self.write.hit.campaign_id)
-        campaign.assignments -= self.write.places
-        campaign.quoted_cents -= self.write.cost_cents
-        campaign.save(update_fields=["assignments", "quoted_cents"])
-        _end_stop(self.write.hit)
-
-
-class HitProlonging(Delivery[HitWrite]):
-    """UpdateExpirationForHIT with a time to come."""
-
-    is_idempotent = True
+    #: what it means that the recruiter has the HIT no more
+    gone = Word(is_done=False, refusal="The recruiter has disposed of this HIT.")
+    is_for_live_campaigns = True
 
     def waits_for(self) -> str:
         return "" if self.write.hit.hit_id else NOT_KNOWN
 
     def ask(self) -> Word:
         try:
-            ends = self.recruiter.hit(self.write.hit.hit_id).expires_at
+            report = self.recruiter.hit(self.write.hit.hit_id)
         except NotAtRecruiter:
-            return GONE
-        if ends is not None and self.write.target_end is not None and ends >= self.write.target_end:
+            return self.gone
+        if self.shows(report):
             return DONE
-        return _unless_stopped(self.write)
+        if self.is_for_live_campaigns and self.write.hit.campaign.state != CampaignState.LIVE:
+            return Word(is_done=False, refusal="Stopped before it was sent.")
+        return NOT_DONE
+
+    @abstractmethod
+    def shows(self, report: HitReport) -> bool:
+        """Whether the HIT, as the recruiter describes it, says that this took effect."""
+
+    @transaction.atomic
+    def confirm(self) -> None:
+        super().confirm()
+        self.take_over()
+        _end_stop(self.write.hit)
+
+    @abstractmethod
+    def take_over(self) -> None:
+        """Store what the HIT is from now on."""
+
+    @transaction.atomic
+    def refuse(self, why: str) -> None:
+        super().refuse(why)
+        self.take_back()
+        _end_stop(self.write.hit)
+
+    def take_back(self) -> None:
+        """What was promised for it."""
+
+
+class HitExpiry(HitChange):
+    """UpdateExpirationForHIT with a time long past."""
+
+    is_idempotent = True
+    gone = DONE
+    is_for_live_campaigns = False
+
+    def waits_for(self) -> str:
+        return "" if self.write.hit.state == HitState.CANCELLED else super().waits_for()
+
+    def ask(self) -> Word:
+        return DONE if self.write.hit.state == HitState.CANCELLED else super().ask()
+
+    def shows(self, report: HitReport) -> bool:
+        return report.expires_at is not None and report.expires_at <= clock.now()
+
+    def carry_out(self) -> None:
+        if self.write.hit.state != HitState.CANCELLED:
+            self.recruiter.expire_hit(self.write.hit.hit_id)
+
+    def take_over(self) -> None:
+        now = clock.now()
+        Hit.objects.filter(pk=self.write.hit_id).exclude(expires_at__lte=now).update(expires_at=now)
+
+
+class HitGrowth(HitChange):
+    """CreateAdditionalAssignmentsForHIT; the HIT's number of places tells whether it took effect."""
+
+    def waits_for(self) -> str:
+        earlier = self.write.hit.writes.filter(kind=self.write.kind, pk__lt=self.write.pk, state__in=UNFINISHED)
+        why = "An earlier extension of this HIT is on its way." if earlier.exists() else ""
+        return super().waits_for() or why
+
+    def shows(self, report: HitReport) -> bool:
+        return report.max_assignments >= self.write.target_places
+
+    def carry_out(self) -> None:
+        self.recruiter.extend_hit(self.write.hit.hit_id, places=self.write.places, token=self.write.token)
+
+    def take_over(self) -> None:
+        Hit.objects.filter(pk=self.write.hit_id).update(max_assignments=self.write.target_places)
+
+    def take_back(self) -> None:
+        """The places are not there, so nothing is promised for them."""
+        campaign = Campaign.objects.select_for_update().get(pk=self.write.hit.campaign_id)
+        campaign.assignments -= self.write.places
+        campaign.quoted_cents -= self.write.cost_cents
+        campaign.save(update_fields=["assignments", "quoted_cents"])
+
+
+class HitProlonging(HitChange):
+    """UpdateExpirationForHIT with a time to come."""
+
+    is_idempotent = True
+
+    def shows(self, report: HitReport) -> bool:
+        target = self.write.target_end
+        return report.expires_at is not None and target is not None and report.expires_at >= target
 
     def carry_out(self) -> None:
         if self.write.target_end is not None:
             self.recruiter.prolong_hit(self.write.hit.hit_id, until=self.write.target_end)
 
-    @transaction.atomic
-    def confirm(self) -> None:
-        super().confirm()
+    def take_over(self) -> None:
         Hit.objects.filter(pk=self.write.hit_id).update(expires_at=self.write.target_end)
-        _end_stop(self.write.hit)
-
-    @transaction.atomic
-    def refuse(self, why: str) -> None:
-        super().refuse(why)
-        _end_stop(self.write.hit)
 
 
 def _end_stop(hit: Hit) -> None:
@@ -196,12 +203,6 @@ def _end_stop(hit: Hit) -> None:
     unfinished = HitWrite.objects.filter(hit__campaign=campaign).exclude(is_over)
     if campaign.state == CampaignState.STOPPING and not unfinished.exists():
         advance(campaign, CampaignState.STOPPED)
-
-
-def _unless_stopped(write: HitWrite) -> Word:
-    if write.hit.campaign.state != CampaignState.LIVE:
-        return Word(is_done=False, refusal="Stopped before it was sent.")
-    return NOT_DONE
 
 
 def publish_qualification(

@@ -10,7 +10,7 @@ from humanexp.recruitment.models import GrantKind, Message, QualificationWrite
 from humanexp.recruitment.services.deliveries.base import DONE, NOT_DONE, Delivery, Word
 from humanexp.recruitment.services.deliveries.hits import publish_qualification
 from humanexp.recruitment.services.qualifying import OPEN_AGAIN
-from humanexp.recruitment.states import WriteState
+from humanexp.recruitment.states import UNFINISHED
 
 GONE = Word(is_done=False, refusal="The person has been deleted.")
 
@@ -24,7 +24,7 @@ class Mark(Delivery[QualificationWrite]):
         """The last word about a person has to arrive last."""
         write = self.write
         rows = QualificationWrite.objects.filter(qualification=write.qualification_id, person=write.person_id)
-        earlier = rows.filter(pk__lt=write.pk, state__in=[WriteState.PLANNED, WriteState.SENDING])
+        earlier = rows.filter(pk__lt=write.pk, state__in=UNFINISHED)
         return "An earlier change of this qualification is on its way." if earlier.exists() else ""
 
     def ask(self) -> Word:

@@ -1,0 +1,186 @@
+"""Sentences about what waits for a person, and about what can be done, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """Of one kind. Both sentences name what was found, and how many: `%(count)d`."""
+
+    #: a string, be it translated or with a plural; the type checker knows none of the lazy ones
+    text: Any
+    resolution: Any
+    tone: str = "warn"
+    #: under which pages know it, where it is not its own name
+    kind: str = ""
+
+
+_RESTORE = _(
+    "Restore it from the backup, and look at the whole set with verify_stimuli %(set)s; people go on where they "
+    "stopped. Whoever runs out of time meanwhile is listed below to be compensated."
+)
+WORDS: Mapping[str, Words] = {
+    "keys": Words(
+        text="%(where)s: %(why)s",
+        tone="bad",
+        resolution=_("Nothing is sent. Set keys that are accepted; sending goes on by itself within a minute."),
+    ),
+    "not-asked": Words(
+        text=ngettext_lazy(
+            "The recruiter has not been asked for %(minutes)d minute.",
+            "The recruiter has not been asked for %(minutes)d minutes.",
+            "minutes",
+        ),
+        tone="bad",
+        resolution=_(
+            "Submissions since then are unknown here, and none of them is paid. The job runner "
+            "(python manage.py run_jobs) asks every minute; its log says what prevents it."
+        ),
+    ),
+    "ledger": Words(
+        text=ngettext_lazy(
+            "The ledger and the recruiter differ about %(count)d payment.",
+            "The ledger and the recruiter differ about %(count)d payments.",
+            "count",
+        ),
+        tone="bad",
+        resolution=_(
+            "Bonuses that it concerns wait; all else is paid. Look at what each side says, and say what it is."
+        ),
+    ),
+    "damaged-picture": Words(
+        text=_("The file %(file)s is missing since %(when)s UTC: its picture is shown to nobody. %(stopped)s"),
+        tone="bad",
+        resolution=_RESTORE,
+    ),
+    "changed-picture": Words(
+        kind="damaged-picture",
+        text=_("The file %(file)s was changed, seen on %(when)s UTC: its picture is shown to nobody. %(stopped)s"),
+        tone="bad",
+        resolution=_RESTORE,
+    ),
+    "money": Words(
+        text=_("%(where)s: %(owed)s dollars are due, and %(left)s are in the account."),
+        tone="bad",
+        resolution=_("Add %(missing)s dollars there; everything waiting is paid then."),
+    ),
+    "cut-hit": Words(
+        text="%(hit)s: %(error)s",
+        tone="bad",
+        resolution=_("Remove the cause and have it sent again, or stop the campaign."),
+    ),
+    "doubtful-hit": Words(
+        kind="cut-hit",
+        text=_("%(hit)s: nobody knows yet whether it was published (%(error)s)"),
+        resolution=_("The recruiter is asked before anything is sent again; people may be at work on it already."),
+    ),
+    "open-hit": Words(
+        text=ngettext_lazy(
+            "The places of %(count)d stopped HIT can still be taken: the recruiter has not ended it (%(error)s)",
+            "The places of %(count)d stopped HITs can still be taken: the recruiter has not ended them (%(error)s)",
+            "count",
+        ),
+        tone="bad",
+        resolution=_(
+            "The request is repeated every minute. If it keeps failing, end the HIT on the recruiter's own page; "
+            "this page will notice."
+        ),
+    ),
+    "refused-payment": Words(
+        text="A %(what)s was refused: %(error)s",
+        tone="bad",
+        resolution=_("Remove the cause and have it sent again."),
+    ),
+    "stuck-payment": Words(
+        text="A payment is on its way since %(since)s: %(error)s",
+        resolution=_("Nothing has to be done: the recruiter is asked before it is sent again."),
+    ),
+    "removal": Words(
+        text=ngettext_lazy(
+            "%(where)s removes %(count)d HIT of this study on %(day)s, 120 days after its end: %(open)s.",
+            "%(where)s removes %(count)d HITs of this study from %(day)s on, 120 days after their end: %(open)s.",
+            "count",
+        ),
+        resolution=_(
+            "Submissions and bonuses go with it: nothing can be decided, paid or compared there afterwards; the "
+            "answers stay here. Ask the recruiter now, then decide and pay before that day."
+        ),
+    ),
+    "removed": Words(
+        kind="removal",
+        text=_("%(where)s removes HITs of this study since %(day)s: %(open)s."),
+        tone="bad",
+        resolution=_(
+            "Removed HITs can no longer be queried, decided or paid there. Every submission has been approved "
+            "automatically, and the answers stay here. Pay a promised bonus another way."
+        ),
+    ),
+    "proposal": Words(
+        text=ngettext_lazy(
+            "%(count)d rejection waits for a second person.",
+            "%(count)d rejections wait for a second person.",
+            "count",
+        ),
+        resolution=_(
+            "Another owner or payer reads it and agrees, or not. If nobody does, time approves the first on "
+            "%(until)s UTC."
+        ),
+    ),
+    "other-worker": Words(
+        text=_("A submission carries the receipt of a session that was opened under another worker id."),
+        resolution=_("Look at both and decide whom to pay; otherwise it is approved automatically."),
+    ),
+    "extra": Words(
+        text=ngettext_lazy(
+            "%(count)d submission is of a person who had done it in another HIT at the same time.",
+            "%(count)d submissions are of people who had done it in another HIT at the same time.",
+            "count",
+        ),
+        resolution=_(
+            "One session of each person counts. Decide whether to pay; otherwise it is approved automatically."
+        ),
+    ),
+    "unmatched": Words(
+        text=ngettext_lazy(
+            "%(count)d submission fits no finished session of ours.",
+            "%(count)d submissions fit no finished session of ours.",
+            "count",
+        ),
+        resolution=_("Look at each and pay it (it may have been our fault); otherwise it is approved automatically."),
+    ),
+    "not-submitted": Words(
+        text=ngettext_lazy(
+            "%(count)d person did their work and never submitted; the recruiter cannot pay them.",
+            "%(count)d people did their work and never submitted; the recruiter cannot pay them.",
+            "count",
+        ),
+        resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT for them alone."),
+    ),
+    "taken-over": Words(
+        text=ngettext_lazy(
+            "%(count)d assignment was returned and taken by somebody else under the same id.",
+            "%(count)d assignments were returned and taken by somebody else under the same id.",
+            "count",
+        ),
+        tone="note",
+        resolution=_(
+            "Nothing has to be done: each person has a row, and only the one whom the recruiter lists is paid."
+        ),
+    ),
+    "notice": Words(
+        text=ngettext_lazy(
+            "%(count)d message did not reach its person, or nobody knows: %(why)s",
+            "%(count)d messages did not reach their people, or nobody knows: %(why)s",
+            "count",
+        ),
+        tone="note",
+        resolution=_("Write again where it matters."),
+    ),
+}
