@@ -10,10 +10,12 @@ import numpy as np
 from PIL import Image
 
 from analysis.categories import CATEGORIES
+from analysis.design import StudyPlan
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.storage import media_path
 from humanexp.participation import services as participation
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.studies.models import Study
 
 SIZE_PX = 24
 FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
@@ -37,6 +39,11 @@ def stored_png(number: int) -> tuple[str, str]:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return file, hashlib.sha256(content).hexdigest()
+
+
+def whole_plan(study: Study) -> StudyPlan:
+    """Every session of a study's stored plan."""
+    return StudyPlan.from_lines(media_path(study.plan_file).read_text(encoding="utf-8").splitlines())
 
 
 def make_stimulus_set(name: str = "pictures", per_category: int = 6, per_function: int = 96) -> StimulusSet:

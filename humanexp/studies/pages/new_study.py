@@ -13,15 +13,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from analysis.errors import AnalysisError
 from analysis.spec.study import StudyConfiguration
 from analysis.spec.toml import in_file
-from humanexp.core.errors import ApplicationError, NotFound
+from humanexp.core.errors import ApplicationError, existing
 from humanexp.core.models import User
 from humanexp.core.selectors import user_of
 from humanexp.studies import selectors, services
-from humanexp.studies.drafting.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
-from humanexp.studies.drafting.fields import stated, to_fields
-from humanexp.studies.drafting.presets import PRESETS, preset, values_of
 from humanexp.studies.models import Origin, Study
+from humanexp.studies.pages.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
+from humanexp.studies.pages.fields import stated, to_fields
 from humanexp.studies.pages.forms import StudyFileForm, StudyForm
+from humanexp.studies.presets import PRESETS, preset, values_of
 
 
 @login_required
@@ -63,9 +63,8 @@ def draft(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def change_study(request: HttpRequest, slug: str) -> HttpResponse:
     """Change a study that nobody has taken part in yet; of any other, make the next version."""
-    study = selectors.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
-    if study is None:
-        raise NotFound(f"There is no study {slug!r} that could be changed.")
+    found = selectors.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
+    study = existing(found, f"There is no study {slug!r} that could be changed.")
     if request.method == "GET":
         fields = to_fields(stated(selectors.configuration_of(study)))
         return _page(request, StudyForm(initial=fields, sets=selectors.stimulus_sets()), study=study)

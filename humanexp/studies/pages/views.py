@@ -7,16 +7,17 @@ from django.views.decorators.http import require_http_methods
 
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError
+from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
 from humanexp.studies import plans, selectors, services
-from humanexp.studies.drafting.session_strip import strip_of
 from humanexp.studies.pages.design import design_page
+from humanexp.studies.pages.forms import PowerForm
 from humanexp.studies.pages.power import power_page
-from humanexp.studies.pages.power_form import PowerForm
+from humanexp.studies.pages.session_strip import strip_of
 from humanexp.studies.power.discrimination import telling_apart
 from humanexp.studies.power.question import planned_answers
-from humanexp.studies.selectors.power_estimates import estimate_by_pk, estimates_of, power_job
+from humanexp.studies.selectors import estimate_by_pk, estimates_of, power_job
 
 
 @login_required
@@ -24,10 +25,9 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     """What is asked of whom: pools, trials, answers planned, protocol."""
     study = selectors.study_for(request.user, slug)
     configuration = selectors.configuration_of(study)
-    page = design_page(study, configuration)
     context = {
         "study": study,
-        "page": page,
+        "page": design_page(study, configuration),
         "strip": strip_of(plans.session_plan(study, 0)[1]),
         "simulates": planned_answers(study) is not None,
         "compares": configuration.design.discrimination is not None,
@@ -67,6 +67,5 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
 def study_file(request: HttpRequest, slug: str) -> HttpResponse:
     """The study as study.toml."""
     study = selectors.study_for(request.user, slug)
-    response = HttpResponse(selectors.configuration_of(study).to_toml(), content_type="application/toml; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}.toml"'
-    return response
+    content = selectors.configuration_of(study).to_toml()
+    return attached(content, "application/toml; charset=utf-8", f"{study.slug}.toml")

@@ -16,7 +16,7 @@ from humanexp.studies import permissions
 from humanexp.studies.models import PowerEstimate, Study
 from humanexp.studies.power.question import PowerQuestion, planned_study
 from humanexp.studies.roles import Action
-from humanexp.studies.selectors.power_estimates import POWER, power_job, subject_of
+from humanexp.studies.selectors import POWER, power_job, subject_of
 
 if TYPE_CHECKING:
     from analysis.power import PowerReport
