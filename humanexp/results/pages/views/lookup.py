@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.results import selectors
 from humanexp.results.models import AnalysisRun
 from humanexp.studies import selectors as studies
@@ -20,6 +20,4 @@ def chosen_run(request: HttpRequest, study: Study) -> AnalysisRun | None:
 
 def run_of(request: HttpRequest, slug: str) -> AnalysisRun:
     run = chosen_run(request, studies.study_for(request.user, slug))
-    if run is None:
-        raise NotFound("This study has not been analysed yet: run the analysis on its results page.")
-    return run
+    return existing(run, "This study has not been analysed yet: run the analysis on its results page.")

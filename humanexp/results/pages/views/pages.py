@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from analysis.findings.model import Findings
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import NotFound, existing
 from humanexp.core.pages import navigation
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job, JobState
@@ -68,9 +68,7 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
 def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """All that is said about one figure of performance: replaces what stands beside the chart."""
     study = studies.study_for(request.user, slug)
-    run = chosen_run(request, study)
-    if run is None:
-        raise NotFound("This study has not been analysed yet.")
+    run = existing(chosen_run(request, study), "This study has not been analysed yet.")
     found = selectors.findings(run)
     context = _frame(request, study, run, "findings") | {"dashboard": dashboard_of(found)}
     context |= _panel_context(found, charts.name_of(found, key), charts.chart_of(found, key))
