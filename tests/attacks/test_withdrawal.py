@@ -23,9 +23,9 @@ from humanexp.participation.working_time import active_minutes
 from humanexp.results import tables
 from humanexp.screening import selectors as screening
 from humanexp.screening import services as judging
-from humanexp.screening.certificate import certificate_of
 from humanexp.screening.models import Verdict
 from humanexp.screening.pages.review import golds_of
+from humanexp.screening.selectors import certificate_of
 from humanexp.studies.facts import KEPT_DAYS
 from tests.factories import Tab, new_session
 

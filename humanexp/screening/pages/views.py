@@ -17,11 +17,11 @@ from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
 from humanexp.participation.tallies import whole_tally
 from humanexp.screening import selectors, services
-from humanexp.screening.certificate import TIMING, timing_page
 from humanexp.screening.pages import panels
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
 from humanexp.screening.pages.forms import DecisionForm
 from humanexp.screening.pages.review import golds_of, place_of, review_of
+from humanexp.screening.pages.timing import TIMING, timing_page
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
 

@@ -15,7 +15,7 @@ from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.storage import media_path
 from humanexp.results import charts, exports, selectors
 from humanexp.results.pages.chart_cards import figure_value
-from humanexp.results.pages.views.lookup import run_of
+from humanexp.results.pages.views import run_of
 from humanexp.studies import selectors as studies
 
 #: As in `analysis.figures.drawing.WIDTHS`.
