@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from io import BytesIO
 
@@ -14,6 +15,8 @@ from analysis.design import StudyPlan
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.storage import media_path
 from humanexp.participation import services as participation
+from humanexp.participation.models import Session
+from humanexp.participation.selectors.working_times import FINISHED, minutes_of
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.studies.models import Study
 
@@ -135,3 +138,9 @@ class Tab:
 
     def answer(self, position, response="dog", **more):
         return self.post("responses/", {"position": position, "response": response, "rt_ms": 812.5, **more})
+
+
+def active_minutes(sessions: Iterable[int]) -> dict[int, float]:
+    """How long people worked, by primary key; of finished sessions alone."""
+    finished = Session.objects.filter(pk__in=list(sessions), state__in=FINISHED, completed_at__isnull=False)
+    return minutes_of(dict(finished.values_list("pk", "active_s")))

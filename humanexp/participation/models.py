@@ -91,7 +91,7 @@ class Session(models.Model):
     completed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
-    #: seconds of work, breaks left out, measured some time after the end (participation/working_time.py)
+    #: seconds of work, breaks left out, measured some time after the end (participation/selectors/working_times.py)
     active_s = models.FloatField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     #: what it was before it was withdrawn

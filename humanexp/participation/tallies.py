@@ -26,7 +26,7 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, registered, silent
 from humanexp.participation.counting import counting
 from humanexp.participation.models import Session, SessionState, StudyTally
-from humanexp.participation.selectors.withdrawals import taken_back
+from humanexp.participation.selectors.sessions import taken_back
 from humanexp.studies.models import Origin, Study
 
 TALLY = "participation.tally"

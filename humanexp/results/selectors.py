@@ -15,7 +15,7 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.withdrawals import taken_back
+from humanexp.participation.selectors.sessions import taken_back
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report, TrialImport
 from humanexp.results.selection import Selection
 from humanexp.studies.models import Study

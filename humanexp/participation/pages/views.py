@@ -17,7 +17,7 @@ from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.participation import services, tallies
 from humanexp.participation.pages.live import live_page
-from humanexp.participation.selectors.withdrawals import undoable
+from humanexp.participation.selectors.sessions import undoable
 from humanexp.studies import selectors as studies
 from humanexp.studies.facts import KEPT_DAYS, StudyFacts
 

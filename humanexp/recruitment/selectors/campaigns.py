@@ -17,7 +17,7 @@ from humanexp.core.epochs import Epoch
 from humanexp.core.errors import NotFound
 from humanexp.participation.counting import counting
 from humanexp.participation.models import Session
-from humanexp.participation.working_time import FINISHED
+from humanexp.participation.selectors.working_times import FINISHED
 from humanexp.recruitment.facts import advertisement
 from humanexp.recruitment.models import Campaign, Hit, RecruitedPerson
 from humanexp.recruitment.selectors.tally import Tally, free_sessions
