@@ -223,9 +223,7 @@ class StudyAccess(Middleware):
 
 def _action_of(view_name: str, method: str) -> Action | None:
     """None where the table says nothing."""
-    if view_name not in ACCESS:
-        return None
-    to_read, to_send = ACCESS[view_name]
+    to_read, to_send = ACCESS.get(view_name, (None, None))
     return to_read if method in _READING else to_send
 
 

@@ -10,8 +10,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from humanexp.jobs.registry import Progress
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response
+from humanexp.participation.models import Response, counting
 from humanexp.participation.tallies import Counted, Kind, Tally, content_of, tally_of
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study

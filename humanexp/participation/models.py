@@ -161,6 +161,16 @@ class Session(models.Model):
         return frozenset(position for position in range(bits.bit_length()) if bits >> position & 1)
 
 
+def counting(session: str = "") -> Q:
+    """Which sessions count, in every analysis alike: nobody took it back, and nobody merely claims it.
+
+    Of sessions, or of rows that have one under this name. Where people are recruited by name, anybody can begin under a
+    made-up one. Such a session counts once whoever recruits lists it.
+    """
+    place = f"{session}__" if session else ""
+    return Q(**{f"{place}is_verified": True}) & ~Q(**{f"{place}state": SessionState.WITHDRAWN})
+
+
 class Trial(models.Model):
     """A planned trial of a session."""
 

@@ -24,8 +24,7 @@ from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, registered, silent
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Session, SessionState, StudyTally
+from humanexp.participation.models import Session, SessionState, StudyTally, counting
 from humanexp.participation.selectors.sessions import taken_back
 from humanexp.studies.models import Origin, Study
 

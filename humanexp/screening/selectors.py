@@ -13,8 +13,7 @@ from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
 from analysis.timing import TimingCertificate, certify
 from humanexp.jobs.registry import Progress, silent
 from humanexp.participation import selectors as participation
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Session, SessionState, Trial
+from humanexp.participation.models import Session, SessionState, Trial, counting
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS

@@ -14,8 +14,7 @@ from benchmarks.console import fill
 from humanexp.core.models import User
 from humanexp.participation import selectors as participation
 from humanexp.participation import services
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.models import Response, Session, SessionState, counting
 from humanexp.participation.pages.live.activity import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.rows import page_of
 from humanexp.participation.selectors.working_times import measured

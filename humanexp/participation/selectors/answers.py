@@ -9,8 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from analysis.tables import TIMING_COLUMNS
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.models import Response, Session, SessionState, counting
 from humanexp.studies.models import Study
 
 #: Columns of `analysis.tables.TRIALS` that rules read (`analysis.acceptance.SessionRecord`), and where they are stored.

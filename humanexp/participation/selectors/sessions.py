@@ -10,9 +10,8 @@ from django.db.models import Count, Q, QuerySet
 from humanexp.core import clock
 from humanexp.core.errors import TokenRefused
 from humanexp.participation import credentials
-from humanexp.participation.counting import counting
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import Session, SessionState, counting
 from humanexp.studies.models import Study
 
 

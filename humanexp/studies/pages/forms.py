@@ -12,7 +12,7 @@ from analysis.spec.base import limits, plain_type
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.pages import fields
 from humanexp.studies.pages.fields import Setting
-from humanexp.studies.power.question import LIMITS, PlannedAnswers, PowerQuestion
+from humanexp.studies.power import LIMITS, PlannedAnswers, PowerQuestion
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -84,9 +84,12 @@ class StudyForm(forms.Form):
 
     def parts(self) -> dict[str, list[BoundField]]:
         """The fields by the part of the page in which they stand."""
-        names = {part: fields.in_part(part) for part in ("naming", "pairs", "validation", "texts", "record")}
-        names["record"] += ("more",)
-        return {part: [self[name] for name in those] for part, those in names.items()}
+        parts = {
+            part: [self[name] for name, setting in fields.SETTINGS.items() if setting.form.part == part]
+            for part in ("naming", "pairs", "validation", "texts", "record")
+        }
+        parts["record"].append(self["more"])
+        return parts
 
 
 class StudyFileForm(forms.Form):

@@ -14,7 +14,6 @@ from analysis.errors import AnalysisError
 from analysis.spec.study import StudyConfiguration
 from analysis.spec.toml import in_file
 from humanexp.core.errors import ApplicationError, existing
-from humanexp.core.models import User
 from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
@@ -26,8 +25,7 @@ from humanexp.studies.pages.fields import stated, to_fields
 from humanexp.studies.pages.forms import PowerForm, StudyFileForm, StudyForm
 from humanexp.studies.pages.power import power_page
 from humanexp.studies.pages.session_strip import strip_of
-from humanexp.studies.power.discrimination import telling_apart
-from humanexp.studies.power.question import planned_answers
+from humanexp.studies.power import planned_answers, telling_apart
 from humanexp.studies.presets import PRESETS, preset, values_of
 from humanexp.studies.selectors import estimate_by_pk, estimates_of, power_job
 
@@ -165,15 +163,12 @@ def _from_file(request: HttpRequest) -> HttpResponse:
             fields = {**USUAL, **to_fields(values_of_file(text))}
             form = StudyForm(initial=fields, sets=selectors.stimulus_sets())
             return _page(request, form, file_form=StudyFileForm())
-        study = _create(text, user_of(request))
+        configuration = StudyConfiguration.from_file_values(values_of_file(text))
+        study = services.create_study(configuration=configuration, by=user_of(request))
     except (ApplicationError, AnalysisError) as error:
         file_form.add_error("text", in_file(error, text))
         return _page(request, _begun(""), file_form=file_form, status=422)
     return redirect("studies:design", slug=study.slug)
-
-
-def _create(text: str, by: User | None) -> Study:
-    return services.create_study(configuration=StudyConfiguration.from_file_values(values_of_file(text)), by=by)
 
 
 def _add(refusals: Iterable[Refusal], form: StudyForm) -> None:

@@ -14,7 +14,7 @@ from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.studies import permissions
 from humanexp.studies.models import PowerEstimate, Study
-from humanexp.studies.power.question import PowerQuestion, planned_study
+from humanexp.studies.power import PowerQuestion, planned_study
 from humanexp.studies.roles import Action
 from humanexp.studies.selectors import POWER, power_job, subject_of
 

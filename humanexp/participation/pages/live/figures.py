@@ -14,8 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.jobs.registry import Progress
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response, Session
+from humanexp.participation.models import Response, Session, counting
 from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
 from humanexp.studies.models import Study
 
