@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from io import BytesIO
 from typing import Any
@@ -12,10 +12,13 @@ import numpy as np
 from PIL import Image
 
 from analysis.categories import CATEGORIES
+from analysis.design import StudyPlan
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.participation import services as participation
+from humanexp.participation.models import Session
+from humanexp.participation.selectors.working_times import FINISHED, minutes_of
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
@@ -47,6 +50,11 @@ def stored_png(number: int) -> tuple[str, str]:
 def no_png(number: int) -> tuple[str, str]:
     """Path and digest of a picture that nobody will ask for."""
     return f"{number}.png", f"{number:064d}"
+
+
+def whole_plan(study: Study) -> StudyPlan:
+    """Every session of a study's stored plan."""
+    return StudyPlan.from_lines(media_path(study.plan_file).read_text(encoding="utf-8").splitlines())
 
 
 def make_stimulus_set(
@@ -160,3 +168,9 @@ class Tab:
 
     def answer(self, position, response="dog", **more):
         return self.post("responses/", {"position": position, "response": response, "rt_ms": 812.5, **more})
+
+
+def active_minutes(sessions: Iterable[int]) -> dict[int, float]:
+    """How long people worked, by primary key; of finished sessions alone."""
+    finished = Session.objects.filter(pk__in=list(sessions), state__in=FINISHED, completed_at__isnull=False)
+    return minutes_of(dict(finished.values_list("pk", "active_s")))

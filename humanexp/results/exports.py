@@ -28,7 +28,7 @@ from humanexp.results.tables import (
     sessions_of,
     trial_chunks,
 )
-from humanexp.screening.certificate import certificate_of
+from humanexp.screening.selectors import certificate_of
 from humanexp.stimuli import coverage
 from humanexp.stimuli import selectors as stimuli
 from humanexp.studies.models import Population, Study

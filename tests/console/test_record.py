@@ -141,9 +141,9 @@ def test_every_act_of_the_house_has_words() -> None:
     import re
     from pathlib import Path
 
-    from humanexp.console.audit_log import ACTS
+    from humanexp.console.pages.audit_log import ACTS
 
     found: set[str] = set()
     for path in Path("humanexp").rglob("*.py"):
         found |= set(re.findall(r'record\(\s*(?:action=)?"([a-z-]+)"', path.read_text()))
-    assert found - set(ACTS) == set(), "give these acts words in humanexp/console/audit_log.py"
+    assert found - set(ACTS) == set(), "give these acts words in humanexp/console/pages/audit_log.py"

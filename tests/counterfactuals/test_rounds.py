@@ -108,7 +108,7 @@ def test_a_round_is_a_study_of_validation_about_the_pictures_of_a_step(run) -> N
 
 
 def _planned(study: Any) -> list[dict[str, str]]:
-    from humanexp.studies.plans import whole_plan
+    from tests.factories import whole_plan
 
     return [
         {"stimulus": trial.stimulus, "role": trial.role}

@@ -21,7 +21,7 @@ from humanexp.studies import services as study_services
 from humanexp.studies.models import STUDY_TRANSITIONS, Study, StudyState
 from humanexp.studies.permissions import role_of
 from humanexp.studies.roles import Role
-from tests.factories import Tab, collecting_study, configuration, draft_study, new_session
+from tests.factories import Tab, collecting_study, configuration, draft_study, new_session, whole_plan
 
 # Studies
 
@@ -33,7 +33,7 @@ def test_a_study_is_its_configuration_its_plan_and_their_digests(stimulus_set):
     assert studies.configuration_of(made) == configuration(seed=5)
     assert made.digest == configuration(seed=5).digest()
     assert made.rule_set["name"] == "vcr"
-    plan = plans.whole_plan(made)
+    plan = whole_plan(made)
     assert isinstance(plan, StudyPlan) and len(plan.sessions) == 6 and list(plan.notes) == made.plan_notes
     lines = media_path(made.plan_file).read_text().splitlines()
     assert StudyPlan.from_lines(lines) == plan
@@ -199,7 +199,7 @@ def test_the_command_says_which_file_of_rules_is_missing(stimulus_set, tmp_path)
 def test_sessions_take_the_lowest_free_slot_and_its_trials(study):
     sessions = [new_session(study, f"P-{n}") for n in range(3)]
     assert [session.slot for session in sessions] == [0, 1, 2]
-    plan = plans.whole_plan(study)
+    plan = whole_plan(study)
     for session in sessions:
         planned = plan.sessions[session.slot].trials
         stored = list(session.trials.values_list("position", "role", "stimulus__key", "correct_response", "mask_seed"))
@@ -381,7 +381,7 @@ def test_progress_counts_planned_and_answered_by_bin(client, study):
     assert sum(row.answered for row in before) == 0
     assert sum(row.planned for row in before) == 6 * 16 + sum(
         not trial.stimulus.startswith("none")
-        for plan in plans.whole_plan(study).sessions
+        for plan in whole_plan(study).sessions
         for trial in plan.trials
         if trial.role == "consistency_first"
     )

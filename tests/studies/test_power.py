@@ -18,14 +18,13 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.studies import jobs as studies
+from humanexp.studies import power as questions
 from humanexp.studies import services
 from humanexp.studies.models import PowerEstimate, Study
-from humanexp.studies.pages.power_form import PowerForm
+from humanexp.studies.pages.forms import PowerForm
 from humanexp.studies.plans import plan_head
-from humanexp.studies.power import question as questions
-from humanexp.studies.power.discrimination import telling_apart
-from humanexp.studies.power.question import PowerQuestion, planned_answers, planned_study
-from humanexp.studies.selectors.power_estimates import POWER
+from humanexp.studies.power import PowerQuestion, planned_answers, planned_study, telling_apart
+from humanexp.studies.selectors import POWER
 from tests.factories import configuration, draft_study
 
 DESIGN = "/studies/small-study/design/"

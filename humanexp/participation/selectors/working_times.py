@@ -6,7 +6,7 @@ where the definition changes, a migration empties the column.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 
@@ -24,14 +24,11 @@ LONGEST_STEP_S, LONGEST_READING_S = 60.0, 600.0
 FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 
 
-def active_minutes(sessions: Iterable[int]) -> dict[int, float]:
-    """Minutes from opening to the last answer without the breaks, by primary key; finished sessions alone."""
-    finished = Session.objects.filter(pk__in=list(sessions), state__in=FINISHED, completed_at__isnull=False)
-    return minutes_of(dict(finished.order_by().values_list("pk", "active_s")))
-
-
 def minutes_of(kept: Mapping[int, float | None]) -> dict[int, float]:
-    """From the seconds that are kept beside finished sessions, by primary key; what is not kept is measured."""
+    """Minutes from opening to the last answer without the breaks, by primary key.
+
+    From the seconds that are kept beside finished sessions; what is not kept is measured.
+    """
     seconds = {pk: active_s for pk, active_s in kept.items() if active_s is not None}
     seconds |= measured([pk for pk, active_s in kept.items() if active_s is None])
     return {pk: active_s / 60 for pk, active_s in seconds.items()}

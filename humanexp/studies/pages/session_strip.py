@@ -56,9 +56,8 @@ def strip_of(plan: SessionPlan) -> Strip:
     unit = (WIDTH - GAP * max(0, len(blocks) - 1)) / max(1, len(plan.trials))
     stretches = []
     for (block, role), trials in groupby(plan.trials, key=lambda trial: (trial.block, role_of(trial.kind, trial.role))):
-        first, *_rest = trials
-        count = 1 + len(_rest)
-        stretches.append(Stretch(role, round(first.position * unit + block * GAP, 2), round(count * unit, 2)))
+        positions = [trial.position for trial in trials]
+        stretches.append(Stretch(role, round(positions[0] * unit + block * GAP, 2), round(len(positions) * unit, 2)))
     roles = [role_of(trial.kind, trial.role) for trial in plan.trials]
     legend = [Legend(role, name, roles.count(role)) for role, name in ROLES.items() if role in roles]
     return Strip(stretches=stretches, legend=legend, blocks=len(blocks), trials=len(plan.trials))

@@ -1,13 +1,22 @@
-"""What a new study can start from. A preset is a study file without a title and a stimulus set."""
+"""What a new study can start from, and whether a set of pictures is enough for it.
+
+A preset is a study file without a title and a stimulus set.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+
+from humanexp.stimuli.sufficiency import Answer
+
+if TYPE_CHECKING:
+    from analysis.design import Sufficiency
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,3 +94,43 @@ def preset(key: str) -> Preset:
 def values_of(chosen: Preset, *, stimuli: str) -> dict[str, Any]:
     """The preset as values of a study file."""
     return {"title": str(chosen.title), "stimuli": stimuli, **chosen.values}
+
+
+def answers_for(n_originals: int) -> list[Answer]:
+    """One answer a preset, from the planner."""
+    return [_answer(known, n_originals) for known in PRESETS]
+
+
+def _answer(chosen: Preset, n_originals: int) -> Answer:
+    from analysis.design import DesignConfig, sufficiency_of
+
+    sessions = chosen.values.get("max_sessions_per_worker", 1)
+    config = DesignConfig.from_dict({**chosen.values["design"], "sessions_per_participant": sessions})
+    found = sufficiency_of(config, originals=n_originals)
+    if found.is_enough:
+        return Answer(study=chosen.name, verdict="yes", text=_takes(found))
+    if found.demand is not None:
+        return Answer(study=chosen.name, verdict="smaller", text=" ".join(found.cuts))
+    if found.smaller_comparisons:
+        fewer = ngettext(
+            "With %(n)d comparison a session instead of %(asked)d it would work.",
+            "With %(n)d comparisons a session instead of %(asked)d it would work.",
+            found.smaller_comparisons,
+        ) % {"n": found.smaller_comparisons, "asked": chosen.values["design"]["discrimination"]["trials"]}
+        return Answer(study=chosen.name, verdict="smaller", text=f"{found.refusal} {fewer}")
+    return Answer(study=chosen.name, verdict="no", text=found.refusal)
+
+
+def _takes(found: Sufficiency) -> str:
+    demand = found.demand
+    if demand is None:
+        return ""
+    pools = {
+        gettext("for practice"): demand.practice_originals,
+        gettext("for the qualification"): demand.qualification_originals,
+        gettext("for sentinels"): demand.gold_originals,
+        gettext("for consistency"): demand.consistency_originals,
+        gettext("at least, in the main trials"): demand.main_originals,
+    }
+    parts = ", ".join(f"{count} {what}" for what, count in pools.items() if count)
+    return gettext("It takes %(n)d originals: %(parts)s.") % {"n": demand.originals, "parts": parts}

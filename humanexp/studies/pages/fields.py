@@ -43,11 +43,6 @@ SETTINGS: Mapping[str, Setting] = dict(settings_in(StudyConfiguration))
 CATEGORISATION, BOTH, DISCRIMINATION, VALIDATION = "categorisation", "both", "discrimination", "validation"
 
 
-def in_part(part: str) -> tuple[str, ...]:
-    """Names of the fields in a part of the form."""
-    return tuple(name for name, setting in SETTINGS.items() if setting.form.part == part)
-
-
 #: Parts of the form that say nothing in a task.
 _SILENT: Mapping[str, tuple[str, ...]] = {
     CATEGORISATION: ("pairs", "validation"),

@@ -10,12 +10,12 @@ from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, S
 from django.views.decorators.http import require_GET
 
 from analysis.figures import Figure
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import NotFound, existing
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.storage import media_path
 from humanexp.results import charts, exports, selectors
 from humanexp.results.pages.chart_cards import figure_value
-from humanexp.results.pages.views.lookup import run_of
+from humanexp.results.pages.views import run_of
 from humanexp.studies import selectors as studies
 
 #: As in `analysis.figures.drawing.WIDTHS`.
@@ -123,9 +123,7 @@ def _chart(request: HttpRequest, slug: str, key: str) -> charts.Chart:
 
 
 def _figure(chart: charts.Chart) -> Figure:
-    if chart.figure is None:
-        raise NotFound(f"{chart.key!r} is a table; there is no figure of it.")
-    return chart.figure
+    return existing(chart.figure, f"{chart.key!r} is a table; there is no figure of it.")
 
 
 def _file(relative: str, name: str, kind: str) -> FileResponse:

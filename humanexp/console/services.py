@@ -1,12 +1,11 @@
-"""Retraining as a job. It stands here because people's curves come from a study, and the networks from evaluations."""
+"""Having a network retrained: here, because people's curves come from a study and networks from evaluations."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext_noop
 
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest
@@ -18,16 +17,10 @@ from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.jobs.registry import Progress, handler
 from humanexp.participation.selectors import session_counts
-from humanexp.results.tables import trials_of
-from humanexp.screening import services as screening
 from humanexp.studies.models import Study
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-JOB_KIND = "console.retrain"
+RETRAIN = "console.retrain"
 
 
 @transaction.atomic
@@ -50,7 +43,7 @@ def retrain(
             f"Nobody has finished a session of {study.slug} yet: wait, or compare with nobody.",
             fields={"study": "with answers"},
         )
-    under_way = job_selectors.latest_for(row.job_subject, JOB_KIND)
+    under_way = job_selectors.latest_for(row.job_subject, RETRAIN)
     if under_way is not None and not under_way.is_finished:
         return row, under_way
     record(
@@ -58,7 +51,7 @@ def retrain(
         stimuli=row.stimulus_set.name,
     )  # fmt: skip
     return row, jobs.submit(
-        JOB_KIND,
+        RETRAIN,
         subject=row.job_subject,
         by=by,
         retraining_id=row.pk,
@@ -74,18 +67,3 @@ def retrain_onto_shelf(*, name: str, **asked: Any) -> tuple[Retraining, Job]:
         raise InvalidRequest(f"There is a network {name} already: choose another name.", fields={"name": "a new one"})
     out.parent.mkdir(parents=True, exist_ok=True)
     return retrain(out=out, **asked)
-
-
-@handler(JOB_KIND, title=gettext_noop("A network is retrained"))
-def run(
-    progress: Progress, *, retraining_id: int, study_id: int | None, allow_download: bool = False
-) -> dict[str, Any]:
-    """Train, and compare before with after."""
-    row = Retraining.objects.select_related("stimulus_set", "evaluation_set").get(pk=retraining_id)
-    trials: pd.DataFrame | None = None
-    if study_id is not None:
-        study = Study.objects.get(pk=study_id)
-        screening.judge_study(study)
-        trials = trials_of(study)
-    report = retrainings.train_and_compare(row, trials, progress, allow_download=allow_download)
-    return {"rows": len(report["rows"]), "clean": report["clean"]["after"]}

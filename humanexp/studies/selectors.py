@@ -1,4 +1,4 @@
-"""Questions about studies, and about the sets that one can be made from."""
+"""Questions about studies, the sets that one can be made from, and estimates of their power."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 
 from analysis.spec.study import StudyConfiguration
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import NotFound, existing
 from humanexp.core.models import User
+from humanexp.jobs import selectors as jobs
+from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
-from humanexp.studies.models import Study
+from humanexp.studies.models import PowerEstimate, Study
+
+#: Kind of the job that simulates.
+POWER = "studies.power"
 
 
 def study_by_slug(slug: str) -> Study:
     """The study with this name, for commands and jobs; pages start from `visible_to`."""
-    study = Study.objects.select_related("family", "protocol", "stimulus_set").filter(slug=slug).first()
-    if study is None:
-        raise NotFound(f"There is no study {slug!r}.")
-    return study
+    found = Study.objects.select_related("family", "protocol", "stimulus_set").filter(slug=slug).first()
+    return existing(found, f"There is no study {slug!r}.")
 
 
 def visible_to(user: User | AnonymousUser) -> QuerySet[Study]:
@@ -30,10 +33,9 @@ def visible_to(user: User | AnonymousUser) -> QuerySet[Study]:
 
 def study_for(user: User | AnonymousUser, slug: str) -> Study:
     """The study with this name, for a page of this researcher."""
-    study = visible_to(user).filter(slug=slug).first()
-    if study is None:
-        raise NotFound(f"There is no study {slug!r}, or it belongs to somebody else.")
-    return study
+    return existing(
+        visible_to(user).filter(slug=slug).first(), f"There is no study {slug!r}, or it belongs to somebody else."
+    )
 
 
 def configuration_of(study: Study) -> StudyConfiguration:
@@ -51,3 +53,24 @@ def stimulus_sets() -> list[StimulusSet]:
 def has_stimuli() -> bool:
     """Whether a study could be made."""
     return StimulusSet.objects.exclude(completed_at=None).exists()
+
+
+def subject_of(study: Study) -> str:
+    """Under this subject jobs about the study are found, and belong to its people."""
+    return f"study:{study.pk}"
+
+
+def power_job(study: Study) -> Job | None:
+    """The newest one."""
+    return jobs.latest_for(subject_of(study), POWER)
+
+
+def estimates_of(study: Study) -> QuerySet[PowerEstimate]:
+    """Those that are complete, the newest first."""
+    return study.power_estimates.exclude(completed_at=None).select_related("created_by")
+
+
+def estimate_by_pk(study: Study, pk: str) -> PowerEstimate | None:
+    """The one that is asked for, else the newest."""
+    found = estimates_of(study)
+    return (found.filter(pk=int(pk)).first() if pk.isdecimal() else None) or found.first()

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import JsonValue
 
 from analysis.findings.model.timing import EDGES, TimingSummary
-from analysis.timing import TIMING_RULE, TimingCertificate, certify
-from humanexp.participation import selectors as participation
-from humanexp.participation.tallies import Counted, Kind, Report, Tally, tally_of
+from analysis.timing import TIMING_RULE
+from humanexp.jobs.registry import Progress
+from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
+from humanexp.screening.selectors import certificate_of
 from humanexp.studies.models import Study
-from humanexp.studies.tasks import TASKS
 
 WIDTH, HEIGHT, GAP = 640.0, 120.0, 3.0
 #: A column with any presentation at all can be seen.
 LEAST = 3.0
 #: Participants in the page's table; all of them are in the file.
 SHOWN = 100
-#: Trials after which a job says how far it is.
-REPORTED_EVERY = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,20 +50,7 @@ class TimingPage:
     view_box: str = f"0 0 {WIDTH:g} {HEIGHT:g}"
 
 
-def certificate_of(study: Study, report: Report | None = None) -> TimingCertificate:
-    """Every timed answer of a study that was not taken back, practice included: the screen knows no practice."""
-    timed = {name for name, task in TASKS.items() if task.is_timed}
-    return certify(_reported(participation.iter_timing_rows(study, timed), report))
-
-
-def _reported(rows: Iterator[dict[str, Any]], report: Report | None) -> Iterator[dict[str, Any]]:
-    for number, row in enumerate(rows, start=1):
-        if report is not None and number % REPORTED_EVERY == 0:
-            report(number, 0)
-        yield row
-
-
-def _counted(study: Study, report: Report) -> Counted:
+def _counted(study: Study, report: Progress) -> Counted:
     certificate = certificate_of(study, report)
     people = sorted(
         certificate.participants.items(),

@@ -1,19 +1,22 @@
-"""The rooms of the results: findings, models, corruptions, people, methods; all from stored results."""
+"""The rooms of the results, all from stored results, and what can be done in them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
 
 from analysis.findings.model import Findings
-from humanexp.core.errors import NotFound
-from humanexp.core.pages import navigation
+from humanexp.core.errors import InputRefused, NotFound, existing
+from humanexp.core.pages.navigation import tab_address
+from humanexp.core.selectors import user_of
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.jobs.throughput import partial_context
@@ -22,15 +25,14 @@ from humanexp.results.charts.observer_styles import corruptions_of
 from humanexp.results.inclusion import flow_of, withdrawn_sentence
 from humanexp.results.models import AnalysisRun
 from humanexp.results.pages.chart_cards import ROOMS, card_of, cards_of, figure_value
-from humanexp.results.pages.dashboard import dashboard_of, panel_of, readings_of
+from humanexp.results.pages.dashboard import dashboard_of, panel_of, question_of, readings_of
 from humanexp.results.pages.forms import SelectionForm
-from humanexp.results.pages.views.lookup import chosen_run, run_of
 from humanexp.results.selection import Selection
 from humanexp.results.services import reporting
-from humanexp.results.study_question import question_of
 from humanexp.results.templatetags.results import printed_table
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
+from humanexp.studies.selectors import subject_of
 
 Context: TypeAlias = dict[str, object]
 #: Visual change at which curves are read out at first.
@@ -68,9 +70,7 @@ def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
 def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """All that is said about one figure of performance: replaces what stands beside the chart."""
     study = studies.study_for(request.user, slug)
-    run = chosen_run(request, study)
-    if run is None:
-        raise NotFound("This study has not been analysed yet.")
+    run = existing(chosen_run(request, study), "This study has not been analysed yet.")
     found = selectors.findings(run)
     context = _frame(request, study, run, "findings") | {"dashboard": dashboard_of(found)}
     context |= _panel_context(found, charts.name_of(found, key), charts.chart_of(found, key))
@@ -134,6 +134,62 @@ def methods(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "results/methods.html", context)
 
 
+@login_required
+@require_POST
+def analyse(request: HttpRequest, slug: str) -> HttpResponse:
+    """Queue an analysis, as planned or with the choices of the form; asked twice, one job."""
+    study = studies.study_for(request.user, slug)
+    form = selection_form(study, selectors.latest_run(study), request.POST)
+    if not form.is_valid():
+        raise InputRefused(" ".join(str(text) for texts in form.errors.values() for text in texts))
+    selection = form.selection
+    if not selection.is_as_planned and "again" not in request.POST:
+        stored = selectors.run_with(study, selection)
+        if stored is not None:
+            return redirect(f"{reverse('results:dashboard', args=[slug])}?run={stored.pk}")
+    job = services.request_analysis(study=study, selection=selection, by=user_of(request))
+    return _under_way(request, job, reverse("results:dashboard", args=[slug]))
+
+
+@login_required
+@require_POST
+def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    """Freeze the analysis plan, once confirmed."""
+    study = studies.study_for(request.user, slug)
+    if "confirmed" not in request.POST:
+        raise InputRefused(_("Confirm that the plan is to be frozen: it cannot be undone."))
+    plan = services.freeze_analysis_plan(study=study, by=user_of(request))
+    messages.success(request, _("The analysis plan is frozen; its SHA-256 is %(digest)s.") % {"digest": plan.digest})
+    return redirect("results:methods", slug=slug)
+
+
+@login_required
+@require_POST
+def write_report(request: HttpRequest, slug: str) -> HttpResponse:
+    """Queue a report on the run that is being looked at."""
+    run = run_of(request, slug)
+    job = services.request_report(run=run, by=user_of(request))
+    return _under_way(request, job, f"{reverse('results:methods', args=[slug])}?run={run.pk}")
+
+
+def _under_way(request: HttpRequest, job: Job, page: str) -> HttpResponse:
+    if getattr(request, "htmx", False):
+        return render(request, "jobs/_job.html", partial_context(job))
+    return redirect(page)
+
+
+def chosen_run(request: HttpRequest, study: Study) -> AnalysisRun | None:
+    """The run named by ?run=, or the newest one as planned."""
+    if "run" in request.GET:
+        return selectors.run_of(study, request.GET["run"])
+    return selectors.latest_run(study)
+
+
+def run_of(request: HttpRequest, slug: str) -> AnalysisRun:
+    run = chosen_run(request, studies.study_for(request.user, slug))
+    return existing(run, "This study has not been analysed yet: run the analysis on its results page.")
+
+
 def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, object] | None = None) -> SelectionForm:
     """The form of choices, with the corruptions of the planned analysis."""
     corruptions = corruptions_of(selectors.findings(run)) if run else []
@@ -175,7 +231,7 @@ def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: st
             | {"sentences": Selection.model_validate(job.parameters.get("selection") or {}).sentences}
             for job in under_way
         ],
-        "review_url": _tab_url("review", study),
+        "review_url": tab_address("review", study.slug, imported=study.origin == Origin.IMPORTED),
         "trial_import": selectors.trial_import_of(study),
     }
 
@@ -184,18 +240,12 @@ def _page_of_job(study: Study, pk: str) -> str:
     """The page that shows what a job of this study has made."""
     page = reverse("results:dashboard", args=[study.slug])
     job = jobs.by_pk(int(pk)) if pk.isdecimal() else None
-    if job is None or job.subject != selectors.subject_of(study):
+    if job is None or job.subject != subject_of(study):
         return page
     run = (job.result or {}).get("analysis_run_id")
     if job.kind == selectors.REPORT:
         return f"{reverse('results:methods', args=[study.slug])}?run={job.parameters['analysis_run_id']}#report"
     return f"{page}?run={run}" if run and job.parameters.get("selection") else page
-
-
-def _tab_url(key: str, study: Study) -> str:
-    """Address of another room of the study; empty when there is no such room."""
-    tabs = {tab.key: tab for tab in navigation.study_tabs(imported=study.origin == Origin.IMPORTED)}
-    return reverse(tabs[key].url_name, args=[study.slug]) if key in tabs else ""
 
 
 def _is_shown(job: Job, run: AnalysisRun | None) -> bool:

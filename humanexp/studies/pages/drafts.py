@@ -12,10 +12,10 @@ from analysis.spec.study import StudyConfiguration
 from analysis.spec.toml import in_file, read_toml, to_toml
 from humanexp.core.errors import ApplicationError, InputRefused
 from humanexp.stimuli.models import Stimulus, StimulusSet
-from humanexp.studies.drafting.fields import field_of, to_values
-from humanexp.studies.drafting.session_strip import Strip, strip_of
 from humanexp.studies.models import Study
 from humanexp.studies.pages.design import DesignPage, page_of
+from humanexp.studies.pages.fields import field_of, to_values
+from humanexp.studies.pages.session_strip import Strip, strip_of
 from humanexp.studies.plans import make_plan, rule_set_of
 from humanexp.studies.services.studies import check_free, stimulus_set_for
 
