@@ -29,7 +29,7 @@ from humanexp.results.tables import (
     trial_chunks,
 )
 from humanexp.screening.certificate import certificate_of
-from humanexp.stimuli import coverage
+from humanexp.stimuli.selectors import coverage
 from humanexp.stimuli import selectors as stimuli
 from humanexp.studies.models import Population, Study
 

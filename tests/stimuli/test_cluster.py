@@ -17,9 +17,9 @@ from analysis.compute import executor, run_in_order_of_completion
 from analysis.errors import ComputeUnavailable
 from analysis.generation import PilotShard, cut_into_shards, fit_pilot_shard, generate_shard, plan_stimuli
 from humanexp.stimuli import services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.verification import verify_stimuli
+from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.verification import verify_stimuli
 from tests.analysis.generation.originals import write_originals
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from humanexp.jobs.models import JobState
 from humanexp.jobs.runner import run_waiting
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli import services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.studies.models import Study, StudyFamily
 
 pytestmark = pytest.mark.django_db

@@ -15,9 +15,9 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services
-from humanexp.stimuli.building import generated_sets
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.stimuli.verification import verify_stimuli
+from humanexp.stimuli.services import generated_sets
+from humanexp.stimuli.services.verification import verify_stimuli
 from tests.disks import mounted
 
 pytestmark = pytest.mark.django_db

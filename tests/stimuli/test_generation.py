@@ -22,9 +22,9 @@ from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
-from humanexp.stimuli.verification import verify_stimuli
+from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.verification import verify_stimuli
 
 pytestmark = pytest.mark.django_db
 

@@ -10,9 +10,9 @@ import pytest
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.visual_change.comparison import level_spreads
 from humanexp.stimuli import services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import Sampling, SourceSet, StimulusSet
-from humanexp.stimuli.selectors.set_pairs import counted_changes
+from humanexp.stimuli.selectors.sets import counted_changes
+from humanexp.stimuli.services.generated_sets import make_stimuli
 
 pytestmark = pytest.mark.django_db
 

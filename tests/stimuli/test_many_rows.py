@@ -12,7 +12,7 @@ import pytest
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import digests_of, image_ids_of, places_by_original
-from humanexp.stimuli.verification import _sampled
+from humanexp.stimuli.services.verification import _sampled
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 

@@ -12,8 +12,8 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.services.generated_sets import make_stimuli
 
 pytestmark = pytest.mark.django_db
 

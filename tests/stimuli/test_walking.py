@@ -14,9 +14,9 @@ from humanexp.core.errors import NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
-from humanexp.stimuli import services, strength_sweep
+from humanexp.stimuli import services
 from humanexp.stimuli.models import Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.pages import previews
+from humanexp.stimuli.pages import previews, strength_sweep
 
 pytestmark = pytest.mark.django_db
 

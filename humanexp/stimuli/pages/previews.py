@@ -10,12 +10,15 @@ from functools import lru_cache
 
 from django.conf import settings
 
+from analysis.compute import available_cores
+from analysis.corruptions import CORRUPTIONS
+from analysis.generation import encode_png
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Framing, Sampling, SourceSet
+from humanexp.stimuli.pages.strength_sweep import prepared, reach_on
 from humanexp.stimuli.selectors import stimuli as selectors
 from humanexp.stimuli.services import plain_functions_beside
-from humanexp.stimuli.strength_sweep import prepared, reach_on
 
 #: The examples of all functions are changed alike, so that the functions can be compared.
 EXAMPLE_CHANGE = 0.6
@@ -43,8 +46,6 @@ class Estimate:
 
 def function_example(source_set: SourceSet, function: str) -> bytes:
     """A small picture of the set under a function, as PNG."""
-    from analysis.corruptions import CORRUPTIONS
-
     if function not in CORRUPTIONS:
         raise NotFound(f"There is no corruption function named {function!r}.")
     path, sha256 = _first_picture(source_set)
@@ -62,8 +63,6 @@ def estimate(
     with_plain: bool = False,
 ) -> Estimate:
     """Measure one picture at two visual changes under each function, and multiply."""
-    from analysis.corruptions import CORRUPTIONS
-
     path, sha256 = _first_picture(source_set)
     originals = selectors.count_originals(source_set)
     each = _LEVELS_OF_IMAGENET_C * originals if sampling == Sampling.LEVELS else count
@@ -94,8 +93,6 @@ def estimate(
 
 def _processes(setting: str) -> int:
     """Processes that work at the same time; what a cluster has is not asked."""
-    from analysis.compute import available_cores
-
     kind, _, number = setting.partition(":")
     if kind != "processes":
         return 1
@@ -119,8 +116,6 @@ def _first_picture(source_set: SourceSet) -> tuple[str, str]:
 
 @lru_cache(maxsize=128)
 def _example(path: str, sha256: str, function: str, version: str) -> bytes:
-    from analysis.corruptions import CORRUPTIONS
-
     picture = prepared(path, sha256, EXAMPLE_SIZE_PX, Framing.WHOLE)
     return reach_on(picture, sha256, CORRUPTIONS[function], EXAMPLE_CHANGE, 1, None).png or b""
 
@@ -128,9 +123,6 @@ def _example(path: str, sha256: str, function: str, version: str) -> bytes:
 @lru_cache(maxsize=256)
 def _cost(path: str, sha256: str, function: str, version: str, size_px: int, framing: str) -> _Cost:
     """The pilot is left out: it is made once a set."""
-    from analysis.corruptions import CORRUPTIONS
-    from analysis.generation import encode_png
-
     picture = prepared(path, sha256, size_px, framing)
     reach_on(picture, sha256, CORRUPTIONS[function], _MEASURED[0], 1, None)
     started = time.perf_counter()

@@ -9,7 +9,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import PROTECT, ForeignObjectRel, ProtectedError, Q
 
+from analysis.corruptions import CORRUPTIONS, find_corruption
+from analysis.corruptions.imagenet_c import LEVELS
+from analysis.design.plain import choose_plain
 from analysis.errors import UnknownName
+from analysis.generation import METRIC_NAME
+from analysis.generation.files import storage_sentence
+from analysis.generation.originals import MAXIMUM_ENLARGEMENT
+from analysis.visual_change import coverage_report
 from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -21,9 +28,9 @@ from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
-from humanexp.stimuli.manifest import write_manifest
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
+from humanexp.stimuli.services.manifest import write_manifest
 from humanexp.stimuli.services.sources import freeze_source_set
 
 JOB_KIND = "stimuli.generate"
@@ -56,8 +63,6 @@ def create_stimulus_set(
     picture is blurred before any corruption: `enlarge` says that this is wanted. `with_plain` adds what
     practice and plain pairs of same/different and ABX need: one stimulus an original of two functions more.
     """
-    from analysis.generation import METRIC_NAME
-
     check_new_name(name, taken=StimulusSet.objects.filter(name=name).exists(), what="stimulus set")
     names = list(dict.fromkeys(corruptions))
     _check_kinds(sampling, framing)
@@ -83,9 +88,6 @@ def create_stimulus_set(
 
 def plain_functions_beside(corruptions: Sequence[str]) -> list[str]:
     """The two functions that a set of these functions shows in practice and plain pairs."""
-    from analysis.corruptions import CORRUPTIONS
-    from analysis.design.plain import choose_plain
-
     chosen = choose_plain(CORRUPTIONS, compared=corruptions)
     if chosen is None:
         raise InvalidRequest(
@@ -152,8 +154,6 @@ def store_stimuli(*, stimulus_set: StimulusSet, folder: str, rows: Sequence[Mapp
 
 def complete_stimulus_set(*, stimulus_set: StimulusSet) -> StimulusSet:
     """Count what the set covers, write its manifest, and only then let studies use it."""
-    from analysis.visual_change import coverage_report
-
     coverage: dict[str, Any] = {}
     for name in stimulus_set.corruptions:
         changes = array.array("d", changes_of(stimulus_set, name))
@@ -228,8 +228,6 @@ def _used(stimulus_set: StimulusSet, user: Any) -> Conflict:
 
 def _remove_folder(stimulus_set: StimulusSet) -> None:
     """Out of the way by one rename, then file by file."""
-    from analysis.generation.files import storage_sentence
-
     folder = media_path(f"stimuli/{stimulus_set.name}")
     doomed = folder.with_name(f".{stimulus_set.name}.deleted")
     try:
@@ -252,8 +250,6 @@ def _check_kinds(sampling: str, framing: str) -> None:
 
 
 def _check_corruptions(corruptions: Sequence[str], sampling: Sampling) -> None:
-    from analysis.corruptions import CORRUPTIONS, find_corruption
-
     if not corruptions:
         raise InvalidRequest("Choose at least one corruption function.", fields={"corruptions": "choose at least one"})
     for name in corruptions:
@@ -276,8 +272,6 @@ def _check_corruptions(corruptions: Sequence[str], sampling: Sampling) -> None:
 
 def published_functions() -> list[str]:
     """Functions of which the sampling "imagenet-c-levels" knows levels."""
-    from analysis.corruptions.imagenet_c import LEVELS
-
     return sorted(LEVELS)
 
 
@@ -303,8 +297,6 @@ def _check_numbers(*, count: int, seed: int, size_px: int, sampling: Sampling) -
 
 
 def _check_originals(source_set: SourceSet, size_px: int, framing: Framing, *, enlarge: bool) -> None:
-    from analysis.generation.originals import MAXIMUM_ENLARGEMENT
-
     if not source_set.images.exists():
         raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
     side_px = shown_side_px(framing, size_px)

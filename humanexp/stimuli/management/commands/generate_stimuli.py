@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.corruptions import CORRUPTIONS
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
@@ -125,8 +126,6 @@ class Command(OwnedCommand):
 
 
 def _corruptions(asked: str, sampling: str) -> list[str]:
-    from analysis.corruptions import CORRUPTIONS
-
     if asked.strip() == "all":
         return services.published_functions() if sampling == Sampling.LEVELS else list(CORRUPTIONS)
     return list(dict.fromkeys(name.strip() for name in asked.split(",") if name.strip()))

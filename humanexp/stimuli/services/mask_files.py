@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import cv2
+
 from analysis.generation.originals import FORMATS, prepare_original
 from analysis.masks import MaskKind, check_size, make_mask, mask_kind
 from humanexp.core.errors import InputRefused
@@ -93,7 +95,5 @@ def _pictures(kind: MaskKind, folder: Path | None) -> list[Path]:
 
 
 def _grey_or_rgb_png(pixels: Any) -> bytes:
-    import cv2
-
     _, png = cv2.imencode(".png", pixels if pixels.ndim == 2 else cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
     return bytes(png.tobytes())

@@ -5,20 +5,28 @@ A complete set has its counts stored; while it grows they are counted by ranges 
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+import cv2
 from django.core.cache import cache
 from django.utils.translation import gettext
 
+from analysis.corruptions import CORRUPTIONS
+from analysis.figures.coverage import CoverageRow, Example, write_coverage
+from analysis.generation.imagenet_c import function_label
+from analysis.visual_change import Coverage
+from analysis.visual_change.coverage import PUBLISHED_SHARES
 from humanexp.core.storage import media_path
-from humanexp.stimuli.binning import OURS, PAPER, common_edges, regrouped
 from humanexp.stimuli.models import Stimulus, StimulusSet
 from humanexp.stimuli.selectors import stimuli
 
+#: Bins of equal width over [0, 1], and those of the paper.
+OURS, PAPER = 40, 39
 #: A bin with fewer stimuli is not covered (analysis.visual_change.coverage.MINIMUM_PER_BIN).
 MINIMUM = 20
 #: Visual changes at which example pictures are shown: the middle of each tenth.
@@ -116,8 +124,6 @@ def coverage_of(stimulus_set: StimulusSet) -> list[FunctionCoverage]:
 
 def function_coverage(stimulus_set: StimulusSet, name: str) -> FunctionCoverage:
     """Coverage of one function: stored when the set was completed, else counted now."""
-    from analysis.corruptions import CORRUPTIONS
-
     stored = stimulus_set.coverage.get(name) if stimulus_set.completed_at else None
     pilot = stimulus_set.pilots.get(name, {})
     corruption = CORRUPTIONS.get(name)
@@ -158,8 +164,6 @@ def _counted_now(stimulus_set: StimulusSet, name: str) -> tuple[list[int], int]:
 
 def label_of(name: str) -> str:
     """A function's name for people; imported sets may hold functions that are not registered here."""
-    from analysis.generation.imagenet_c import function_label
-
     return gettext("Clean picture") if name == "none" else function_label(name)
 
 
@@ -196,9 +200,6 @@ def examples_of(stimulus_set: StimulusSet, function: FunctionCoverage) -> list[P
 
 def write_figure(stimulus_set: StimulusSet, path: Path) -> Path:
     """The coverage as a figure for a paper: beside every function the share of the paper's bins, ours and published."""
-    from analysis.figures.coverage import CoverageRow, write_coverage
-    from analysis.visual_change.coverage import PUBLISHED_SHARES
-
     rows = [
         CoverageRow(one.label, one.counts, one.reach, one.paper_covered / PAPER, PUBLISHED_SHARES.get(one.name))
         for one in coverage_of(stimulus_set)
@@ -209,10 +210,6 @@ def write_figure(stimulus_set: StimulusSet, path: Path) -> Path:
 
 def write_picture(stimulus_set: StimulusSet, path: Path, function: str = "") -> Path:
     """The coverage as a figure file, with pictures of one function below it."""
-    import cv2
-
-    from analysis.figures.coverage import CoverageRow, Example, write_coverage
-
     functions = coverage_of(stimulus_set)
     shown = next((one for one in functions if one.name == function), functions[0])
     examples = []
@@ -255,7 +252,36 @@ def _function_json(function: FunctionCoverage) -> dict[str, Any]:
 
 
 def _counts_json(counts: tuple[int, ...]) -> dict[str, Any]:
-    from analysis.visual_change import Coverage
-
     edges = tuple(place / len(counts) for place in range(len(counts) + 1))
     return {**Coverage(counts=counts, minimum=MINIMUM, edges=edges).to_dict(), "edges": list(edges)}
+
+
+@lru_cache
+def edges_of(bins: int) -> tuple[float, ...]:
+    """The smallest number of each bin j = floor(v * bins), then 1, which the last bin holds too."""
+    return (*(_first_of(place, bins) for place in range(bins)), 1.0)
+
+
+@lru_cache
+def common_edges() -> tuple[float, ...]:
+    """Edges of both divisions: one pass over them counts for both."""
+    return tuple(sorted({*edges_of(OURS), *edges_of(PAPER)}))
+
+
+def regrouped(counts: list[int], bins: int) -> list[int]:
+    """Counts between `common_edges` added up to those of one division."""
+    totals = [0] * bins
+    starts = common_edges()
+    for start, count in zip(starts[:-1], counts, strict=True):
+        totals[min(int(start * bins), bins - 1)] += count
+    return totals
+
+
+def _first_of(place: int, bins: int) -> float:
+    """Multiplying rounds, so a number just below place / bins may already belong to the bin, and its quotient not."""
+    edge = place / bins
+    while int(edge * bins) < place:
+        edge = math.nextafter(edge, 1.0)
+    while place and int(math.nextafter(edge, 0.0) * bins) >= place:
+        edge = math.nextafter(edge, 0.0)
+    return edge

@@ -6,18 +6,17 @@ import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy as np
 from django.conf import settings
 
+from analysis.compute import executor, run_in_order_of_completion
+from analysis.generation import StimulusRecord, Verification, VerificationShard, verify_shard
 from humanexp.core.storage import media_path
-from humanexp.stimuli.building.generated_sets import folder_of, modules
-from humanexp.stimuli.manifest import check_manifest, manifest_path
 from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet, framing_named
 from humanexp.stimuli.selectors.making import files_without_row, original_by_pk, places_by_original, stimuli_by_pk
-
-if TYPE_CHECKING:
-    from analysis.generation import StimulusRecord, Verification, VerificationShard
+from humanexp.stimuli.services.generated_sets import folder_of, modules
+from humanexp.stimuli.services.manifest import check_manifest, manifest_path
 
 _RECORDS_PER_SHARD = 32
 
@@ -39,9 +38,6 @@ class SetVerification:
 
 def verify_stimuli(stimulus_set: StimulusSet, *, sample: int | None = None, seed: int = 0) -> SetVerification:
     """Verify all stimuli of a set, or a random sample of them, and the manifest of a complete one."""
-    from analysis.compute import executor, run_in_order_of_completion
-    from analysis.generation import Verification, verify_shard
-
     with executor(settings.COMPUTE) as pool:
         found = Verification().merged(
             run_in_order_of_completion(pool, verify_shard, _shards(stimulus_set, sample, seed))
@@ -56,8 +52,6 @@ def verify_stimuli(stimulus_set: StimulusSet, *, sample: int | None = None, seed
 
 def _shards(stimulus_set: StimulusSet, sample: int | None, seed: int) -> Iterator[VerificationShard]:
     """Stimuli of one original at a time, those of the sample alone."""
-    from analysis.generation import VerificationShard
-
     wanted = _sampled(places_by_original(stimulus_set), stimulus_set.stimuli.count(), sample, seed)
     for image_pk, group in itertools.groupby(wanted, key=lambda place: place[0]):
         original = original_by_pk(image_pk)
@@ -74,8 +68,6 @@ def _shards(stimulus_set: StimulusSet, sample: int | None, seed: int) -> Iterato
 
 def _sampled(places: Iterator[tuple[int, int]], total: int, sample: int | None, seed: int) -> Iterator[tuple[int, int]]:
     """A random part of a stream, every part of that size being equally likely; the stream is read once."""
-    import numpy as np
-
     if sample is None or sample >= total:
         yield from places
         return
@@ -89,8 +81,6 @@ def _sampled(places: Iterator[tuple[int, int]], total: int, sample: int | None, 
 
 
 def _record(stimulus: Stimulus) -> StimulusRecord:
-    from analysis.generation import StimulusRecord
-
     return StimulusRecord(
         stimulus=stimulus.key,
         corruption=stimulus.corruption,

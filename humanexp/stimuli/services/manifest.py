@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import itertools
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from analysis.errors import TableRefused
+from analysis.generation.files import UNFINISHED, told_as_sentence
+from analysis.tables import STIMULI, guard
 from humanexp.core.storage import media_path
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import StimulusSet
@@ -28,9 +33,6 @@ def manifest_path(stimulus_set: StimulusSet) -> Path:
 
 def write_manifest(stimulus_set: StimulusSet) -> str:
     """Write the manifest whole or not at all; returns its digest. The same rows give the same bytes."""
-    from analysis.generation.files import UNFINISHED, told_as_sentence
-    from analysis.tables import STIMULI
-
     path = manifest_path(stimulus_set)
     unfinished = path.parent / UNFINISHED / path.name
     with told_as_sentence(path):
@@ -50,9 +52,6 @@ def write_manifest(stimulus_set: StimulusSet) -> str:
 
 def check_manifest(stimulus_set: StimulusSet) -> ManifestFindings:
     """Compare the manifest with its digest and, row by row, with the database."""
-    from analysis.errors import TableRefused
-    from analysis.tables import STIMULI
-
     path = manifest_path(stimulus_set)
     if not path.is_file():
         return ManifestFindings(0, ("the manifest is missing",))
@@ -72,3 +71,18 @@ def check_manifest(stimulus_set: StimulusSet) -> ManifestFindings:
     if n_different:
         problems.append(f"{n_different} rows of manifest and database differ, the first of them {first}")
     return ManifestFindings(n_rows, tuple(problems))
+
+
+class _Line:
+    """What the csv writer writes to: it hands each line on instead of keeping it."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def manifest_lines(stimulus_set: StimulusSet) -> Iterator[str]:
+    """The stimuli of a set as CSV, line by line, columns of the STIMULI schema."""
+    writer = csv.DictWriter(_Line(), STIMULI.names, lineterminator="\n")
+    yield str(writer.writeheader())
+    for row in selectors.manifest_rows(stimulus_set):
+        yield str(writer.writerow({name: guard(cell) if isinstance(cell, str) else cell for name, cell in row.items()}))

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from analysis.corruptions import CORRUPTIONS, Corruption
+from analysis.corruptions.registry import Picture
+from analysis.generation import decode_png, encode_png, prepare_original
+from analysis.visual_change import PilotMap, VifReference, fit_pilot_map, reach_target
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
-from humanexp.stimuli.coverage import label_of
 from humanexp.stimuli.models import Sampling, SourceImage, Stimulus, StimulusSet, framing_named
 from humanexp.stimuli.selectors import stimuli
-
-if TYPE_CHECKING:
-    from analysis.corruptions import Corruption
-    from analysis.corruptions.registry import Picture
-    from analysis.visual_change import PilotMap, VifReference
+from humanexp.stimuli.selectors.coverage import label_of
 
 #: From visual change 0 to 1, one bin a step.
 STEPS = 40
@@ -56,8 +54,6 @@ class WalkableFunction:
 
 def walkable_functions(stimulus_set: StimulusSet) -> list[WalkableFunction]:
     """The functions of a set, and whether their steps can be made."""
-    from analysis.corruptions import CORRUPTIONS
-
     functions = []
     for name in stimulus_set.corruptions:
         corruption = CORRUPTIONS.get(name)
@@ -68,8 +64,6 @@ def walkable_functions(stimulus_set: StimulusSet) -> list[WalkableFunction]:
 
 def walk_step(stimulus_set: StimulusSet, image: SourceImage, function: str, step: int) -> WalkStep:
     """One step of a walk; NotFound for a function that the set lacks, or a step outside 0 to STEPS."""
-    from analysis.corruptions import CORRUPTIONS
-
     if function not in stimulus_set.corruptions:
         raise NotFound(f"The set {stimulus_set.name} holds no stimuli of a function named {function!r}.")
     if not 0 <= step <= STEPS:
@@ -84,9 +78,6 @@ def reach_on(
     picture: Picture, sha256: str, corruption: Corruption, target: float, seed: int, pilot: PilotMap | None
 ) -> WalkStep:
     """A picture brought to a visual change by one fixed random field; without a pilot map one is made from it."""
-    from analysis.generation import encode_png
-    from analysis.visual_change import reach_target
-
     pictured = _Pictured(picture, sha256, picture.shape)
     pilot = pilot or _own_pilot(pictured, corruption.name, corruption.version, seed)
     # Another direction in the middle of a walk would be another walk.
@@ -111,8 +102,6 @@ def _is_made(stimulus_set: StimulusSet, corruption: Corruption | None) -> bool:
 
 
 def _made_step(stimulus_set: StimulusSet, image: SourceImage, corruption: Corruption, step: int) -> WalkStep:
-    from analysis.visual_change import PilotMap
-
     picture, sha256 = _shown_original(stimulus_set, image)
     stored = stimulus_set.pilots.get(corruption.name)
     is_current = stored is not None and stored.get("version") == corruption.version
@@ -154,16 +143,12 @@ def _shown_original(stimulus_set: StimulusSet, image: SourceImage) -> tuple[Pict
 
 @lru_cache(maxsize=8)
 def _decoded(path: str, sha256: str) -> Picture:
-    from analysis.generation import decode_png
-
     return decode_png(Path(path).read_bytes())
 
 
 @lru_cache(maxsize=8)
 def prepared(path: str, sha256: str, size_px: int, framing: str) -> Picture:
     """An original's file, which has this digest, cut as it is shown."""
-    from analysis.generation import prepare_original
-
     return prepare_original(Path(path), size_px, framing_named(framing))
 
 
@@ -178,13 +163,9 @@ class _Pictured:
 
 @lru_cache(maxsize=4)
 def _reference(pictured: _Pictured) -> VifReference:
-    from analysis.visual_change import VifReference
-
     return VifReference(pictured.picture)
 
 
 @lru_cache(maxsize=256)
 def _own_pilot(pictured: _Pictured, name: str, version: str, seed: int) -> PilotMap:
-    from analysis.visual_change import fit_pilot_map
-
     return fit_pilot_map(name, [pictured.picture], seed=seed, levels=_LEVELS)

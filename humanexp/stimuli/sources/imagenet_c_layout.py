@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from analysis.categories import WNID_TO_CATEGORY
+from analysis.generation.imagenet_c import LEVELS, PUBLISHED_FUNCTIONS
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
 
@@ -78,8 +79,6 @@ def find_level_folders(root: Path, functions: Sequence[str] = ()) -> list[LevelF
 
     `root` holds functions, or groups of functions as in the published archives, or is one function's folder itself.
     """
-    from analysis.generation.imagenet_c import PUBLISHED_FUNCTIONS
-
     _check_wanted(functions)
     if not root.is_dir():
         raise InputRefused(f"{root}: there is no such folder. Give the folder that holds the functions of ImageNet-C.")
@@ -194,8 +193,6 @@ def _match(
 
 
 def _check_wanted(functions: Sequence[str]) -> None:
-    from analysis.generation.imagenet_c import PUBLISHED_FUNCTIONS
-
     for name in functions:
         if name not in PUBLISHED_FUNCTIONS:
             raise InputRefused(f"{name!r} is no function of ImageNet-C: choose from {', '.join(PUBLISHED_FUNCTIONS)}.")
@@ -212,8 +209,6 @@ def _function_folders(root: Path) -> list[Path]:
 
 
 def _levels_in(folder: Path) -> list[int]:
-    from analysis.generation.imagenet_c import LEVELS
-
     return [level for level in LEVELS if (folder / str(level)).is_dir()]
 
 

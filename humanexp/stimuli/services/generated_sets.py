@@ -16,18 +16,35 @@ from typing import TYPE_CHECKING, cast
 from django import db
 from django.conf import settings
 
+from analysis.compute import executor, run_in_order_of_completion
+from analysis.errors import StorageFailed
+from analysis.generation import (
+    Original,
+    PilotShard,
+    Shard,
+    ShardOutcome,
+    StimulusPlan,
+    cut_into_shards,
+    cut_survey,
+    fit_pilot_shard,
+    generate_shard,
+    pilot_originals,
+    plan_stimuli,
+    survey_shard,
+    with_survey,
+)
+from analysis.generation.files import UNFINISHED, told_as_sentence, write_atomically
+from analysis.generation.plan import Sampling as SamplingName
+from analysis.visual_change import PilotMap
 from humanexp.core.storage import media_path
 from humanexp.jobs.registry import Progress
-from humanexp.stimuli import selectors, services
+from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Sampling, StimulusSet, framing_named
 from humanexp.stimuli.selectors.making import digests_of
+from humanexp.stimuli.services.generation import complete_stimulus_set, store_pilots, store_stimuli
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    from analysis.generation import Original, Shard, ShardOutcome, StimulusPlan
-    from analysis.generation.plan import Sampling as SamplingName
-    from analysis.visual_change import PilotMap
 
 #: Space that stays free: the database must be able to write down why a job stopped.
 SPARE_BYTES = 16 * 2**20
@@ -35,10 +52,6 @@ SPARE_BYTES = 16 * 2**20
 
 def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
     """Make every stimulus that is not there yet, and complete the set; returns how many it holds."""
-    from analysis.compute import executor
-    from analysis.generation import cut_into_shards, generate_shard
-    from analysis.generation.files import UNFINISHED
-
     folder = media_path(folder_of(stimulus_set))
     open_folder(folder)
     try:
@@ -68,7 +81,7 @@ def make_stimuli(stimulus_set: StimulusSet, progress: Progress) -> int:
         close_folder(folder)
     finally:
         shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
-    services.complete_stimulus_set(stimulus_set=stimulus_set)
+    complete_stimulus_set(stimulus_set=stimulus_set)
     progress(count, count, "stimuli made")
     return count
 
@@ -79,8 +92,6 @@ def folder_of(stimulus_set: StimulusSet) -> str:
 
 def open_folder(folder: Path) -> None:
     """Make the folder ready for files: without leftovers of killed processes, and surely writable."""
-    from analysis.generation.files import UNFINISHED, told_as_sentence, write_atomically
-
     unfinished = folder / UNFINISHED
     shutil.rmtree(unfinished, ignore_errors=True)
     with told_as_sentence(folder):
@@ -91,16 +102,12 @@ def open_folder(folder: Path) -> None:
 
 def close_folder(folder: Path) -> None:
     """Bring every file that was written onto the disk, in one go, and remove what was left on its way."""
-    from analysis.generation.files import UNFINISHED
-
     os.sync()
     shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
 
 
 def check_space(folder: Path) -> None:
     """Stop while the database can still write; raises StorageFailed."""
-    from analysis.errors import StorageFailed
-
     if shutil.disk_usage(folder).free < SPARE_BYTES:
         raise StorageFailed(
             f"The disk under {folder} is full: less than {SPARE_BYTES // 2**20} MB are free. Free some space, then "
@@ -112,10 +119,6 @@ def _pilots(
     stimulus_set: StimulusSet, originals: list[Original], pool: Executor, progress: Progress
 ) -> dict[str, PilotMap]:
     """The stored pilot maps, or, on the first run, newly measured ones."""
-    from analysis.compute import run_in_order_of_completion
-    from analysis.generation import PilotShard, cut_survey, fit_pilot_shard, pilot_originals, survey_shard, with_survey
-    from analysis.visual_change import PilotMap
-
     swept = stimulus_set.corruptions if stimulus_set.sampling == Sampling.EVEN else []
     names = [*swept, *stimulus_set.plain_functions]
     if not names:
@@ -153,13 +156,11 @@ def _pilots(
         surveyed = run_in_order_of_completion(pool, survey_shard, survey, tick=tell)
         with contextlib.closing(surveyed):
             pilots = with_survey(pilots, surveyed)
-        services.store_pilots(stimulus_set=stimulus_set, pilots={name: pilots[name].to_dict() for name in names})
+        store_pilots(stimulus_set=stimulus_set, pilots={name: pilots[name].to_dict() for name in names})
     return {name: PilotMap.from_dict(stored) for name, stored in stimulus_set.pilots.items()}
 
 
 def _plan(stimulus_set: StimulusSet, originals: list[Original], pilots: dict[str, PilotMap]) -> StimulusPlan:
-    from analysis.generation import plan_stimuli
-
     return plan_stimuli(
         originals,
         pilots,
@@ -184,8 +185,6 @@ def stored_as_made(
     told: str,
 ) -> Iterator[ShardOutcome]:
     """Outcomes of a set's shards, in whatever order they end; their rows are in the database by then."""
-    from analysis.compute import run_in_order_of_completion
-
     done, folder = 0, folder_of(stimulus_set)
 
     def tell() -> None:
@@ -196,7 +195,7 @@ def stored_as_made(
     outcomes = run_in_order_of_completion(pool, work, shards, tick=tell)
     with contextlib.closing(outcomes):
         for outcome in outcomes:
-            services.store_stimuli(stimulus_set=stimulus_set, folder=folder, rows=outcome.rows)
+            store_stimuli(stimulus_set=stimulus_set, folder=folder, rows=outcome.rows)
             done += outcome.n_done
             db.reset_queries()  # with DEBUG, Django keeps every statement
             check_space(media_path(folder))
