@@ -26,7 +26,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
     return services.create_stimulus_set(
-        source_set=source_set, name="noise", corruptions=["uniform_noise"], count=60, seed=3, size_px=112
+        services.Described(
+            source_set=source_set, name="noise", corruptions=["uniform_noise"], count=60, seed=3, size_px=112
+        )
     )
 
 

@@ -21,12 +21,14 @@ FUNCTIONS = ["gaussian_noise", "gaussian_blur", "shot_noise", "defocus_blur"]
 
 def filled(source_set: SourceSet, count: int) -> StimulusSet:
     made = services.create_stimulus_set(
-        source_set=source_set,
-        name=f"rows-{count}",
-        corruptions=FUNCTIONS,
-        count=count // 4,
-        sampling="uniform",
-        size_px=112,
+        services.Described(
+            source_set=source_set,
+            name=f"rows-{count}",
+            corruptions=FUNCTIONS,
+            count=count // 4,
+            sampling="uniform",
+            size_px=112,
+        )
     )
     images = itertools.cycle(source_set.images.values_list("pk", flat=True))
     rng = random.Random(count)

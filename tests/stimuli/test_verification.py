@@ -26,7 +26,7 @@ def quiet(done: int, total: int, message: str = "") -> None:
 @pytest.fixture
 def described(source_set: SourceSet) -> StimulusSet:
     wanted = {"corruptions": ["gaussian_noise", "gaussian_blur"], "count": 40, "seed": 3, "size_px": 112}
-    return services.create_stimulus_set(source_set=source_set, name="noise", **wanted)
+    return services.create_stimulus_set(services.Described(source_set=source_set, name="noise", **wanted))
 
 
 @pytest.fixture

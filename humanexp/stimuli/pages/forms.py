@@ -100,7 +100,7 @@ class StimulusSetForm(forms.Form):
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("sampling") == Sampling.LEVELS:
             cleaned["count"] = 0
-            without = [name for name in cleaned.get("corruptions", []) if name not in _levels()]
+            without = [name for name in cleaned.get("corruptions", []) if name not in LEVELS]
             if without:
                 self.add_error(
                     "corruptions",
@@ -179,10 +179,6 @@ class BrowseForm(forms.Form):
             category=cleaned.get("category") or "",
             only=cleaned.get("only") or "",
         )
-
-
-def _levels() -> frozenset[str]:
-    return frozenset(LEVELS)
 
 
 class NotesForm(forms.Form):

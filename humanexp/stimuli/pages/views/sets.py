@@ -41,7 +41,7 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         by = user_of(request)
         try:
-            stimulus_set = services.create_stimulus_set(**form.cleaned_data, by=by)
+            stimulus_set = services.create_stimulus_set(services.Described(**form.cleaned_data), by=by)
         except InvalidRequest as error:
             field = next((name for name in error.fields if name in form.fields), None)
             form.add_error(field, error.message)
@@ -75,9 +75,9 @@ def estimate(request: HttpRequest) -> HttpResponse:
     if context["remark"]:  # no two functions are left for plain pairs: the rest can be estimated all the same
         form = StimulusSetForm({name: value for name, value in values.items() if name != "with_plain"})
     if form.is_valid():
-        wanted = {name: value for name, value in form.cleaned_data.items() if name not in ("name", "seed", "enlarge")}
-        context["estimate"] = previews.estimate(**wanted)
-        context["by_levels"] = wanted["sampling"] == Sampling.LEVELS
+        described = services.Described(**form.cleaned_data)
+        context["estimate"] = previews.estimate(described)
+        context["by_levels"] = described.sampling == Sampling.LEVELS
     return render(request, "stimuli/_estimate.html", context)
 
 

@@ -10,8 +10,11 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet, Sum
 
 from analysis.claims.robustness import RESAMPLED_INTERVALS
+from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
+from analysis.counterfactuals.search import picture_seeds
 from humanexp.core.errors import existing
 from humanexp.core.models import User
+from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import Benchmark, Counterfactual, Round, RoundState, SearchRun
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import selectors as job_selectors
@@ -76,10 +79,6 @@ def under_way() -> list[tuple[SearchRun, Job | None]]:
 def search_by_name(name: str) -> SearchRun:
     run = SearchRun.objects.select_related("source_set").filter(name=name).first()
     return existing(run, f"There is no search {name!r}.")
-
-
-def latest_job(run: SearchRun) -> Job | None:
-    return job_selectors.latest_for(run.job_subject)
 
 
 @dataclass(frozen=True)
@@ -148,6 +147,59 @@ def has_begun(run: SearchRun) -> bool:
 def counterfactual_by_pk(pk: int) -> Counterfactual:
     one = Counterfactual.objects.select_related("source_image", "run").filter(pk=pk).first()
     return existing(one, "There is no such picture.")
+
+
+def search_settings(run: SearchRun) -> SearchSettings:
+    """A run as the science house knows it."""
+    return SearchSettings(
+        classifier=run.classifier,
+        generator=run.generator,
+        oracle=run.oracle,
+        folder=str(media_path(run.folder)),
+        budget=run.budget,
+        batch=run.batch,
+        size_px=run.size_px,
+        greyscale=run.greyscale,
+        fgsm=run.fgsm,
+        device=run.device,
+        allow_code=run.may_run_code,
+    )
+
+
+def search_originals(run: SearchRun) -> list[SearchOriginal]:
+    """Originals of a run, in their order, each with its seed."""
+    rows = list(run.counterfactuals.select_related("source_image"))
+    seeds = picture_seeds(run.seed, [row.place for row in rows])
+    return [
+        SearchOriginal(
+            key=row.source_image.key,
+            category=row.source_image.category,
+            path=str(media_path(row.source_image.file)),
+            sha256=row.source_image.sha256,
+            seed=seed,
+        )
+        for row, seed in zip(rows, seeds, strict=True)
+    ]
+
+
+def records_of(run: SearchRun) -> list[SearchRecord]:
+    """The rows of a run as records."""
+    return [
+        SearchRecord(
+            key=row.source_image.key,
+            category=row.category,
+            valid=bool(row.valid),
+            accepted_steps=row.accepted_steps,
+            ending=row.ending,
+            clean_response=row.clean_response,
+            clean_loss=float(row.clean_loss or 0.0),
+            losses=tuple(row.losses),
+            responses=tuple(row.responses),
+            oracle_responses=tuple(row.oracle_responses),
+            sha256=row.sha256,
+        )
+        for row in run.counterfactuals.select_related("source_image")
+    ]
 
 
 def said_of_intervals(run: SearchRun) -> str:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from analysis.corruptions import NO_CORRUPTION
+from analysis.counterfactuals.shards import Proposal
+from analysis.generation import METRIC_NAME, decode_png, encode_png, prepare_original
+from analysis.generation.files import UNFINISHED, digest, write_atomically
+from analysis.visual_change import VifReference
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import Framing, Sampling, SourceImage, StimulusSet
-
-if TYPE_CHECKING:
-    from analysis.counterfactuals.shards import Proposal
 
 #: The `corruption` column of pictures that a search made.
 COUNTERFACTUAL = "counterfactual"
@@ -59,8 +61,6 @@ def picture_set(
 
 
 def _described(run: SearchRun, name: str) -> StimulusSet:
-    from analysis.generation import METRIC_NAME
-
     stimuli.freeze_source_set(source_set=run.source_set)
     return StimulusSet.objects.create(
         name=name,
@@ -89,11 +89,6 @@ def _rows(
     run: SearchRun, name: str, image: SourceImage, file: str | None, stimulus: str, number: int, step: int
 ) -> list[dict[str, Any]]:
     """The clean picture of an original and, where there is one, its counterfactual."""
-    from analysis.corruptions import NO_CORRUPTION
-    from analysis.generation import decode_png, encode_png, prepare_original
-    from analysis.generation.files import UNFINISHED, digest, write_atomically
-    from analysis.visual_change import VifReference
-
     folder = media_path(f"stimuli/{name}")
     clean = prepare_original(media_path(image.file), run.size_px)
     png = encode_png(clean)

@@ -3,10 +3,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 
+from analysis.classifiers.shards import Asked, Joined
 from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -20,9 +21,6 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
-
-if TYPE_CHECKING:
-    from analysis.classifiers.shards import Asked, Joined
 
 JOB_KIND = "evaluations.evaluate"
 GOLD_KIND = "evaluations.select_gold"

@@ -5,28 +5,29 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from django.conf import settings
 
+from analysis.claims.robustness import SCORE_INTERVALS
+from analysis.compute import executor, run_in_order_of_completion, setting_for
+from analysis.counterfactuals.files import read_picture
+from analysis.counterfactuals.intervals import scores_by_class
+from analysis.counterfactuals.search_summaries import budget_study
+from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search, search_shard
 from humanexp.core.errors import Conflict
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Counterfactual, SearchRun
+from humanexp.counterfactuals.selectors.searches import records_of, search_originals, search_settings
+from humanexp.counterfactuals.services.searching import complete, store_records
 from humanexp.jobs.registry import Progress
-
-if TYPE_CHECKING:
-    from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
-    from analysis.counterfactuals.shards import SearchShard
 
 _SPEED_PICTURES = 32
 
 
 def run_search(run: SearchRun, progress: Progress) -> None:
     """Search for every picture of a run and complete it; what an earlier attempt finished is not done again."""
-    from analysis.compute import executor, run_in_order_of_completion, setting_for
-    from analysis.counterfactuals.shards import search_shard
-
     shards = prepare(run)
     total = run.counterfactuals.count()
     done = 0
@@ -37,7 +38,7 @@ def run_search(run: SearchRun, progress: Progress) -> None:
         )
         with contextlib.closing(outcomes):
             for records in outcomes:
-                services.store_records(run=run, records=records)
+                store_records(run=run, records=records)
                 done += len(records)
                 progress(done, total, "pictures perturbed")
     finish(run)
@@ -48,8 +49,6 @@ def prepare(run: SearchRun) -> list[SearchShard]:
 
     What people have judged was made with the networks of then: with others a search does not go on.
     """
-    from analysis.counterfactuals.shards import check_before_work, cut_search
-
     ordered, originals = search_settings(run), search_originals(run)
     digests = check_before_work(ordered, originals)
     if run.digests != digests:
@@ -63,76 +62,12 @@ def prepare(run: SearchRun) -> list[SearchShard]:
     return list(cut_search(ordered, originals))
 
 
-def search_settings(run: SearchRun) -> SearchSettings:
-    """A run as the science house knows it."""
-    from analysis.counterfactuals.files import SearchSettings
-
-    return SearchSettings(
-        classifier=run.classifier,
-        generator=run.generator,
-        oracle=run.oracle,
-        folder=str(media_path(run.folder)),
-        budget=run.budget,
-        batch=run.batch,
-        size_px=run.size_px,
-        greyscale=run.greyscale,
-        fgsm=run.fgsm,
-        device=run.device,
-        allow_code=run.may_run_code,
-    )
-
-
-def search_originals(run: SearchRun) -> list[SearchOriginal]:
-    """Originals of a run, in their order, each with its seed."""
-    from analysis.counterfactuals.files import SearchOriginal
-    from analysis.counterfactuals.search import picture_seeds
-
-    rows = list(run.counterfactuals.select_related("source_image"))
-    seeds = picture_seeds(run.seed, [row.place for row in rows])
-    return [
-        SearchOriginal(
-            key=row.source_image.key,
-            category=row.source_image.category,
-            path=str(media_path(row.source_image.file)),
-            sha256=row.source_image.sha256,
-            seed=seed,
-        )
-        for row, seed in zip(rows, seeds, strict=True)
-    ]
-
-
 def finish(run: SearchRun) -> None:
     """Score a run whose pictures have all left the search."""
-    services.complete(run=run, scores=_scores(run), facts=_facts(run))
-
-
-def records_of(run: SearchRun) -> list[SearchRecord]:
-    """The rows of a run as records."""
-    from analysis.counterfactuals.files import SearchRecord
-
-    return [
-        SearchRecord(
-            key=row.source_image.key,
-            category=row.category,
-            valid=bool(row.valid),
-            accepted_steps=row.accepted_steps,
-            ending=row.ending,
-            clean_response=row.clean_response,
-            clean_loss=float(row.clean_loss or 0.0),
-            losses=tuple(row.losses),
-            responses=tuple(row.responses),
-            oracle_responses=tuple(row.oracle_responses),
-            sha256=row.sha256,
-        )
-        for row in run.counterfactuals.select_related("source_image")
-    ]
+    complete(run=run, scores=_scores(run), facts=_facts(run))
 
 
 def _scores(run: SearchRun) -> dict[str, Any]:
-    from analysis.claims.robustness import SCORE_INTERVALS
-    from analysis.counterfactuals.intervals import scores_by_class
-    from analysis.counterfactuals.search_summaries import budget_study
-
     found = records_of(run)
     scored = scores_by_class(
         [one.category for one in found],
@@ -172,8 +107,4 @@ def _facts(run: SearchRun) -> dict[str, Any]:
 
 
 def _some_originals(rows: Sequence[Counterfactual]) -> Any:
-    import numpy as np
-
-    from analysis.counterfactuals.files import read_picture
-
     return np.stack([read_picture(media_path(row.original_file)) for row in rows])

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from analysis.categories import CATEGORIES
+from analysis.classifiers import Classifier, load_classifier
+from analysis.classifiers.decision import category_scores, decide
 from analysis.errors import ClassifierUnavailable
+from analysis.generation import prepare_original
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli import services as stimuli
@@ -19,10 +25,7 @@ from humanexp.stimuli.models import SourceImage, SourceSet
 from humanexp.stimuli.services import Rating
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-
-    from analysis.classifiers import Classifier
 
 #: Pictures are shown to classifiers as to people, in the size of the usual protocol.
 SIZE_PX = 224
@@ -65,8 +68,6 @@ def rate_originals(
 
 
 def _load(spec: str, *, allow_code: bool, device: str) -> Classifier:
-    from analysis.classifiers import Classifier, load_classifier
-
     loaded = load_classifier(spec, allow_code=allow_code, device=device)
     if not isinstance(loaded, Classifier):
         raise ClassifierUnavailable(f"{spec} holds answers to stimuli, and none to originals: give a network.")
@@ -98,12 +99,6 @@ def _rated_part(
 
 
 def _rated(classifiers: Sequence[Classifier], images: list[SourceImage]) -> list[dict[str, object]]:
-    import numpy as np
-
-    from analysis.categories import CATEGORIES
-    from analysis.classifiers.decision import category_scores, decide
-    from analysis.generation import prepare_original
-
     pictures: NDArray[np.uint8] = np.stack([prepare_original(media_path(image.file), SIZE_PX) for image in images])
     categories = np.array([image.category for image in images])
     columns = np.array([CATEGORIES.index(category) for category in categories])

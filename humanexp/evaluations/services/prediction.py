@@ -6,23 +6,30 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from analysis.classifiers import Classifier, RecordedPredictions, rehearse
+from analysis.classifiers.shards import (
+    SHARD_STIMULI,
+    Asked,
+    PredictionShard,
+    ShownStimulus,
+    hold,
+    join_shards,
+    predict_shard,
+    versions,
+)
+from analysis.compute import AnyExecutor, executor, run_in_order_of_completion, setting_for
+from analysis.errors import PictureRefused
 from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
-from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.services.evaluations import complete
 from humanexp.evaluations.specs import located
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors import stimuli_of_curves
-
-if TYPE_CHECKING:
-    from analysis.classifiers import Classifier, RecordedPredictions
-    from analysis.classifiers.shards import Asked, PredictionShard, ShownStimulus
-    from analysis.compute import AnyExecutor
 
 #: From so many shards on, child processes pay for loading the network once more each.
 MANY_SHARDS = 8
@@ -30,9 +37,6 @@ MANY_SHARDS = 8
 
 def predict_stimulus_set(run: EvaluationRun, asked: Asked, progress: Progress) -> None:
     """Predict every stimulus of the run's set and complete the run; nothing is written before all could be read."""
-    from analysis.classifiers import rehearse
-    from analysis.classifiers.shards import hold, join_shards, versions
-
     classifier = replace(asked, spec=located(asked.spec)).load()
     asked = replace(asked, digest=classifier.digest)
     hold(replace(asked, spec=located(asked.spec)), classifier)
@@ -46,7 +50,7 @@ def predict_stimulus_set(run: EvaluationRun, asked: Asked, progress: Progress) -
     # What the run holds already stays as it is until all is there: the same network may have decided by another rule.
     path = folder / f"predictions-{asked.rule}{'-own' if asked.own_labels else ''}.parquet"
     joined = join_shards(parts, path)
-    services.complete(
+    complete(
         run=run,
         asked=asked,
         joined=joined,
@@ -66,8 +70,6 @@ def shown_stimuli(
 
     `corruptions` leaves only these functions, and the clean pictures.
     """
-    from analysis.classifiers.shards import SHARD_STIMULI, ShownStimulus
-
     label = "source_image__wnid" if own_labels else "source_image__category"
     columns = ("key", "source_image__key", label, "corruption", "visual_change", "file", "sha256")
     rows = stimuli_of_curves(stimulus_set).order_by("key")
@@ -81,17 +83,12 @@ def shown_stimuli(
 
 
 def _shards(run: EvaluationRun, asked: Asked, folder: Path) -> Iterator[PredictionShard]:
-    from analysis.classifiers.shards import SHARD_STIMULI, PredictionShard
-
     for stimuli in batches_of(SHARD_STIMULI, shown_stimuli(run.stimulus_set, own_labels=asked.own_labels)):
         yield PredictionShard(replace(asked, spec=located(asked.spec)), run.name, tuple(stimuli), str(folder))
 
 
 def _predicted(run: EvaluationRun, asked: Asked, folder: Path, total: int, progress: Progress) -> list[Path]:
     """Files of all shards, in order; those that an earlier attempt finished are taken as they are."""
-    from analysis.classifiers.shards import SHARD_STIMULI, predict_shard
-    from analysis.compute import run_in_order_of_completion
-
     parts: list[Path] = []
     done = 0
 
@@ -118,9 +115,6 @@ def _predicted(run: EvaluationRun, asked: Asked, folder: Path, total: int, progr
 
 def _pool(asked: Asked, total: int) -> AnyExecutor:
     """Where shards are predicted: in this process, unless there are many and the network computes on the processor."""
-    from analysis.classifiers.shards import SHARD_STIMULI
-    from analysis.compute import executor, setting_for
-
     is_worth_it = total >= MANY_SHARDS * SHARD_STIMULI and not asked.spec.startswith("table:")
     wanted = settings.COMPUTE if is_worth_it or settings.COMPUTE.startswith("dask:") else "serial"
     return executor(setting_for(wanted, asked.device))
@@ -128,10 +122,6 @@ def _pool(asked: Asked, total: int) -> AnyExecutor:
 
 def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | RecordedPredictions, asked: Asked) -> None:
     """Refuse, before anything is written, what cannot be predicted whole: a file is gone, or a row is missing."""
-    from analysis.classifiers import RecordedPredictions
-    from analysis.classifiers.shards import SHARD_STIMULI
-    from analysis.errors import PictureRefused
-
     for batch in batches_of(SHARD_STIMULI, shown_stimuli(stimulus_set)):
         if isinstance(classifier, RecordedPredictions):
             classifier.predictions([one.stimulus for one in batch], asked.rule, own_labels=asked.own_labels)

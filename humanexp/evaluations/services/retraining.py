@@ -5,32 +5,47 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from analysis.categories import CATEGORIES
+from analysis.classifiers import classify, load_classifier, rehearse, require_gradients
+from analysis.classifiers.description import Description
+from analysis.classifiers.exported import save
+from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.shards import ShownStimulus, prediction_rows, read_picture
+from analysis.retraining import (
+    Energy,
+    Recipe,
+    Retrained,
+    Split,
+    before_and_after,
+    check_disjoint,
+    fine_tune,
+    split_originals,
+)
+from analysis.retraining.energy import usual_power_w
+from analysis.tables import PREDICTIONS
 from humanexp.core import clock, ownership
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
-from humanexp.evaluations.prediction import shown_stimuli
+from humanexp.evaluations.services.prediction import shown_stimuli
 from humanexp.evaluations.specs import check_safe, check_spec, check_trainable, default_name, located
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import SourceSet, StimulusSet
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
-
-    from analysis.classifiers.networks import TorchNetwork
-    from analysis.classifiers.shards import ShownStimulus
-    from analysis.retraining import Energy, Recipe, Retrained, Split
 
 _BATCH = 64
 #: Refits of the bootstrap over originals.
@@ -42,54 +57,64 @@ _ASKED = (
 )
 
 
-def describe(
-    *,
-    stimulus_set: StimulusSet,
-    spec: str,
-    out: Path,
-    recipe: Recipe,
-    evaluation_set: StimulusSet | None = None,
-    corruptions: Sequence[str] = (),
-    share: float = 0.5,
-    device: str = "cpu",
-    labels: Path | None = None,
-    power: dict[str, float] | None = None,
-    people_of: str = "",
-    by: User | None = None,
-    owner: User | None = None,
-) -> Retraining:
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A retraining as it is asked for."""
+
+    #: trained on, and unless another set is named, tested on (other originals of it)
+    stimulus_set: StimulusSet
+    #: adapter string of the network before
+    spec: str
+    #: the .pt2 file to write
+    out: Path
+    recipe: Recipe
+    evaluation_set: StimulusSet | None = None
+    #: empty: all of the set
+    corruptions: Sequence[str] = ()
+    #: of the originals that are trained on, where one set is divided
+    share: float = 0.5
+    device: str = "cpu"
+    #: mapping file of a network with its own labels
+    labels: Path | None = None
+    #: of `Energy`
+    power: Mapping[str, float] = field(default_factory=dict)
+    #: name of the study whose people it is compared with
+    people_of: str = ""
+
+
+def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = None) -> Retraining:
     """The row of a retraining that is about to start; refuses what cannot end well before anything is trained.
 
     The very same while it is under way is the row that there is. `owner`: whose it is where no account asks.
     """
-    spec = check_trainable(check_spec(spec) if by is None else check_safe(spec))
-    for one in (stimulus_set, evaluation_set):
-        if one is not None:
-            ownership.check(by, Right.READ, one)
-        if one is not None and one.completed_at is None:
+    spec = check_trainable(check_spec(wanted.spec) if by is None else check_safe(wanted.spec))
+    stimulus_set, evaluation_set = wanted.stimulus_set, wanted.evaluation_set
+    for one in filter(None, (stimulus_set, evaluation_set)):
+        ownership.check(by, Right.READ, one)
+        if one.completed_at is None:
             raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
-    unknown = sorted(set(corruptions) - set(stimulus_set.corruptions))
+    unknown = sorted(set(wanted.corruptions) - set(stimulus_set.corruptions))
     if unknown:
         raise InvalidRequest(
             f"The set {stimulus_set} has no stimuli of {', '.join(unknown)}; there are: "
             f"{', '.join(stimulus_set.corruptions)}.",
             fields={"corruptions": "of the set"},
         )
-    _check_out(out)
-    _split(stimulus_set, evaluation_set, share=share, seed=recipe.seed)
+    _check_out(wanted.out)
+    _split(stimulus_set, evaluation_set, share=wanted.share, seed=wanted.recipe.seed)
     row = Retraining(
         stimulus_set=stimulus_set,
         evaluation_set=evaluation_set,
         name=default_name(spec),
         spec=spec,
-        device=device,
-        labels_file=str(labels.resolve()) if labels else "",
-        corruptions=list(corruptions),
-        recipe=asdict(recipe),
-        share=share,
-        power=power or {},
-        people_of=people_of,
-        out=str(out.resolve()),
+        device=wanted.device,
+        labels_file=str(wanted.labels.resolve()) if wanted.labels else "",
+        corruptions=list(wanted.corruptions),
+        recipe=asdict(wanted.recipe),
+        share=wanted.share,
+        power=dict(wanted.power),
+        people_of=wanted.people_of,
+        out=str(wanted.out.resolve()),
         lab_id=stimulus_set.lab_id,
         created_by=by or owner,
     )
@@ -103,9 +128,6 @@ def train_and_compare(
     retraining: Retraining, trials: pd.DataFrame | None, progress: Progress, *, allow_download: bool = False
 ) -> dict[str, Any]:
     """Train, test before and after, write the network and store the report; an interrupted training goes on."""
-    from analysis.classifiers import load_classifier, rehearse, require_gradients
-    from analysis.retraining import Recipe, before_and_after, fine_tune
-
     _check_not_written(retraining)
     network = require_gradients(
         load_classifier(
@@ -164,19 +186,11 @@ class StimulusExamples:
         return len(self.stimuli)
 
     def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        import numpy as np
-
-        from analysis.categories import CATEGORIES
-
         chosen = [self.stimuli[number] for number in numbers]
         return _pictures(chosen), np.array([CATEGORIES.index(one.category) for one in chosen], dtype=np.int64)
 
 
 def _pictures(stimuli: Sequence[ShownStimulus]) -> NDArray[np.uint8]:
-    import numpy as np
-
-    from analysis.classifiers.shards import read_picture
-
     return np.stack([read_picture(one.file, one.sha256, one.stimulus) for one in stimuli])
 
 
@@ -192,8 +206,6 @@ def _contents(source_set: SourceSet) -> dict[str, tuple[str, str]]:
 
 
 def _split(stimulus_set: StimulusSet, evaluation_set: StimulusSet | None, *, share: float, seed: int) -> Split:
-    from analysis.retraining import Split, check_disjoint, split_originals
-
     contents = _contents(stimulus_set.source_set)
     if evaluation_set is None:
         return split_originals(contents, share=share, seed=seed)
@@ -203,10 +215,6 @@ def _split(stimulus_set: StimulusSet, evaluation_set: StimulusSet | None, *, sha
 
 
 def _predictions(network: TorchNetwork, stimuli: Sequence[ShownStimulus], tell: Callable[[int], None]) -> pd.DataFrame:
-    from analysis.classifiers import classify
-    from analysis.classifiers.shards import prediction_rows
-    from analysis.tables import PREDICTIONS
-
     rows: list[dict[str, Any]] = []
     for number, start in enumerate(range(0, len(stimuli), _BATCH), start=1):
         batch = stimuli[start : start + _BATCH]
@@ -221,8 +229,6 @@ def _tell_batches(progress: Progress, before: int, total: int, said: str, number
 
 
 def _circumstances(retraining: Retraining, made: Retrained, split: Split, n_examples: int) -> dict[str, Any]:
-    from analysis.retraining.energy import Energy, usual_power_w
-
     power = {"power_w": usual_power_w(retraining.device), **retraining.power}
     energy: Energy = Energy(seconds=made.seconds, **power)
     return {
@@ -265,9 +271,6 @@ def _check_out(out: Path) -> None:
 
 def _write(network: TorchNetwork, out: Path, retraining: Retraining, report: dict[str, Any]) -> None:
     """Program and description, each written whole; the description, which makes it loadable, last."""
-    from analysis.classifiers.description import Description
-    from analysis.classifiers.exported import save
-
     described = Description(out.stem, network.labels, network.inputs, network.outputs)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
         save(

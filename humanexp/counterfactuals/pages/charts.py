@@ -13,8 +13,8 @@ from analysis.figures import Column, Figure, Names, Table, matrix_figure
 from analysis.figures.table import Cell, estimate
 from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
 from humanexp.core.errors import existing
-from humanexp.counterfactuals.groups import Group
-from humanexp.counterfactuals.selectors import said_of_intervals
+from humanexp.counterfactuals.selectors.groups import Group
+from humanexp.counterfactuals.selectors.searches import said_of_intervals
 from humanexp.results.charts import Chart
 from humanexp.results.pages.chart_cards import FigureJson, figure_value
 

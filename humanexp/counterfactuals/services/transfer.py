@@ -1,32 +1,34 @@
-"""The job's work: every model on the pictures made against the others, and how generators rank models."""
+"""Searches read together: every model on the pictures made against the others, and how generators rank models."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+import numpy as np
 from django.conf import settings
 
+from analysis.compute import executor, run_in_order_of_completion, setting_for
+from analysis.counterfactuals.search_summaries import generator_agreement
+from analysis.counterfactuals.transfer import KeptPicture, TransferCell, TransferMatrix, count_cell
 from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
-from humanexp.core.errors import existing
+from humanexp.core import clock, ownership
+from humanexp.core.errors import Conflict, existing
+from humanexp.core.models import User
+from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import services
-from humanexp.counterfactuals.groups import FEWEST_RANKED, Group, group_by_key, stored
-from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.search_run import records_of, search_settings
+from humanexp.counterfactuals.models import SearchGroup, SearchRun
+from humanexp.counterfactuals.selectors.groups import FEWEST_RANKED, Group, group_by_key, stored
+from humanexp.counterfactuals.selectors.searches import records_of, search_settings
+from humanexp.jobs import selectors as job_selectors
+from humanexp.jobs import services as jobs
+from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
-
-if TYPE_CHECKING:
-    from analysis.counterfactuals.transfer import KeptPicture, TransferCell
 
 
 def run_transfer(group_key: str, progress: Progress) -> dict[str, int]:
     """Test every model on every other's pictures, compare generators, and store both."""
-    from analysis.compute import executor, run_in_order_of_completion, setting_for
-    from analysis.counterfactuals.transfer import count_cell
-
     group = group_by_key(group_key)
     found = existing(stored(group), "There are no such searches.")
     cells = list(_cells(group))
@@ -44,14 +46,13 @@ def run_transfer(group_key: str, progress: Progress) -> dict[str, int]:
                 correct[place] = count
                 tell()
     result = SearchesTogether(transfer=_matrices(group, correct), agreement=_agreement(group))
-    services.store_group(found=found, run_ids=group.run_ids, result=result.to_json())
+    found.run_ids, found.result, found.computed_at = group.run_ids, result.to_json(), clock.now()
+    found.save(update_fields=["run_ids", "result", "computed_at"])
     return {"cells": len(cells)}
 
 
 def _cells(group: Group) -> Iterator[TransferCell]:
     """What is not known yet: a search tells how its own model does on its pictures."""
-    from analysis.counterfactuals.transfer import TransferCell
-
     of_model = {run.digests["classifier"]: run for run in group.runs}
     for run in group.runs:
         kept = _kept(run)
@@ -64,18 +65,12 @@ def _cells(group: Group) -> Iterator[TransferCell]:
 
 
 def _kept(run: SearchRun) -> tuple[KeptPicture, ...]:
-    from analysis.counterfactuals.transfer import KeptPicture
-
     rows = run.counterfactuals.select_related("source_image").exclude(sha256="")
     return tuple(KeptPicture(row.source_image.key, row.category, row.sha256) for row in rows)
 
 
 def _matrices(group: Group, correct: Mapping[tuple[int, ...], int]) -> tuple[Transfer, ...]:
     """A matrix for each generator: rows the models it was searched against, columns all models."""
-    import numpy as np
-
-    from analysis.counterfactuals.transfer import TransferMatrix
-
     told = []
     for generator, name in group.generators.items():
         rows = {model: run for model in group.models if (run := group.run_of(model, generator))}
@@ -114,8 +109,6 @@ def _own_correct(run: SearchRun) -> int:
 
 def _agreement(group: Group) -> tuple[RankAgreement, ...]:
     """Rank correlations of OOR for the pairs of generators that have three models or more in common."""
-    from analysis.counterfactuals.search_summaries import generator_agreement
-
     told = []
     for pair in itertools.combinations(_oor(group).items(), 2):
         first, second = (oor for _generator, oor in pair)
@@ -139,3 +132,19 @@ def _oor(group: Group) -> dict[str, dict[str, float]]:
 
 def _plain(value: float) -> float | None:
     return value if value == value else None
+
+
+GROUP_KIND = "counterfactuals.transfer"
+
+
+def start_transfer(*, group: Group, by: User | None = None) -> Job:
+    """Queue the tests of every model on the pictures made against the others; one under way is left alone."""
+    for run in group.runs:
+        ownership.check(by, Right.READ, run)
+    if not group.is_transferable:
+        raise Conflict("Pictures are tested on other models: search against a second one first.")
+    found, _created = SearchGroup.objects.get_or_create(key=group.key)
+    job = job_selectors.latest_for(found.job_subject, GROUP_KIND)
+    if job is not None and not job.is_finished:
+        return job
+    return jobs.submit(GROUP_KIND, subject=found.job_subject, by=by, group_key=group.key)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import hashlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 
+from analysis.classifiers.table_check import TableReport, check_table, examine_table
 from humanexp.core.errors import InputRefused, NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path, sweep
-from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.services.evaluations import check_may_predict, evaluate
 from humanexp.evaluations.specs import TABLES
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors import stimuli_of_curves
-
-if TYPE_CHECKING:
-    from analysis.classifiers.table_check import TableReport
 
 SUFFIXES = (".csv", ".parquet")
 MOST_MB = 200
@@ -34,8 +32,6 @@ def examine(*, stimulus_set: StimulusSet, table: UploadedFile[Any]) -> tuple[Tab
 
     A table with problems is kept nowhere.
     """
-    from analysis.classifiers.table_check import examine_table
-
     sweep(media_path(_WAITING).glob("*"), older_than_s=_KEPT_S)
     suffix = Path(str(table.name)).suffix.lower()
     if suffix not in SUFFIXES:
@@ -63,17 +59,15 @@ def examine(*, stimulus_set: StimulusSet, table: UploadedFile[Any]) -> tuple[Tab
 
 def take(*, stimulus_set: StimulusSet, waiting: str, name: str, by: User | None) -> tuple[EvaluationRun, Job]:
     """Take a table that was examined: examined once more, for the set may have changed, and evaluated as a job."""
-    from analysis.classifiers.table_check import check_table, examine_table
-
     path = media_path(_WAITING) / Path(waiting).name
     if not waiting or not path.is_file():
         raise NotFound("The table is not waiting any more: upload it again.")
-    services.check_may_predict(stimulus_set=stimulus_set, name=name, by=by)
+    check_may_predict(stimulus_set=stimulus_set, name=name, by=by)
     check_table(examine_table(path, _keys(stimulus_set), name=name))
     kept = media_path(TABLES) / path.name
     kept.parent.mkdir(parents=True, exist_ok=True)
     path.replace(kept)
-    return services.evaluate(stimulus_set=stimulus_set, spec=f"table:{TABLES}/{path.name}", name=name, by=by)
+    return evaluate(stimulus_set=stimulus_set, spec=f"table:{TABLES}/{path.name}", name=name, by=by)
 
 
 def _keys(stimulus_set: StimulusSet) -> list[str]:
