@@ -3,10 +3,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from humanexp.marketplace.api.registry import Answer, Call, list_answer, operation
+from humanexp.marketplace.api.structures import (
+    qualification_request_structure,
+    qualification_structure,
+    qualification_type_structure,
+    system_type_structure,
+)
 from humanexp.marketplace.errors import InvalidQualificationState, QualificationDoesNotExist
 from humanexp.marketplace.models import Qualification, QualificationType
-from humanexp.marketplace.pagination import list_answer
-from humanexp.marketplace.registry import Answer, Call, operation
 from humanexp.marketplace.requirements import SYSTEM_TYPES, matching_system_types
 from humanexp.marketplace.selectors.accounts import worker_by_id
 from humanexp.marketplace.selectors.qualifications import (
@@ -18,12 +23,6 @@ from humanexp.marketplace.selectors.qualifications import (
 )
 from humanexp.marketplace.services import qualification_requests, qualifications
 from humanexp.marketplace.services.qualifications import TypeValues
-from humanexp.marketplace.structures import (
-    qualification_request_structure,
-    qualification_structure,
-    qualification_type_structure,
-    system_type_structure,
-)
 
 
 @operation("CreateQualificationType", writes=True)

@@ -10,9 +10,9 @@ from typing import Any
 from botocore.utils import parse_timestamp
 from botocore.validate import ParamValidator
 
+from humanexp.marketplace.api.protocol import limits, service
+from humanexp.marketplace.api.protocol.service import Shape
 from humanexp.marketplace.errors import InvalidParameterValue, Unreadable
-from humanexp.marketplace.protocol import limits, service
-from humanexp.marketplace.protocol.service import Shape
 
 Parameters = dict[str, Any]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 import uuid
 from contextlib import nullcontext
 from datetime import datetime, timedelta
@@ -18,14 +17,14 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from humanexp.marketplace import clock
+from humanexp.marketplace.api.protocol import requests, responses, service
+from humanexp.marketplace.api.protocol.signature import Authorization, SignedRequest, verify
+from humanexp.marketplace.api.registry import OPERATIONS, Call
 from humanexp.marketplace.errors import InvalidParameterValue, ProtocolError, RequestError, UnrecognizedClient
-from humanexp.marketplace.faults import FAULTS, Fault, FaultKind
+from humanexp.marketplace.faults import FAULTS, Fault, FaultKind, cut_connection, fault_after
 from humanexp.marketplace.models import Requester
-from humanexp.marketplace.pages.answers import site_url
-from humanexp.marketplace.protocol import requests, responses, service
-from humanexp.marketplace.protocol.signature import Authorization, SignedRequest, verify
-from humanexp.marketplace.registry import OPERATIONS, Call
 from humanexp.marketplace.selectors.accounts import active_key
+from humanexp.marketplace.visitors import site_url
 
 logger = logging.getLogger(__name__)
 
@@ -136,17 +135,3 @@ def _fault_before(fault: Fault | None) -> HttpResponse | None:
         case FaultKind.DROP_BEFORE:
             return cut_connection(HttpResponse())
     return None
-
-
-def fault_after(fault: Fault | None, response: HttpResponse) -> HttpResponse:
-    if fault is not None and fault.kind is FaultKind.DROP_AFTER_COMMIT:
-        return cut_connection(response)
-    if fault is not None and fault.kind is FaultKind.DELAY:
-        time.sleep(fault.seconds)
-    return response
-
-
-def cut_connection(response: HttpResponse) -> HttpResponse:
-    """Marked for `wsgi.application`."""
-    response.cuts_connection = True  # type: ignore[attr-defined]
-    return response

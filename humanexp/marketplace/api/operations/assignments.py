@@ -2,16 +2,20 @@ from __future__ import annotations
 
 from functools import partial
 
+from humanexp.marketplace.api.registry import Answer, Call, list_answer, operation
+from humanexp.marketplace.api.structures import assignment_structure, bonus_structure, hit_structure
 from humanexp.marketplace.errors import HITDoesNotExist, InvalidAssignmentState, InvalidParameterValue
 from humanexp.marketplace.money import dollars_to_cents
-from humanexp.marketplace.pagination import list_answer
-from humanexp.marketplace.registry import Answer, Call, operation
-from humanexp.marketplace.selectors.uploads import upload_link
-from humanexp.marketplace.selectors.work import assignment_of, bonus_payments_of, hit_of, listed_assignments
+from humanexp.marketplace.selectors.work import (
+    assignment_of,
+    bonus_payments_of,
+    hit_of,
+    listed_assignments,
+    upload_link,
+)
 from humanexp.marketplace.services.assignments import approve, reject
 from humanexp.marketplace.services.payments import send_bonus
 from humanexp.marketplace.states import HITState
-from humanexp.marketplace.structures import assignment_structure, bonus_structure, hit_structure
 
 
 @operation("ListAssignmentsForHIT")

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from humanexp.marketplace.api.protocol import service
+from humanexp.marketplace.api.protocol.service import Shape
 from humanexp.marketplace.errors import ResponseDrift
-from humanexp.marketplace.protocol import service
-from humanexp.marketplace.protocol.service import Shape
 
 _PLAIN_TYPES = {"string": str, "integer": int, "long": int, "boolean": bool}
 

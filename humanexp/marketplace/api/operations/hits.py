@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from humanexp.marketplace.api.registry import Answer, Call, list_answer, operation
+from humanexp.marketplace.api.structures import hit_structure
 from humanexp.marketplace.errors import InvalidParameterValue
 from humanexp.marketplace.models import HIT, HITType
 from humanexp.marketplace.models.hits import HITQuerySet
 from humanexp.marketplace.money import dollars_to_cents
-from humanexp.marketplace.pagination import list_answer
-from humanexp.marketplace.registry import Answer, Call, operation
 from humanexp.marketplace.selectors.qualifications import owned_type
 from humanexp.marketplace.selectors.work import hit_of, hit_type_of, hit_types_asking_for, hits_of
 from humanexp.marketplace.services.hits import (
@@ -22,7 +22,6 @@ from humanexp.marketplace.services.hits import (
     mark_reviewing,
     set_expiration,
 )
-from humanexp.marketplace.structures import hit_structure
 
 _NO_POLICY = "no review policy is carried out here; judge each assignment."
 _NO_LAYOUT = "there is no such layout; send the Question itself."

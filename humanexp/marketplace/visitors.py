@@ -1,4 +1,4 @@
-"""Wrong passwords are counted, by name and by address, in this process's memory."""
+"""What a request says of its caller: from where, as whom, asking for which answer; and how often it guessed wrong."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from humanexp.addresses import caller_behind
+from humanexp.marketplace.models import Worker
 
 _PER_NAME, _PER_ADDRESS = 10, 100
 _SECONDS = 900.0
@@ -27,7 +28,24 @@ def address_of(request: HttpRequest) -> str:
     return caller_behind(address)
 
 
+def wants_json(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+def worker_of(request: HttpRequest) -> Worker | None:
+    """Whoever is signed in, if it is a worker."""
+    user = getattr(request, "user", None)  # a request that is refused early has none
+    return getattr(user, "worker", None)
+
+
+def site_url(request: HttpRequest) -> str:
+    """Where workers and frames reach this site; no slash at the end."""
+    return settings.MARKETPLACE_URL or f"{request.scheme}://{request.get_host()}"
+
+
 class _Guesses:
+    """Wrong passwords are counted, by name and by address, in this process's memory."""
+
     def __init__(self) -> None:
         self._failures: dict[str, deque[float]] = {}
         self._lock = threading.Lock()
