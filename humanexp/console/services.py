@@ -11,8 +11,8 @@ from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import retraining as retrainings
 from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.services import retraining as retrainings
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
@@ -25,14 +25,20 @@ RETRAIN = "console.retrain"
 
 @transaction.atomic
 def retrain(
-    *, study: Study | None = None, allow_download: bool = False, by: User | None = None, **described: Any
+    *,
+    study: Study | None = None,
+    allow_download: bool = False,
+    by: User | None = None,
+    owner: User | None = None,
+    **wanted: Any,
 ) -> tuple[Retraining, Job]:
     """Ask for a network to be trained further; with a study, it is compared with that study's people.
 
-    The other arguments are those of `humanexp.evaluations.retraining.describe`. The very same while it is under way is
-    the job that there is.
+    The other arguments are those of `humanexp.evaluations.services.retraining.Wanted`. The very same while it is under
+    way is the job that there is.
     """
-    row = retrainings.describe(**described, people_of=study.slug if study else "", by=by)
+    described = retrainings.Wanted(**wanted, people_of=study.slug if study else "")
+    row = retrainings.describe(described, by=by, owner=owner)
     if study is not None and study.stimulus_set_id not in (row.stimulus_set_id, row.evaluation_set_id):
         raise InvalidRequest(
             f"The people of {study.slug} saw other stimuli than {row.stimulus_set}: name their study.",

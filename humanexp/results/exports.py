@@ -29,8 +29,8 @@ from humanexp.results.tables import (
     trial_chunks,
 )
 from humanexp.screening.selectors import certificate_of
-from humanexp.stimuli import coverage
 from humanexp.stimuli import selectors as stimuli
+from humanexp.stimuli.selectors import coverage
 from humanexp.studies.models import Population, Study
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from humanexp.results.models import TrialImport
 from humanexp.screening import selectors as screening
 from humanexp.stimuli import selectors as stimuli
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors.set_pairs import has_levels
+from humanexp.stimuli.selectors.sets import has_levels
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
 

@@ -23,8 +23,8 @@ from humanexp.console.services import RETRAIN
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import retraining as retrainings
 from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.services import retraining as retrainings
 from humanexp.evaluations.specs import shelf_specs
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
@@ -116,8 +116,9 @@ def test_the_command_writes_a_network_that_loads_and_tells_what_it_brought(
 def test_with_people_there_are_indices_and_no_original_is_on_both_sides(
     stimulus_set: StimulusSet, network: str, tmp_path: Path
 ) -> None:
+    recipe = Recipe(epochs=1, batch=8)
     row = retrainings.describe(
-        stimulus_set=stimulus_set, spec=network, out=tmp_path / "out.pt2", recipe=Recipe(epochs=1, batch=8)
+        retrainings.Wanted(stimulus_set=stimulus_set, spec=network, out=tmp_path / "out.pt2", recipe=recipe)
     )
     report = retrainings.train_and_compare(row, people_on(stimulus_set), quiet)
     accuracy = [entry for entry in report["rows"] if entry["property"] == "accuracy"]

@@ -16,7 +16,7 @@ from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.verdicts import verdicts_on
+from humanexp.counterfactuals.selectors.verdicts import verdicts_on
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation import services as participation

@@ -10,9 +10,10 @@ from django.core.management import CommandError, call_command
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import selectors, services
+from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.search_run import records_of, search_settings
+from humanexp.counterfactuals.selectors import searches as selectors
+from humanexp.counterfactuals.selectors.searches import records_of, search_settings
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner

@@ -16,8 +16,9 @@ from analysis.classifiers import shards
 from humanexp.core.errors import Conflict, InvalidRequest, JobCancelled
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import jobs, prediction, selectors, services, specs
+from humanexp.evaluations import jobs, selectors, services, specs
 from humanexp.evaluations.models import EvaluationRun
+from humanexp.evaluations.services import prediction
 from humanexp.jobs import runner
 from humanexp.stimuli.models import StimulusSet
 from tests.evaluations.rule_classifier import BrightnessClassifier

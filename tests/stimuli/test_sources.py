@@ -110,7 +110,7 @@ def test_freezing_twice_keeps_the_first_time_and_empty_sets_are_not_frozen(sourc
 @pytest.mark.django_db
 def test_a_stimulus_set_freezes_its_pictures(source_set: SourceSet) -> None:
     services.create_stimulus_set(
-        source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112
+        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112)
     )
     with pytest.raises(SetFrozen):
         SourceImage.objects.first().delete()

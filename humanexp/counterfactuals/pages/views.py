@@ -12,9 +12,12 @@ from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, N
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.selectors import user_of
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import charts, groups, selectors, services
-from humanexp.counterfactuals.exports import write_archive
+from humanexp.counterfactuals import services
+from humanexp.counterfactuals.pages import charts
 from humanexp.counterfactuals.pages.forms import SearchForm, alike
+from humanexp.counterfactuals.selectors import groups
+from humanexp.counterfactuals.selectors import searches as selectors
+from humanexp.counterfactuals.services.freezing import write_archive
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.throughput import partial_context
 
@@ -63,7 +66,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
     shown = shown if shown in selectors.SHOWN else "all"
     page = max(0, int(request.GET.get("page", "0")) if request.GET.get("page", "0").isdecimal() else 0)
     pictures, count = selectors.gallery(run, shown=shown, page=page)
-    job = selectors.latest_job(run)
+    job = job_selectors.latest_for(run.job_subject)
     context = {
         "run": run,
         "pooled": run.scores.get("pooled"),
