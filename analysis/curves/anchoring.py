@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.curves.categories import CategoryGap, Standard, equal_categories
-from analysis.curves.curve import Anchor
+from analysis.curves.config import Anchor
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.errors import InvalidInput, TooFewResponses
 

@@ -11,7 +11,7 @@ from analysis.curves.anchoring import Sample
 from analysis.curves.binning import Bin, Binning
 from analysis.curves.bootstrap import Unit
 from analysis.curves.bootstrap_refits import ClusteredTrials
-from analysis.curves.curve import CurveConfig
+from analysis.curves.config import CurveConfig
 from analysis.curves.methods import Cells
 from analysis.curves.trials import TrialColumns
 

@@ -49,7 +49,7 @@ from analysis.findings.stimulus_reach import reach_entries
 from analysis.findings.twins import twins_of
 from analysis.findings.validation import validation_entries
 from analysis.findings.verdicts import verdicts_of
-from analysis.reporting.flow import inclusion_flow
+from analysis.findings.flow import inclusion_flow
 from analysis.similarity import d_prime_of
 from analysis.spec.analysis_plan import (
     BAND_MARGIN,

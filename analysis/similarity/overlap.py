@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.curves.bands import Bands
-from analysis.curves.curve import OVERLAP_LEVEL, CurveFit
+from analysis.curves.config import OVERLAP_LEVEL
+from analysis.curves.curve import CurveFit
 from analysis.errors import BandsMissing, InvalidInput
 
 FloatArray = NDArray[np.float64]
