@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.basis import spline_basis
 from analysis.curves.bootstrap import pair_spread
 from analysis.curves.curve import CurveFit
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
 
 _CELLS = 500

@@ -8,9 +8,10 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from analysis.agreement.posterior import kappa_interval
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.claims.agreement import ENOUGH_PICTURES, UNDEFINED, copied_text
 from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
@@ -22,9 +23,6 @@ from analysis.wording import with_interval
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -211,9 +209,7 @@ def consistency_from_counts(
     )
 
 
-def stretch_of(
-    correct_a: NDArray[np.bool_], correct_b: NDArray[np.bool_], original: IntArray, *, level: float = 0.95
-) -> float:
+def stretch_of(correct_a: BoolArray, correct_b: BoolArray, original: IntArray, *, level: float = 0.95) -> float:
     """By how much the interval of kappa is wider because pictures share originals.
 
     Parameters
@@ -359,7 +355,7 @@ def kappa_from_counts(
     return observed, expected, kappa
 
 
-def _right_or_wrong(correct: ArrayLike) -> NDArray[np.bool_]:
+def _right_or_wrong(correct: ArrayLike) -> BoolArray:
     values = np.asarray(correct)
     if values.ndim != 1 or not np.isin(values, (0, 1)).all():
         raise InvalidInput("Answers to compare are one column of right (1) and wrong (0).")

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from analysis.arrays import FloatArray
 from analysis.curves.bands import Bands, band_grid
 from analysis.curves.basis import SplineBasis, spline_basis
 from analysis.curves.binning import Bin, Binning
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 
 #: A headline is withheld where more than this share of the axis lies beyond the answers.
 WITHHOLD_ABOVE = 0.20

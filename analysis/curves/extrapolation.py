@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.curves.anchoring import Sample
 from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import Binning
 from analysis.curves.categories import CategoryGap
 from analysis.curves.config import CurveConfig
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Range = tuple[float, float]
 
 #: A stretch longer than this with fewer answers than that is a gap.

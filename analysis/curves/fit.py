@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import analysis
+from analysis.arrays import FloatArray, IntArray
 from analysis.curves.anchoring import LeftAnchor, RightAnchor, Sample, read_sample
 from analysis.curves.bands import Bands, WholeBand, band_grid, make_bands
 from analysis.curves.basis import SplineBasis
@@ -27,9 +28,6 @@ from analysis.curves.simultaneous import whole_band
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.curves.uncertainty import identified_interval, spread_of_functions
 from analysis.errors import InvalidInput, TooFewResponses
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Changes when the same trials would give another curve.
 CURVE_VERSION = "curves-4"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray
 from analysis.claims.telling_apart import verdict_words
 from analysis.errors import TableRefused
 from analysis.findings.model import Discrimination, OtherModel, PlainPairs
@@ -28,7 +29,6 @@ from analysis.spec.design import DiscriminationForm
 if TYPE_CHECKING:
     import pandas as pd
 
-BoolArray = NDArray[np.bool_]
 
 #: Tasks in which corruptions are compared, and how.
 _FORMS: Mapping[str, DiscriminationForm] = {"discrimination": "same-different", "abx": "abx"}

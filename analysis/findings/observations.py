@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.categories import NO_ANSWER
 from analysis.errors import TableRefused
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 TextArray = NDArray[np.str_]
-BoolArray = NDArray[np.bool_]
 
 #: Roles whose answers may enter a curve. Golds, negatives, practice and second showings never do.
 CURVE_ROLES = ("main", "clean", "consistency_first")
@@ -93,7 +92,7 @@ class Observations:
         """Number of answers."""
         return len(self.observer)
 
-    def select(self, rows: BoolArray | NDArray[np.int64]) -> Observations:
+    def select(self, rows: BoolArray | IntArray) -> Observations:
         """Keep these answers; by truth values, or by their numbers."""
         return Observations(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray
 from analysis.categories import NO_ANSWER
 from analysis.curves import CurveFit
 from analysis.errors import LabelSpaceMismatch
@@ -23,8 +23,6 @@ from analysis.tables.sessions import REASON_SEPARATOR
 
 if TYPE_CHECKING:
     import pandas as pd
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.differences import AnswersToOne
 from analysis.errors import InvalidInput
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Curve = Callable[[FloatArray], FloatArray]
 
 _NODES = 101
@@ -146,7 +145,7 @@ class Answers:
     """
 
     visual_change: FloatArray
-    correct: NDArray[np.bool_]
+    correct: BoolArray
     participants: NDArray[np.str_]
     images: NDArray[np.str_]
 

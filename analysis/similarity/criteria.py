@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.clusters import Clustered, clustered, summed
 from analysis.similarity.observers import LARGEST_D_PRIME, hits
 from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Range of the mean criterion, and of the logarithm of its spread over people.
 _MEAN = (-5.0, 5.0)
@@ -53,8 +50,8 @@ class Crowd:
     685-709): criteria taken for equal would make d' too small. One person has one criterion.
     """
 
-    said: NDArray[np.bool_]
-    signal: NDArray[np.bool_]
+    said: BoolArray
+    signal: BoolArray
     person: IntArray
     picture: IntArray | None
     form: DiscriminationForm

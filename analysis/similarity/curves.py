@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.claims.corruptions import verdict_words
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, side_by_side
 from analysis.differences.attention import ATTENTIVE
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
 Pair = tuple[str, str]
 

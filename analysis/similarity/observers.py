@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
 
 #: Beyond it no answers tell one sensitivity from another.
 LARGEST_D_PRIME = 8.0
-
-FloatArray = NDArray[np.float64]
 
 
 def share_right(d_prime: float, form: DiscriminationForm, model: ObserverModel) -> float:

@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.errors import InvalidInput
 from analysis.proportions import exact_bound
 from analysis.similarity.criteria import Crowd
 from analysis.similarity.observers import hits
 from analysis.spec.analysis_plan import D_PRIME_MARGIN, OBSERVER_MODEL, ObserverModel
 from analysis.spec.design import DiscriminationForm
-
-FloatArray = NDArray[np.float64]
 
 #: No study of more people is planned; with fewer, nothing is said of their criteria.
 MOST_PEOPLE, FEWEST_PEOPLE = 20_000, 5
