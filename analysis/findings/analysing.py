@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
+import pandas as pd
 
 import analysis
 from analysis.differences.twin import Twins
@@ -68,9 +69,6 @@ from analysis.spec.analysis_plan import (
     ObserverModel,
 )
 from analysis.spec.design import DiscriminationForm
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
