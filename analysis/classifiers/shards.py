@@ -138,7 +138,10 @@ def predict_shard(shard: PredictionShard) -> Path:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     # A killed process leaves a temporary file, never half a shard.
     unfinished = path.with_name(f".{path.name}.{time.monotonic_ns()}")
-    _write(table.replace_schema_metadata({_SECONDS: repr(time.perf_counter() - started).encode()}), unfinished)
+    with unfinished.open("wb") as file:
+        parquet.write_table(
+            table.replace_schema_metadata({_SECONDS: repr(time.perf_counter() - started).encode()}), file
+        )
     unfinished.replace(path)
     return path
 
@@ -259,11 +262,6 @@ def prediction_rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisi
             "confidence": float(confidence),
             "label_space": decisions.label_space,
         }
-
-
-def _write(table: pa.Table, path: Path) -> None:
-    with path.open("wb") as file:
-        parquet.write_table(table, file)
 
 
 def versions(classifier: Classifier | RecordedPredictions) -> dict[str, str]:
