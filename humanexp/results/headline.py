@@ -19,7 +19,7 @@ from analysis.findings.model import (
     HumanAccuracy,
     Word,
 )
-from analysis.reporting.wording import quoted
+from analysis.wording import quoted
 
 
 @dataclass(frozen=True)

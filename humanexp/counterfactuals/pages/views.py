@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -8,6 +10,7 @@ from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from analysis.figures.paper import to_file
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound, existing
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.selectors import user_of
@@ -179,7 +182,7 @@ def group_file(request: HttpRequest, key: str, chart: str, suffix: str) -> HttpR
     if suffix == "csv":
         return attached(found.tables[0].to_csv(), "text/csv; charset=utf-8", name, inline=inline)
     if suffix == "svg" and found.figure is not None:
-        return attached(drawn(suffix, found.figure.to_file), FIGURE_KINDS[suffix], name, inline=inline)
+        return attached(drawn(suffix, partial(to_file, found.figure)), FIGURE_KINDS[suffix], name, inline=inline)
     raise NotFound("Charts come as .csv, and as .svg where something is drawn.")
 
 

@@ -12,7 +12,7 @@ from analysis.claims.models import ORDER_BY_ACCURACY, ORDER_BY_HMRI, RANKS_NOTE,
 from analysis.figures import Column, IndexRow, Table, index_figure
 from analysis.figures.table import Estimate, estimate
 from analysis.findings.model import Comparison, Findings, Leader, ModelVerdict, Twin
-from analysis.reporting.wording import quoted
+from analysis.wording import quoted
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.curves import CONSISTENCY_CAVEAT
 from humanexp.results.charts.observer_styles import observers_of, readable

@@ -11,7 +11,7 @@ from analysis.figures import Column, Table
 from analysis.figures.table import Cell
 from analysis.findings.model import Choice as Chosen
 from analysis.findings.model import Findings
-from analysis.reporting.wording import quoted
+from analysis.wording import quoted
 from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import readable
 

@@ -10,6 +10,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, S
 from django.views.decorators.http import require_GET
 
 from analysis.figures import Figure
+from analysis.figures.paper import sheet_to_file, to_file
 from humanexp.core.errors import NotFound, existing
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.storage import media_path
@@ -38,7 +39,7 @@ def figure_file(request: HttpRequest, slug: str, key: str, suffix: str) -> HttpR
     """
     width, font = _looks(request, suffix, width="text")
     figure = _chosen(request, _figure(_chart(request, slug, key)))
-    content = drawn(suffix, partial(figure.to_file, width=width, font=font))
+    content = drawn(suffix, partial(to_file, figure, width=width, font=font))
     return attached(content, FIGURE_KINDS[suffix], f"{slug}-{key}.{suffix}", inline="inline" in request.GET)
 
 
@@ -46,8 +47,6 @@ def figure_file(request: HttpRequest, slug: str, key: str, suffix: str) -> HttpR
 @require_GET
 def sheet_file(request: HttpRequest, slug: str, sheet: str, suffix: str) -> HttpResponse:
     """The curves of all corruptions as panels of one file; chosen as of one figure."""
-    from analysis.figures.paper import sheet_to_file
-
     width, font = _looks(request, suffix, width="page")
     found = charts.sheet_of(selectors.findings(run_of(request, slug)), sheet)
     panels = [(label, _chosen(request, figure)) for label, figure in found]

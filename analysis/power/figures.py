@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from analysis.figures.style import Observer
 from analysis.figures.value import Axis, Band, Figure, Line, Mark, Points
-
-if TYPE_CHECKING:
-    from analysis.power import LogisticDrop, SizeReport
+from analysis.power.crowd import LogisticDrop
+from analysis.power.sizes import SizeReport
 
 _SIMULATED = Observer("simulated studies", "human")
 _BETWEEN = Observer("curve through them", "classifier")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.reporting import inclusion_flow
+from analysis.findings.flow import inclusion_flow
 from analysis.tables import SESSIONS
 
 
