@@ -17,8 +17,8 @@ from analysis.spec.study import StudyConfiguration
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.participation import services as participation
-from humanexp.participation.models import Session
-from humanexp.participation.selectors.working_times import FINISHED, minutes_of
+from humanexp.participation.models import FINISHED, Session
+from humanexp.participation.selectors.working_times import minutes_of
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study

@@ -81,38 +81,39 @@ class Examined:
     def sentence(self) -> str:
         """What is the matter; empty where all is well."""
         since = f" on {self.recorded.recorded_at:%d %B %Y}" if self.recorded else ""
-        match self.standing:
-            case Standing.FOREIGN:
-                return (
-                    f"PSEUDONYM_KEY is not the key that this database was filled under{since}: people who took part "
-                    "would be strangers, and excluded people would be let in."
-                )
-            case Standing.MISSING:
-                return f"The PSEUDONYM_KEY that this database was filled under{since} is gone."
-            case Standing.MIXED:
-                return (
-                    f"{self.stored.otherwise} participants' codes were made with another PSEUDONYM_KEY, "
-                    f"{self.stored.alike} with this one: those of one group are not recognised when they come again."
-                )
-            case Standing.UNPROVEN:
-                return (
-                    f"It cannot be computed whether PSEUDONYM_KEY is the key of the {self.stored.beyond_proof} stored "
-                    "exclusions: their worker ids are not stored."
-                )
-        return ""
+        return _SENTENCES.get(self.standing, "").format(since=since, stored=self.stored)
 
     @property
     def remedy(self) -> str:
         """What to do; empty where nothing is to be done."""
-        match self.standing:
-            case Standing.FOREIGN | Standing.MISSING | Standing.MIXED:
-                return (
-                    f"Put the key back from the backup: the setting PSEUDONYM_KEY, or the file MEDIA_ROOT/{FILE}. "
-                    "Only if it is lost for good: python manage.py doctor --key-is-lost"
-                )
-            case Standing.UNPROVEN:
-                return "If you know that it is: python manage.py doctor --record-keys"
-        return ""
+        return _REMEDIES.get(self.standing, "")
+
+
+_SENTENCES = {
+    Standing.FOREIGN: (
+        "PSEUDONYM_KEY is not the key that this database was filled under{since}: people who took part would be "
+        "strangers, and excluded people would be let in."
+    ),
+    Standing.MISSING: "The PSEUDONYM_KEY that this database was filled under{since} is gone.",
+    Standing.MIXED: (
+        "{stored.otherwise} participants' codes were made with another PSEUDONYM_KEY, {stored.alike} with this one: "
+        "those of one group are not recognised when they come again."
+    ),
+    Standing.UNPROVEN: (
+        "It cannot be computed whether PSEUDONYM_KEY is the key of the {stored.beyond_proof} stored exclusions: their "
+        "worker ids are not stored."
+    ),
+}
+_FROM_BACKUP = (
+    f"Put the key back from the backup: the setting PSEUDONYM_KEY, or the file MEDIA_ROOT/{FILE}. "
+    "Only if it is lost for good: python manage.py doctor --key-is-lost"
+)
+_REMEDIES = {
+    Standing.FOREIGN: _FROM_BACKUP,
+    Standing.MISSING: _FROM_BACKUP,
+    Standing.MIXED: _FROM_BACKUP,
+    Standing.UNPROVEN: "If you know that it is: python manage.py doctor --record-keys",
+}
 
 
 def pseudonym_key() -> str:

@@ -35,6 +35,8 @@ class SessionState(models.TextChoices):
     WITHDRAWN = "withdrawn", _("withdrawn")
 
 
+#: Every trial is answered.
+FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 #: Which states may follow a state of a session.
 SESSION_TRANSITIONS = {
     SessionState.OPEN: {SessionState.COMPLETED, SessionState.WITHDRAWN},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from humanexp.participation import credentials, selectors, services
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import FINISHED, Session
 from humanexp.participation.services import previewing, showing
 from humanexp.participation.services.answering import StoredAnswer, picture_trials
 from humanexp.participation.services.showing import note_fetched
@@ -35,7 +35,7 @@ class Sittings:
 
 
 def _proofs(session: Session) -> dict[str, str]:
-    if session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
+    if session.state not in FINISHED:
         return {}
     return {
         "receipt": services.receipt_for(session=session),

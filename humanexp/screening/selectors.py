@@ -13,13 +13,13 @@ from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
 from analysis.timing import TimingCertificate, certify
 from humanexp.jobs.registry import Progress, silent
 from humanexp.participation import selectors as participation
-from humanexp.participation.models import Session, SessionState, Trial, counting
+from humanexp.participation.models import FINISHED, Session, SessionState, Trial, counting
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.studies.models import Study
 from humanexp.studies.tasks import TASKS
 
 #: Sessions that are judged.
-JUDGED_STATES = (SessionState.COMPLETED, SessionState.SUBMITTED)
+JUDGED_STATES = FINISHED
 _NOT_JUDGED = (SessionState.OPEN, SessionState.WITHDRAWN)
 #: The reason counted for sessions that a person excluded.
 BY_HAND = "excluded by hand"

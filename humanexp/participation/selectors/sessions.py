@@ -11,7 +11,7 @@ from humanexp.core import clock
 from humanexp.core.errors import TokenRefused
 from humanexp.participation import credentials
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import Session, SessionState, counting
+from humanexp.participation.models import FINISHED, Session, SessionState, counting
 from humanexp.studies.models import Study
 
 
@@ -61,7 +61,7 @@ def kept_slots(study: Study) -> int:
     # The same of those who have ended, in words for which the beginning of an index stands.
     ended = Session.objects.filter(
         study=study,
-        state__in=(SessionState.COMPLETED, SessionState.SUBMITTED),
+        state__in=FINISHED,
         is_verified__in=[True],
         holds_slot__in=[True],
     )
@@ -87,13 +87,12 @@ def session_counts(study: Study) -> dict[str, int]:
     groups = Session.objects.filter(study=study).order_by().values_list("state", "is_verified")
     by_state = {(state, verified): count for state, verified, count in groups.annotate(count=Count("*"))}
     in_all = {state: by_state.get((state, True), 0) + by_state.get((state, False), 0) for state in SessionState.values}
-    finished = (SessionState.COMPLETED, SessionState.SUBMITTED)
     return {
         "opened": sum(in_all.values()),
         "under_way": in_all[SessionState.OPEN],
-        "completed": sum(by_state.get((state, True), 0) for state in finished),
+        "completed": sum(by_state.get((state, True), 0) for state in FINISHED),
         "submitted": by_state.get((SessionState.SUBMITTED, True), 0),
-        "unverified": sum(by_state.get((state, False), 0) for state in finished),
+        "unverified": sum(by_state.get((state, False), 0) for state in FINISHED),
         "withdrawn": in_all[SessionState.WITHDRAWN],
         "planned": study.planned_sessions,
     }

@@ -14,14 +14,13 @@ from django.db.models import QuerySet
 
 from analysis.spec.protocol import ProtocolConfig
 from humanexp.core.epochs import Epoch
-from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.models import FINISHED, Response, Session
 from humanexp.studies.estimated_duration import work_ms
 from humanexp.studies.models import Protocol
 from humanexp.studies.tasks import TASKS
 
 #: A longer silence than this is a break; the first one holds the instructions and may be longer.
 LONGEST_STEP_S, LONGEST_READING_S = 60.0, 600.0
-FINISHED = (SessionState.COMPLETED, SessionState.SUBMITTED)
 
 
 def minutes_of(kept: Mapping[int, float | None]) -> dict[int, float]:

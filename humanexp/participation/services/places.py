@@ -17,7 +17,7 @@ from humanexp.core import clock
 from humanexp.core.errors import StudyRefused
 from humanexp.jobs import services as jobs
 from humanexp.participation import selectors
-from humanexp.participation.models import Participant, Session, SessionState
+from humanexp.participation.models import FINISHED, Participant, Session, SessionState
 from humanexp.studies import plans
 from humanexp.studies.models import Study
 
@@ -128,7 +128,7 @@ def verify_session(*, session: Session) -> bool:
     session.is_verified, session.holds_slot = True, holder is None
     session.number = lowest_free_number(held)
     session.save(update_fields=["is_verified", "holds_slot", "number"])
-    if session.state in (SessionState.COMPLETED, SessionState.SUBMITTED):
+    if session.state in FINISHED:
         jobs.submit("screening.judge", subject=f"session:{session.code}", session_id=session.pk)
     return True
 

@@ -14,7 +14,7 @@ from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, SessionClosed, StudyRefused, TokenRefused
 from humanexp.core.keys import pseudonym, random_code
 from humanexp.participation import credentials, selectors
-from humanexp.participation.models import SESSION_TRANSITIONS, Participant, Session, SessionState, Trial
+from humanexp.participation.models import FINISHED, SESSION_TRANSITIONS, Participant, Session, SessionState, Trial
 from humanexp.participation.selectors.working_times import measured, unmeasured
 from humanexp.participation.services import places
 from humanexp.studies import plans
@@ -232,7 +232,7 @@ def mark_submitted(*, session: Session, at: datetime) -> Session:
 
 def receipt_for(*, session: Session) -> str:
     """Proof that every answer is stored; there is none before."""
-    if session.state not in (SessionState.COMPLETED, SessionState.SUBMITTED):
+    if session.state not in FINISHED:
         raise Conflict("The session is not complete: there is no receipt yet.")
     return credentials.receipt(session.code)
 

@@ -14,6 +14,17 @@ from analysis.findings.model import HUMANS, Findings, ModelVerdict
 from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import observers_of, readable
 
+_DIFFICULTY = (
+    _("Across: how often people are right, from answers that did not place them; up: the model on the same pictures."),
+    _(
+        "An answer is placed by other people's answers to other originals of its corruption and tenth of "
+        "visual change: placed by itself, luck would put an observer like people off the diagonal."
+    ),
+)
+_DIFFICULTY_CAVEATS = (
+    _("Pictures that are equally hard for people may be hard for different reasons; this chart combines corruptions."),
+)
+
 
 def _build_difficulty(findings: Findings, key: str) -> Chart:
     shown = [one for one in findings.difficulty if one.shown]
@@ -69,22 +80,8 @@ def _build_difficulty(findings: Findings, key: str) -> Chart:
                 (f"{100 * findings.level:g} % intervals, each for itself.",),
             ),
         ),
-        definition=(
-            _(
-                "Across: how often people are right, from answers that did not place them; up: the model on the same "
-                "pictures."
-            ),
-            _(
-                "An answer is placed by other people's answers to other originals of its corruption and tenth of "
-                "visual change: placed by itself, luck would put an observer like people off the diagonal."
-            ),
-        ),
-        caveats=(
-            _(
-                "Pictures that are equally hard for people may be hard for different reasons; this chart combines "
-                "corruptions."
-            ),
-        ),
+        definition=_DIFFICULTY,
+        caveats=_DIFFICULTY_CAVEATS,
     )
 
 

@@ -139,6 +139,20 @@ def _detail(entry: Similarity) -> str:
 SIMILARITY = Family("similarity", _choices_similarity, _build_similarity)
 
 
+_TOLD_APART = (
+    _("Same/different: two pictures of equal visual change; half of the pairs are of two corruptions."),
+    _("ABX: A and B of two corruptions, then X of one of them; either is right in half of the trials."),
+    _(
+        "d′: sensitivity under the named observer model, freed of bias; criteria differ from person to person. "
+        "Different: d′ above 0, Holm's correction over all pairs, level 0.05."
+    ),
+    _(
+        "Equivalent: the one-sided 95 % bound of d′ lies below the margin, with as many careless answers as "
+        "plain pairs of the same sessions leave possible. Answers of one person are a cluster."
+    ),
+)
+
+
 def _build_discrimination(findings: Findings, key: str) -> Chart:
     entries = findings.discrimination
     return Chart(
@@ -180,18 +194,7 @@ def _build_discrimination(findings: Findings, key: str) -> Chart:
                 _notes(findings),
             ),
         ),
-        definition=(
-            _("Same/different: two pictures of equal visual change; half of the pairs are of two corruptions."),
-            _("ABX: A and B of two corruptions, then X of one of them; either is right in half of the trials."),
-            _(
-                "d′: sensitivity under the named observer model, freed of bias; criteria differ from person to person. "
-                "Different: d′ above 0, Holm's correction over all pairs, level 0.05."
-            ),
-            _(
-                "Equivalent: the one-sided 95 % bound of d′ lies below the margin, with as many careless answers as "
-                "plain pairs of the same sessions leave possible. Answers of one person are a cluster."
-            ),
-        ),
+        definition=_TOLD_APART,
         caveats=(
             _("Undecided is not indistinguishable. Without plain pairs no pair is called equivalent."),
             _(

@@ -16,7 +16,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core import clock
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import FINISHED, Session, SessionState
 from humanexp.studies.models import Study
 
 #: Who was not heard of for longer has fallen silent: between rounds people rest, but hardly ever that long.
@@ -34,7 +34,7 @@ class Standing(models.TextChoices):
 
 def standing_case() -> Case:
     """The standing of a session, told by the database."""
-    finished = Q(state__in=(SessionState.COMPLETED, SessionState.SUBMITTED))
+    finished = Q(state__in=FINISHED)
     return Case(
         When(finished, then=Value(Standing.FINISHED.value)),
         When(state=SessionState.WITHDRAWN, then=Value(Standing.LEFT.value)),
@@ -149,7 +149,7 @@ def groups_of(study: Study) -> Groups:
     Whoever has finished stands at the end, whatever their blocks are: those are read of one session of each kind.
     """
     sessions = Session.objects.filter(study=study).order_by()
-    finished = sessions.filter(state__in=(SessionState.COMPLETED, SessionState.SUBMITTED)).values(*_KIND)
+    finished = sessions.filter(state__in=FINISHED).values(*_KIND)
     groups, others = [], Q(state__in=(SessionState.OPEN, SessionState.WITHDRAWN))
     for kind in finished.annotate(count=Count("*")):
         count = kind.pop("count")
@@ -210,7 +210,7 @@ def _behind(
             return keys  # the cursor is at the end without having been there
         if cursor > last:
             keys.append(key)
-    if state in (SessionState.COMPLETED, SessionState.SUBMITTED):
+    if state in FINISHED:
         keys.append(COMPLETED)
     if state == SessionState.SUBMITTED:
         keys.append(SUBMITTED)
