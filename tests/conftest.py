@@ -24,7 +24,12 @@ from tests.once import folder_of_run, made_once
 ROOT = Path(__file__).resolve().parents[1]
 
 #: Modules of fixtures that several folders use.
-pytest_plugins = ["tests.postgres", "tests.recruitment.at_marketplace", "tests.journeys.processes"]
+pytest_plugins = [
+    "tests.postgres",
+    "tests.recruitment.at_marketplace",
+    "tests.journeys.processes",
+    "tests.stimuli.killing",
+]
 
 
 @pytest.fixture(scope="session")

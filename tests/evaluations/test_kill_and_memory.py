@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.stimuli.test_kill import end_lease, program, rows, run
+from tests.stimuli.killing import end_lease, program, rows, run
 
 SPEC = "python:tests.evaluations.many_stimuli:make_deadly"
 #: Budget of the design, between 1,000 and 10,000 pictures.

@@ -13,7 +13,7 @@ import pytest
 
 from tests.analysis.generation.imagenet_c_tree import write_tree
 from tests.analysis.generation.originals import write_originals
-from tests.stimuli.test_kill import MADE, command, rows, run
+from tests.stimuli.killing import MADE, command, rows, run
 
 FUNCTIONS = ("gaussian_noise", "brightness")
 N_ORIGINALS = 24
