@@ -206,7 +206,7 @@ def test_people_are_invited_only_where_they_can_write_to_somebody(settings: Any)
     settings.CONTACT = ""
     study = make_study("nobody-to-ask")
     for to in ("link", "marketplace"):
-        with pytest.raises(InvalidRequest, match="write to somebody") as refused:
+        with pytest.raises(InvalidRequest, match="write to someone") as refused:
             services.publish(study=study, to=to, assignments=1, contact="  ")
         assert list(refused.value.fields) == ["contact"]
     assert not Campaign.objects.exists()

@@ -83,7 +83,7 @@ def _waiting(
     if sessions["planned"] and sessions["completed"] >= sessions["planned"] and is_collecting:
         yield Step(_("Every planned session is finished."), _("Stop collecting"), _tab("recruit", study), "good")
     elif is_collecting and not sessions["opened"]:
-        yield Step(_("Collecting; nobody has started yet."), _("Monitor"), _tab("monitor", study))
+        yield Step(_("Collecting; no one has started yet."), _("Monitor"), _tab("monitor", study))
     if study.stimulus_set is not None and not evaluations.completed_runs(study.stimulus_set).exists():
         yield Step(
             _("No model has classified these stimuli yet."), _("Evaluate one"), reverse("evaluations:classifiers")

@@ -113,7 +113,9 @@ def _pauses(accounts: Collection[SenderLease]) -> Iterator[Attention]:
             text=f"{row.get_environment_display()}: {row.pause_detail}",
             tone="bad",
             kind="keys",
-            resolution=_("Nothing is sent. Set keys that are accepted; sending goes on by itself within a minute."),
+            resolution=_(
+                "Nothing is sent. Set keys that are accepted; sending continues automatically within a minute."
+            ),
             subject_pk=row.pk,
             environment=row.environment,
         )
@@ -166,9 +168,9 @@ def _pictures(study: Study) -> Iterator[Attention]:
     damaged = damaged_files(study)
     for one in damaged[:MOST]:
         place = {"file": one.file, "when": date_format(one.since, "j F, H:i")}
-        text = _("The file %(file)s is missing since %(when)s UTC: its picture is shown to nobody.")
+        text = _("The file %(file)s is missing since %(when)s UTC: its picture is no longer shown.")
         if not one.is_missing:
-            text = _("The file %(file)s was changed, seen on %(when)s UTC: its picture is shown to nobody.")
+            text = _("The file %(file)s was changed, seen on %(when)s UTC: its picture is no longer shown.")
         stopped = ngettext("It has stopped %(n)d person.", "It has stopped %(n)d people.", one.sessions)
         yield Attention(
             text=f"{text % place} {stopped % {'n': one.sessions}}",
@@ -219,7 +221,7 @@ def _proposals(study: Study) -> Iterator[Attention]:
             % {"count": len(waiting)},
             kind="proposal",
             resolution=_(
-                "Another owner or payer reads it and agrees, or not. If nobody does, time approves the first on "
+                "Another owner or payer reads it and agrees, or not. Otherwise the first is approved automatically on "
                 "%(until)s UTC."
             )
             % {"until": until},
@@ -296,7 +298,7 @@ def _hits(study: Study) -> Iterator[Attention]:
         )
     for write in writes.filter(state=WriteState.SENDING).exclude(last_error="")[:MOST]:
         yield Attention(
-            text=_("%(hit)s: nobody knows yet whether it was published (%(error)s)")
+            text=_("%(hit)s: it is not yet known whether it was published (%(error)s)")
             % {"hit": str(write.hit), "error": write.last_error},
             kind="cut-hit",
             resolution=_("The recruiter is asked before anything is sent again; people may be at work on it already."),
@@ -407,7 +409,7 @@ def _not_submitted(study: Study, campaigns: Collection[Campaign], tally: Tally |
             )
             % {"count": count},
             kind="not-submitted",
-            resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT for them alone."),
+            resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT only for them."),
             subject_pk=found[0],
             count=count,
         )
@@ -427,8 +429,8 @@ def _taken_over(campaigns: Collection[Campaign]) -> Iterator[Attention]:
         last = Assignment.objects.filter(campaign__in=campaigns, assignment_id=ids[0]).order_by("-pk").first()
         yield Attention(
             text=ngettext(
-                "%(count)d assignment was returned and taken by somebody else under the same id.",
-                "%(count)d assignments were returned and taken by somebody else under the same id.",
+                "%(count)d assignment was returned and taken by another person under the same id.",
+                "%(count)d assignments were returned and taken by another person under the same id.",
                 count,
             )
             % {"count": count},
@@ -449,8 +451,8 @@ def _messages(study: Study) -> Iterator[Attention]:
     if count:
         yield Attention(
             text=ngettext(
-                "%(count)d message did not reach its person, or nobody knows: %(why)s",
-                "%(count)d messages did not reach their people, or nobody knows: %(why)s",
+                "%(count)d message did not reach its person, or this is not known: %(why)s",
+                "%(count)d messages did not reach their people, or this is not known: %(why)s",
                 count,
             )
             % {"count": count, "why": lost[0][1]},

@@ -21,7 +21,7 @@ CURVES = (
 )
 CONSISTENCY = _(
     "Consistency of people: agreement of an answer with a random other person's answer to the clean original, because "
-    "nobody sees an original twice. Of models: the same answer as to the clean original."
+    "no one sees an original twice. Of models: the same answer as to the clean original."
 )
 CONSISTENCY_CAVEAT = _(
     "Models are compared with themselves, people with others: a positive MRSI of consistency at low visual change is "
@@ -57,7 +57,7 @@ LEADERBOARD = (
     ),
 )
 LEADERBOARD_CAVEATS = (
-    _("A mean over corruptions hides where a model fails: its lowest corruption stands beside it."),
+    _("A mean over corruptions hides where a model fails: its lowest corruption is shown next to it."),
     _("No rank rests on HMRI or MRSI: noise alone moves them from their edge."),
 )
 TWIN = _(
@@ -119,7 +119,9 @@ CONFUSION = (
     _("Rows: what the picture showed. Columns: what was answered. Cells: per cent of the row's answers."),
     _("The last column holds answers that did not come in time."),
 )
-CONFUSION_CAVEATS = (_("At high visual change everybody has a favourite guess; that is no knowledge of the category."),)
+CONFUSION_CAVEATS = (
+    _("At high visual change everyone has a favourite guess; that does not show knowledge of the category."),
+)
 TIMES = (_("Median time from the response grid to the answer, with the middle half of the answers, by visual change."),)
 TIMES_CAVEATS = (_("Misses have no time and are left out; many misses make the rest look fast."),)
 SENSITIVITY = (_("The same numbers under other choices of sessions and trials; the first line is as reported."),)

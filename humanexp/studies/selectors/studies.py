@@ -32,7 +32,7 @@ def study_for(user: User | AnonymousUser, slug: str) -> Study:
     """The study with this name, for a page of this researcher."""
     study = visible_to(user).filter(slug=slug).first()
     if study is None:
-        raise NotFound(f"There is no study {slug!r}, or it belongs to somebody else.")
+        raise NotFound(f"There is no study {slug!r}, or it belongs to someone else.")
     return study
 
 
