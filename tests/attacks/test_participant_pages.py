@@ -110,10 +110,10 @@ def test_every_page_fits_its_study(way: str, task: str, language: str, contact: 
         assert (contact in page) if contact else not re.search(WRITE[language], page), (name, "contact")
     consent, run = pages["consent"], pages["run"]
     assert bool(re.search(FLEETING[language], consent)) is (task != "validation")
-    stop = {"en": "is kept, and you can go on later", "de": "bleibt erhalten"}[language]
+    stop = {"en": "are kept, and you can continue later", "de": "bleiben Ihre Antworten erhalten"}[language]
     assert stop in consent
     # a link keeps the id that it carries: nobody is told that a random code is all there is
-    kept = {"en": "carries an id of yours, it is kept apart", "de": "eine Kennung von Ihnen, so wird sie getrennt"}
+    kept = {"en": "contains an id of yours, it is stored", "de": "eine Kennung von Ihnen enthält, wird sie getrennt"}
     assert (kept[language] in consent) is (way == "link") and not re.search(r"random|zufällig", consent)
     instructions = {"en": "You may stop at any time by closing the window", "de": "indem Sie das Fenster schließen"}
     assert instructions[language] not in run
