@@ -192,4 +192,4 @@ def test_the_page_for_a_fault_needs_neither_session_nor_database() -> None:
 
 def test_a_wrong_password_is_said_in_words(client: Client, db: None) -> None:
     body = client.post("/login/", {"username": "x", "password": "y"}).content.decode()
-    assert "do not belong together" in body and 'aria-invalid="true"' in body
+    assert "Wrong username or password" in body and 'aria-invalid="true"' in body
