@@ -233,7 +233,7 @@ def _check(request: HttpRequest, study: Study | None, action: Action | None, *, 
         raise NotFound(_("There is no study “%(name)s”, or you have no part in it.") % {"name": name})
     if action is None or role not in MAY[action]:
         raise NotAllowed(
-            _("You are a %(role)s of this study and may not do this: ask one of its owners.") % {"role": role.label}
+            _("You are a %(role)s of this study and cannot do this: ask one of its owners.") % {"role": role.label}
         )
 
 
@@ -282,7 +282,7 @@ def _check_job(request: HttpRequest, pk: int, *, is_reading: bool) -> None:
     elif not is_reading and isinstance(request.user, User):
         is_own = job.created_by_id is not None and job.created_by_id == request.user.pk
         if not is_own and not ownership.is_head(request.user):
-            raise NotAllowed(_("Somebody else has started this job: ask them, or an administrator, to stop it."))
+            raise NotAllowed(_("Another person started this job: ask them, or an administrator, to stop it."))
 
 
 def jobs_shown_to(user: User | AnonymousUser, jobs: Sequence[Job]) -> list[int]:

@@ -46,7 +46,7 @@ def retrain(
         )
     if study is not None and not session_counts(study)["completed"]:
         raise InvalidRequest(
-            f"Nobody has finished a session of {study.slug} yet: wait, or compare with nobody.",
+            f"No one has finished a session of {study.slug} yet: wait, or compare with no one.",
             fields={"study": "with answers"},
         )
     under_way = job_selectors.latest_for(row.job_subject, RETRAIN)

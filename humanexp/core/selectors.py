@@ -19,7 +19,7 @@ def account_called(username: str) -> User:
     user = User.objects.filter(username=name).first()
     if user is None:
         raise InvalidRequest(
-            f"Nobody here has an account {name!r}. An administrator makes one: manage.py user add NAME.",
+            f"No one here has an account {name!r}. An administrator makes one: manage.py user add NAME.",
             fields={"username": "No such account."},
         )
     if not user.is_active:

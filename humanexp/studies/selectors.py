@@ -34,7 +34,7 @@ def visible_to(user: User | AnonymousUser) -> QuerySet[Study]:
 def study_for(user: User | AnonymousUser, slug: str) -> Study:
     """The study with this name, for a page of this researcher."""
     return existing(
-        visible_to(user).filter(slug=slug).first(), f"There is no study {slug!r}, or it belongs to somebody else."
+        visible_to(user).filter(slug=slug).first(), f"There is no study {slug!r}, or it belongs to someone else."
     )
 
 

@@ -193,7 +193,7 @@ def test_a_link_pays_nobody_and_says_so(console: Client, study: Study, says: Cal
 def test_zero_pay_is_a_choice(console: Client, study: Study) -> None:
     address = f"/studies/{study.slug}/recruit/"
     slip = console.post(address, {**TERMS, "reward": "0", "shown_total": "0"})
-    assert slip.status_code == 422 and "A reward of 0 pays nobody" in slip.content.decode()
+    assert slip.status_code == 422 and "With a reward of 0 no one is paid" in slip.content.decode()
     post(console, study, "recruit/", **{**TERMS, "reward": "0", "unpaid": "on"}, shown_total="0")
     assert Campaign.objects.get().reward_cents == 0
 

@@ -112,10 +112,10 @@ def test_every_page_fits_its_study(way: str, task: str, language: str, contact: 
         assert (contact in page) if contact else not re.search(WRITE[language], page), (name, "contact")
     consent, run = pages["consent"], pages["run"]
     assert bool(re.search(FLEETING[language], consent)) is (task != "validation")
-    stop = {"en": "is kept, and you can go on later", "de": "bleibt erhalten"}[language]
+    stop = {"en": "are kept, and you can continue later", "de": "bleiben Ihre Antworten erhalten"}[language]
     assert stop in consent
     # a link keeps the id that it carries: nobody is told that a random code is all there is
-    kept = {"en": "carries an id of yours, it is kept apart", "de": "eine Kennung von Ihnen, so wird sie getrennt"}
+    kept = {"en": "contains an id of yours, it is stored", "de": "eine Kennung von Ihnen enthält, wird sie getrennt"}
     assert (kept[language] in consent) is (way == "link") and not re.search(r"random|zufällig", consent)
     instructions = {"en": "You may stop at any time by closing the window", "de": "indem Sie das Fenster schließen"}
     assert instructions[language] not in run
@@ -208,7 +208,7 @@ def test_people_are_invited_only_where_they_can_write_to_somebody(settings: Any)
     settings.CONTACT = ""
     study = make_study("nobody-to-ask")
     for to in ("link", "marketplace"):
-        with pytest.raises(InvalidRequest, match="write to somebody") as refused:
+        with pytest.raises(InvalidRequest, match="write to someone") as refused:
             services.publish(study=study, terms=services.LaunchTerms(to=to, assignments=1, contact="  "))
         assert list(refused.value.fields) == ["contact"]
     assert not Campaign.objects.exists()

@@ -58,7 +58,7 @@ def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: 
     sign_in(page, live_server.url, is_staff=True)
     address = f"{live_server.url}/studies/{study.slug}/sessions/"
     page.goto(address)
-    page.get_by_role("heading", name="Nobody has begun yet").wait_for()
+    page.get_by_role("heading", name="No sessions yet").wait_for()
     assert grave_violations(page) == []
     put(study, "P-1", cursor=11, state="submitted", minutes_ago=50)
     put(study, "P-2", cursor=11, state="completed", minutes_ago=4)
@@ -67,7 +67,7 @@ def test_the_page_reads_well_empty_and_full(page: Any, live_server: Any, study: 
     put(study, "P-5", cursor=2, minutes_ago=75)
     put(study, "P-6", cursor=5, state="withdrawn", minutes_ago=20)
     page.reload()
-    page.get_by_text("2 people are at it now;").wait_for()
+    page.get_by_text("2 people are taking part now;").wait_for()
     fits(page, f"sessions-full-{width}")
     assert grave_violations(page) == []
     page.get_by_role("link", name="silent").click()

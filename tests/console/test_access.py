@@ -279,7 +279,7 @@ class TestMembers:
         client.force_login(people["owner"])
         page = f"/studies/{study.slug}/members/"
         reply = client.post(page, {"username": "nobody", "role": "viewer"})
-        assert reply.status_code == 422 and "Nobody here has an account" in reply.content.decode()
+        assert reply.status_code == 422 and "No one here has an account" in reply.content.decode()
         reply = client.post(page, {"username": "viewer", "role": "viewer"})
         assert reply.status_code == 422 and "takes part already" in reply.content.decode()
 

@@ -48,7 +48,7 @@ def test_every_maker_takes_an_owner_and_the_page_of_commands_says_so() -> None:
 @pytest.mark.parametrize("command", MAKERS)
 @pytest.mark.parametrize(
     ("username", "sentence"),
-    [("nobody", "Nobody here has an account 'nobody'"), ("gone", "'gone' is closed"), ("", "has an account ''")],
+    [("nobody", "No one here has an account 'nobody'"), ("gone", "'gone' is closed"), ("", "has an account ''")],
 )
 def test_who_is_not_there_is_refused_before_anything_is_written(command: str, username: str, sentence: str) -> None:
     User.objects.create_user("gone", is_active=False)
@@ -65,6 +65,6 @@ def test_who_is_not_there_does_not_go_on_with_a_set_either(tmp_path: Path) -> No
         (tmp_path / category / "1.png").write_bytes(encode_png(draw(category, 1, 112)))
     stimuli.import_images(source=tmp_path, name="drawn", by=ada)
     call_command("generate_stimuli", *MAKERS["generate_stimuli"], "--size=112", "--owner=ada")
-    with pytest.raises(CommandError, match="Nobody here has an account 'bob'"):
+    with pytest.raises(CommandError, match="No one here has an account 'bob'"):
         call_command("generate_stimuli", *MAKERS["generate_stimuli"], "--size=112", "--owner=bob")
     assert StimulusSet.objects.get().created_by == ada

@@ -101,7 +101,7 @@ def test_a_researcher_sees_their_own_studies_and_staff_all(client: Client, study
 def test_the_overview_shows_sessions_money_and_the_next_steps(researcher: Client, study: Study) -> None:
     body = words(researcher, reverse("console:overview", args=[study.slug]))
     assert f"{SESSIONS} finished, 0 under way" in body
-    assert "$0.00" in body and "Nobody has been invited yet" in body
+    assert "$0.00" in body and "No one has been invited yet" in body
     assert "The answers have not been analysed yet." in body
 
 
@@ -191,4 +191,4 @@ def test_the_page_for_a_fault_needs_neither_session_nor_database() -> None:
 
 def test_a_wrong_password_is_said_in_words(client: Client, db: None) -> None:
     body = client.post("/login/", {"username": "x", "password": "y"}).content.decode()
-    assert "do not belong together" in body and 'aria-invalid="true"' in body
+    assert "Wrong username or password" in body and 'aria-invalid="true"' in body

@@ -79,14 +79,14 @@ class TestPage:
         page = f"/studies/{study.slug}/audit/"
         body = console.get(page).content.decode()
         body = body[body.index('id="record"') :]
-        assert body.index("planned payments") < body.index("invited somebody") < body.index("created the study")
+        assert body.index("planned payments") < body.index("invited a person") < body.index("created the study")
         assert "$2.40" in body and "Ada L." in body
         mine = console.get(page, {"person": str(ben.pk)}).content.decode()
         rows = mine[mine.index('id="record"') :]
         assert "planned payments" in rows and "created the study" not in rows
         kind = console.get(page, {"kind": "member-invite"}).content.decode()
         rows = kind[kind.index('id="record"') :]
-        assert "invited somebody" in rows and "planned payments" not in rows
+        assert "invited a person" in rows and "planned payments" not in rows
         partial = console.get(page, headers={"HX-Request": "true"}).content.decode()
         assert "<html" not in partial and 'id="record"' in partial
         assert (

@@ -51,7 +51,7 @@ def sent(lab: Client, stimulus_set: StimulusSet, content: bytes, name: str = "mi
 
 def test_the_empty_page_says_what_to_do_and_lists_the_papers_networks(lab: Client) -> None:
     text = lab.get(reverse(LIST)).content.decode()
-    assert "No network has been evaluated yet" in text
+    assert "No model has been evaluated yet" in text
     assert "Standard_R50" in text
     assert "torchvision:resnet50@IMAGENET1K_V1" in text
     assert f"{reverse('evaluations:new')}?spec=torchvision%3Aresnet50%40IMAGENET1K_V1" in text

@@ -126,7 +126,7 @@ def test_the_job_of_a_dead_runner_is_shown_as_interrupted(researcher: Client) ->
         kind="stimuli.generate", state=JobState.RUNNING, started_at=now, lease_until=now - NOW, done=30, total=120
     )
     body = researcher.get(reverse("jobs:jobs")).content.decode()
-    assert ">interrupted<" in body and ">running<" not in body and "takes it up" in body
+    assert ">interrupted<" in body and ">running<" not in body and "The next one resumes it" in body
     assert "30 of 120" in body and "bar warn" in body, "it does not begin again, nor does it go on by itself"
 
 

@@ -188,7 +188,13 @@ def test_the_page_shows_who_is_where_and_refreshes_only_its_part(client, study, 
     someone(study, 1, cursor=35, qualified=True, timing=[(True, 0), (True, 4)])
     someone(study, 2, cursor=18, minutes_ago=45)
     whole = client.get(f"/studies/{study.slug}/sessions/").content.decode()
-    for words in ("1 person is at it now", "round 1 of 2", "qualification, try 2 of 2", "35 of 44", "Certificate"):
+    for words in (
+        "1 person is taking part now",
+        "round 1 of 2",
+        "qualification, attempt 2 of 2",
+        "35 of 44",
+        "Certificate",
+    ):
         assert words in " ".join(whole.split())
     assert f'href="/studies/{study.slug}/timing/"' in whole and 'hx-trigger="live"' in whole
     part = client.get(f"/studies/{study.slug}/sessions/", headers={"HX-Request": "true"}).content.decode()
@@ -199,7 +205,7 @@ def test_the_page_shows_who_is_where_and_refreshes_only_its_part(client, study, 
 
 def test_before_the_first_session_the_page_says_what_will_be_here(client, study, researcher):
     text = client.get(f"/studies/{study.slug}/sessions/").content.decode()
-    assert "Nobody has begun yet" in text and "Take it yourself" in text
+    assert "No sessions yet" in text and "Take it yourself" in text
 
 
 def test_other_peoples_studies_are_not_there(client, study):

@@ -163,7 +163,7 @@ def test_the_command(stimulus_set, tmp_path, capsys):
 def test_the_command_names_the_owner(stimulus_set, tmp_path, capsys):
     path = tmp_path / "study.toml"
     path.write_text(configuration().to_toml())
-    with pytest.raises(CommandError, match="Nobody here has an account 'ada'"):
+    with pytest.raises(CommandError, match="No one here has an account 'ada'"):
         call_command("create_study", str(path), "--owner", "ada")
     assert not Study.objects.exists()
     ada = User.objects.create_user("ada")

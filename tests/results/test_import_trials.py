@@ -55,7 +55,7 @@ def test_makes_one_study_one_row_one_file_and_no_sessions(files: list[Path]) -> 
 
 def test_an_owner_is_named_by_account(files: list[Path]) -> None:
     before = stored()
-    with pytest.raises(CommandError, match="Nobody here has an account 'ada'"):
+    with pytest.raises(CommandError, match="No one here has an account 'ada'"):
         run(*files, "--study", "noise", "--owner", "ada")
     assert stored() == before
     run(*files, "--study", "noise", "--owner", User.objects.create_user("ada"))

@@ -99,8 +99,8 @@ def test_page_answers_first_and_keeps_every_number_in_tables(
     assert "<script>" not in text
     assert "On the 1 function that both hold, even covers" in text
     assert "levels is the smaller set" in text
-    assert "In even alone: Median blur." in text
-    assert "In levels alone: Snow." in text
+    assert "Only in even: Median blur." in text
+    assert "Only in levels: Snow." in text
     assert text.count("<circle") == 3
     assert text.count('<tr><th scope="row">0.') == 40
     assert "Median visual change of each level: levels" in text

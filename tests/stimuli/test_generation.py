@@ -322,7 +322,7 @@ def test_commands_say_whose_their_pictures_and_stimuli_are(picture_folder: Path,
     call_command("import_images", str(picture_folder), name="pets", owner="ada")
     call_command("generate_stimuli", **COMMAND, owner="ada")
     assert SourceSet.objects.get().created_by == StimulusSet.objects.get().created_by == ada
-    with pytest.raises(CommandError, match="Nobody here has an account 'bob'"):
+    with pytest.raises(CommandError, match="No one here has an account 'bob'"):
         call_command("generate_stimuli", **{**COMMAND, "name": "more"}, owner="bob")
     assert StimulusSet.objects.count() == 1
 

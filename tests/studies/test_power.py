@@ -138,7 +138,7 @@ def test_a_viewer_reads_and_a_study_without_curves_says_so(owner: Client, draft:
     draft.memberships.create(user=viewer, role="viewer")
     client.force_login(viewer)
     page = client.get(PAGE).content.decode()
-    assert "Nobody has asked" in page and "<form method" not in page.split("<main")[1]
+    assert "has not been simulated yet" in page and "<form method" not in page.split("<main")[1]
     assert client.post(PAGE, ASKED).status_code == 403
     judged = configuration(title="Judged", design={"sessions": 4, "validation": {"answers_per_picture": 2}})
     services.create_study(configuration=judged, by=User.objects.get(username="anna"))

@@ -30,9 +30,9 @@ ACTS: Mapping[str, str | Promise] = {
     "study-collecting": _("let participants in"),
     "study-paused": _("paused the study"),
     "study-stopped": _("stopped the study"),
-    "member-invite": _("invited somebody"),
+    "member-invite": _("invited a person"),
     "member-role": _("changed a role"),
-    "member-remove": _("removed somebody"),
+    "member-remove": _("removed a person"),
     "preflight": _("ran the pre-flight check"),
     "publish": _("launched"),
     "stop": _("stopped a campaign"),
@@ -43,15 +43,15 @@ ACTS: Mapping[str, str | Promise] = {
     "month-cap": _("set the month's cap"),
     "campaign-cap": _("set a campaign's cap"),
     "qualify": _("granted a qualification"),
-    "exclude": _("put somebody on the exclusion list"),
-    "lift-exclusion": _("took somebody off the exclusion list"),
+    "exclude": _("put a person on the exclusion list"),
+    "lift-exclusion": _("took a person off the exclusion list"),
     "notify": _("wrote to participants"),
     "try-keys-again": _("tried the keys again"),
     "top-up": _("topped wages up"),
-    "compensate": _("compensated somebody"),
+    "compensate": _("compensated a person"),
     "settle": _("planned payments"),
-    "make-way-back": _("let somebody back into their session"),
-    "use-way-back": _("somebody came back into their session"),
+    "make-way-back": _("let a person back into their session"),
+    "use-way-back": _("a person came back into their session"),
     "revoke-way-back": _("took a way back into a session away"),
     "clear": _("paid a submission after a look"),
     "review-policy": _("set how many people a rejection takes"),
@@ -60,7 +60,7 @@ ACTS: Mapping[str, str | Promise] = {
     "decline-rejection": _("declined a rejection"),
     "reject": _("rejected a submission"),
     "override-rejection": _("paid a rejected submission after all"),
-    "rejected-elsewhere": _("was told of a rejection"),
+    "rejected-elsewhere": _("was notified of a rejection"),
     "bonus": _("planned a bonus"),
     "compensation": _("planned a compensation"),
     "try-again": _("sent a payment again"),
@@ -185,7 +185,7 @@ def _subject(subject: str) -> str:
     kind, _colon, key = subject.partition(":")
     if kind == "user":
         user = User.objects.filter(pk=int(key)).first() if key.isdigit() else None
-        return _name(user) if user else str(_("somebody whose account is gone"))
+        return _name(user) if user else str(_("a person whose account is gone"))
     return f"{kind} {key}".strip()
 
 

@@ -85,7 +85,7 @@ class RetrainingForm(forms.Form):
         Study.objects.none(),
         label=_("Compared with the people of"),
         required=False,
-        empty_label=_("nobody: areas without HMRI and MRSI"),
+        empty_label=_("no one: areas without HMRI and MRSI"),
     )
     epochs = forms.IntegerField(label=_("Epochs"), min_value=1, max_value=200, initial=5)
     learning_rate = forms.FloatField(label=_("Learning rate"), min_value=1e-8, max_value=10, initial=0.001)

@@ -83,7 +83,7 @@ def _waiting(
             _("Every planned session is finished."), _("Stop collecting"), tab_address("recruit", study.slug), "good"
         )
     elif is_collecting and not sessions["opened"]:
-        yield Step(_("Collecting; nobody has started yet."), _("Monitor"), tab_address("monitor", study.slug))
+        yield Step(_("Collecting; no one has started yet."), _("Monitor"), tab_address("monitor", study.slug))
     if study.stimulus_set is not None and not evaluations.completed_runs(study.stimulus_set).exists():
         yield Step(
             _("No model has classified these stimuli yet."), _("Evaluate one"), reverse("evaluations:classifiers")

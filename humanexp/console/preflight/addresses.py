@@ -34,9 +34,9 @@ def address(launch: Launch) -> Line:
     if not launch.is_at_home:
         return bad(_("%(url)s is not https: answers would travel in the clear.") % {"url": url}, remedy)
     if launch.is_link:
-        return warn(_("%(url)s can be opened on this machine alone.") % {"url": url}, remedy)
+        return warn(_("%(url)s can be opened only on this machine.") % {"url": url}, remedy)
     if not is_loopback(urlsplit(settings.MARKETPLACE_URL).hostname or ""):
-        detail = _("The marketplace is elsewhere, and %(url)s can be opened on this machine alone.")
+        detail = _("The marketplace is elsewhere, and %(url)s can be opened only on this machine.")
         return bad(detail % {"url": url}, remedy)
     return good(_("Study and marketplace are both on this machine: a rehearsal."))
 

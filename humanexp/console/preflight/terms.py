@@ -123,7 +123,7 @@ def paid_qualification(launch: Launch) -> Line:
         where = ", ".join(str(Environment(name).label) for name in entrance.elsewhere)
         return warn(
             _("Its qualification runs on %(where)s: who passed there is not known as such here.") % {"where": where},
-            _("Offer the qualification here too, or open this campaign to everybody."),
+            _("Offer the qualification here too, or open this campaign to everyone."),
         )
     newest = entrance.campaigns[0].study
     recruit = {"url": reverse("recruitment:recruit", args=[newest.slug]), "action": _("Its page")}
@@ -140,13 +140,13 @@ def paid_qualification(launch: Launch) -> Line:
     if entrance.passed < free and not entrance.is_recruiting:
         return warn(
             _("%(study)s was passed by %(n)d and is not recruiting any more; %(free)d sessions are free.") % counts,
-            _("Offer the qualification again, or open this campaign to everybody."),
+            _("Offer the qualification again, or open this campaign to everyone."),
             **recruit,
         )
     if not entrance.passed:
         return warn(
             _("No one has passed %(study)s yet, so no one would see a campaign that requires it.") % counts,
-            _("Wait for the first, or open this campaign to everybody."),
+            _("Wait for the first, or open this campaign to everyone."),
             **recruit,
         )
     return good(_("%(study)s was passed by %(n)d so far; %(free)d sessions are free.") % counts)
@@ -175,7 +175,7 @@ def time_limit(launch: Launch) -> Line:
         )
     if needed > told + 1:
         return warn(
-            _("People are told %(told)d minutes; a session takes about %(needed)d.") % numbers,
+            _("The stated time is %(told)d minutes; a session takes about %(needed)d.") % numbers,
             _("Tell them the truth: the pay of an hour depends on it."),
             **recruit,
         )

@@ -170,7 +170,7 @@ def _publish_like(judged: Round, opened: Round) -> str:
     if latest is None or Campaign.objects.filter(study=opened.study).exists():
         return ""
     if latest.environment in (Environment.SANDBOX, Environment.PRODUCTION):
-        return "The next round is ready: somebody has to confirm what it costs."
+        return "The next round is ready: a person must confirm what it costs."
     try:
         publish_round(
             one=opened,

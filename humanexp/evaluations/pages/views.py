@@ -97,7 +97,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     found, refusal = selectors.run_by_pk(pk), ""
     if request.method == "POST":
         if request.POST.get("confirm", "").strip() != found.name:
-            refusal = _("Type the name exactly as it stands above.")
+            refusal = _("Type the name exactly as it appears above.")
         else:
             try:
                 services.delete(run=found, by=user_of(request))

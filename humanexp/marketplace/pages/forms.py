@@ -92,7 +92,7 @@ class PayoutForm(forms.Form):
     way = forms.CharField(
         label=_("How"), max_length=60, help_text=_("The worker reads it: bank transfer, cash, voucher.")
     )
-    note = forms.CharField(label=_("Note"), max_length=200, required=False, help_text=_("For the lab alone."))
+    note = forms.CharField(label=_("Note"), max_length=200, required=False, help_text=_("Only for the lab."))
 
     def clean_amount(self) -> int:
         return int(Decimal(self.cleaned_data["amount"]) * 100)

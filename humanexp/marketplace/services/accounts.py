@@ -69,7 +69,7 @@ def make_clerk(*, username: str, now: datetime) -> str:
     """An account that sees the desk's page, or a new password for it; it is no worker's."""
     account, _ = Account.objects.get_or_create(username=username, defaults={"joined_at": now, "is_clerk": True})
     if not account.is_clerk:
-        raise NameTaken(f"{username!r} is somebody else's name already.")
+        raise NameTaken(f"The name {username!r} is already taken.")
     return _new_password(account)
 
 

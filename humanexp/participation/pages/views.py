@@ -72,6 +72,6 @@ def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
     except ApplicationError as error:
         context |= {"refused": code, "reason": reason, "complaint": error.message}
         return render(request, "participation/withdrawn.html", context, status=422)
-    told = _("%(code)s counts again. Its earlier links are void: the person goes on by a personal link or a release.")
+    told = _("%(code)s counts again. Its earlier links are void: the person continues by a personal link or a release.")
     messages.success(request, told % {"code": code})
     return redirect("participation:withdrawn", slug=slug)

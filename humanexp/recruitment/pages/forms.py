@@ -67,7 +67,7 @@ class TermsForm(forms.Form):
     masters = forms.BooleanField(
         label=_("Masters only"),
         required=False,
-        help_text=_("Of the own marketplace, whom its desk has marked. Nobody else sees the work."),
+        help_text=_("On your own marketplace: workers whom its desk has marked. No one else sees the work."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -166,7 +166,9 @@ class LaunchForm(TermsForm):
             if cleaned.get("unpaid") and cleaned.get("reward"):
                 self.add_error("unpaid", _("A reward is set: take it away, or this mark."))
             elif not cleaned.get("unpaid") and cleaned.get("reward") == 0:
-                text = _("A reward of 0 pays nobody: say what one person gets, or mark that people are not paid.")
+                text = _(
+                    "With a reward of 0 no one is paid: enter what one person gets, or mark that people are not paid."
+                )
                 self.add_error("reward", text)
         codes = cleaned.get("countries", "").replace(",", " ").upper().split()
         try:
@@ -272,7 +274,7 @@ class RejectionForm(forms.Form):
         required=False,
         max_length=4_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("What you saw beside the signs above. Where fewer than two signs stand there, this is needed."),
+        help_text=_("What you saw in addition to the signs above. It is required if fewer than two signs are listed."),
     )
 
 

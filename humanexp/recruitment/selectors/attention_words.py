@@ -30,7 +30,7 @@ WORDS: Mapping[str, Words] = {
     "keys": Words(
         text="%(where)s: %(why)s",
         tone="bad",
-        resolution=_("Nothing is sent. Set keys that are accepted; sending goes on by itself within a minute."),
+        resolution=_("Nothing is sent. Set keys that are accepted; sending continues automatically within a minute."),
     ),
     "not-asked": Words(
         text=ngettext_lazy(
@@ -56,13 +56,13 @@ WORDS: Mapping[str, Words] = {
         ),
     ),
     "damaged-picture": Words(
-        text=_("The file %(file)s is missing since %(when)s UTC: its picture is shown to nobody. %(stopped)s"),
+        text=_("The file %(file)s is missing since %(when)s UTC: its picture is no longer shown. %(stopped)s"),
         tone="bad",
         resolution=_RESTORE,
     ),
     "changed-picture": Words(
         kind="damaged-picture",
-        text=_("The file %(file)s was changed, seen on %(when)s UTC: its picture is shown to nobody. %(stopped)s"),
+        text=_("The file %(file)s was changed, seen on %(when)s UTC: its picture is no longer shown. %(stopped)s"),
         tone="bad",
         resolution=_RESTORE,
     ),
@@ -78,7 +78,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "doubtful-hit": Words(
         kind="cut-hit",
-        text=_("%(hit)s: nobody knows yet whether it was published (%(error)s)"),
+        text=_("%(hit)s: it is not yet known whether it was published (%(error)s)"),
         resolution=_("The recruiter is asked before anything is sent again; people may be at work on it already."),
     ),
     "open-hit": Words(
@@ -129,7 +129,7 @@ WORDS: Mapping[str, Words] = {
             "count",
         ),
         resolution=_(
-            "Another owner or payer reads it and agrees, or not. If nobody does, time approves the first on "
+            "Another owner or payer reads it and agrees, or not. Otherwise the first is approved automatically on "
             "%(until)s UTC."
         ),
     ),
@@ -161,12 +161,12 @@ WORDS: Mapping[str, Words] = {
             "%(count)d people did their work and never submitted; the recruiter cannot pay them.",
             "count",
         ),
-        resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT for them alone."),
+        resolution=_("Pay a compensation: a bonus on other work of theirs, or a private HIT only for them."),
     ),
     "taken-over": Words(
         text=ngettext_lazy(
-            "%(count)d assignment was returned and taken by somebody else under the same id.",
-            "%(count)d assignments were returned and taken by somebody else under the same id.",
+            "%(count)d assignment was returned and taken by another person under the same id.",
+            "%(count)d assignments were returned and taken by another person under the same id.",
             "count",
         ),
         tone="note",
@@ -176,8 +176,8 @@ WORDS: Mapping[str, Words] = {
     ),
     "notice": Words(
         text=ngettext_lazy(
-            "%(count)d message did not reach its person, or nobody knows: %(why)s",
-            "%(count)d messages did not reach their people, or nobody knows: %(why)s",
+            "%(count)d message did not reach its person, or this is not known: %(why)s",
+            "%(count)d messages did not reach their people, or this is not known: %(why)s",
             "count",
         ),
         tone="note",

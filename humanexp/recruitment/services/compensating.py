@@ -43,7 +43,7 @@ def compensate(
     if assignment.is_listed:
         raise Conflict("The recruiter lists this assignment: pay its reward, or a bonus on it.")
     if campaign.is_link or person is None:
-        raise Conflict("There is nobody here whom a recruiter could pay.")
+        raise Conflict("There is no one here whom a recruiter could pay.")
     if assignment.state == AssignmentState.OPENED and assignment.opened_at is not None:
         ends = assignment.opened_at + campaign.assignment_duration
         if ends > clock.now():

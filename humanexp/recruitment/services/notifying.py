@@ -40,7 +40,7 @@ def notify(*, assignments: Iterable[Assignment], subject: str, text: str, by: Us
         if assignment.person_id is not None and not assignment.campaign.is_link:
             people.setdefault(assignment.person_id, assignment)
     if not people:
-        raise Conflict("None of these people can be written to: a plain link has nobody's address.")
+        raise Conflict("None of these people can be written to: a plain link has no addresses.")
     told = _told(next(iter(people.values())).campaign.study_id, subject, text)
     people = {person: assignment for person, assignment in people.items() if person not in told}
     if not people:

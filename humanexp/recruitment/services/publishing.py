@@ -204,7 +204,7 @@ def _check_open(study: Study) -> None:
 
 def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> None:
     if skip and to not in gates.REHEARSAL_GROUNDS:
-        raise InvalidRequest("The pre-flight check cannot be skipped where people are paid by somebody else's service.")
+        raise InvalidRequest("The pre-flight check cannot be skipped where people are paid by an external service.")
     sentence = "" if skip else gates.refusal(study=study, to=to, price=price)
     if sentence:
         raise StudyRefused(sentence)
@@ -212,7 +212,7 @@ def _ask_gates(study: Study, to: str, price: pricing.Quote, *, skip: bool) -> No
 
 def _check(study: Study, to: str, price: pricing.Quote, confirmed_cents: int | None) -> None:
     if study.origin == Origin.IMPORTED:
-        raise StudyRefused("This study holds imported trials; nobody can be recruited for it.")
+        raise StudyRefused("This study holds imported trials; no one can be recruited for it.")
     _check_open(study)
     if to in (Environment.SANDBOX, Environment.PRODUCTION) and not settings.PUBLIC_URL.startswith("https://"):
         raise StudyRefused(
@@ -226,7 +226,7 @@ def _check_contact(study: Study, contact: str) -> None:
     """People who agree to something must be able to ask somebody."""
     if study.population == Population.PEOPLE and not contact.strip():
         raise InvalidRequest(
-            "People who take part must be able to write to somebody: name a contact, here (--contact), in the study's "
+            "People who take part must be able to write to someone: name a contact, here (--contact), in the study's "
             "[recruitment] table, or for the whole house (CONTACT).",
             fields={"contact": "an address, or whom to ask"},
         )
@@ -247,7 +247,7 @@ def _check_reward(to: str, reward_cents: int, *, unpaid: bool) -> None:
         )
     elif not reward_cents and not unpaid:
         raise InvalidRequest(
-            "A reward of 0 pays nobody. Say what one person gets, or say that people are not paid (--unpaid).",
+            "With a reward of 0 no one is paid. Enter what one person gets, or say that it is unpaid (--unpaid).",
             fields={"reward": "more than 0, or unpaid"},
         )
 

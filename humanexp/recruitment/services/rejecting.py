@@ -62,7 +62,7 @@ def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Rejection:
     """The second person has read it: the rejection is sent. Never by the one who proposed it."""
     permissions.check(by, Action.PAY, proposal.assignment.campaign.study)
     if proposal.by_id == by.pk:
-        raise NotAllowed("A rejection in this study takes two people: somebody else has to agree to yours.")
+        raise NotAllowed("A rejection in this study takes two people: another person must agree to yours.")
     assignment = _locked(proposal.assignment)
     _check_undecided(assignment)
     proposal = _decide(proposal, ProposalState.AGREED, by)

@@ -263,7 +263,7 @@ def top_up(
     Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
     wanted = selectors.top_up_plan(study, floor_cents)
     if not wanted.rows:
-        raise Conflict("Nobody is below this floor.")
+        raise Conflict("No one is below this floor.")
     for environment in {row.environment for row in wanted.rows}:
         check_confirmed(environment, wanted.total_cents, confirm_total_cents)
     rows = Assignment.objects.select_related("campaign__study")

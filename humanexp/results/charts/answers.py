@@ -144,7 +144,9 @@ def _build_confusion(findings: Findings, key: str) -> Chart:
             _("Rows: what the picture showed. Columns: what was answered. Cells: per cent of the row's answers."),
             _("The last column holds answers that did not come in time."),
         ),
-        caveats=(_("At high visual change everybody has a favourite guess; that is no knowledge of the category."),),
+        caveats=(
+            _("At high visual change everyone has a favourite guess; that does not show knowledge of the category."),
+        ),
     )
 
 

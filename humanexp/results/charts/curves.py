@@ -45,7 +45,7 @@ _CURVES = (
 )
 _CONSISTENCY = _(
     "Consistency of people: agreement of an answer with a random other person's answer to the clean original, because "
-    "nobody sees an original twice. Of models: the same answer as to the clean original."
+    "no one sees an original twice. Of models: the same answer as to the clean original."
 )
 CONSISTENCY_CAVEAT = _(
     "Models are compared with themselves, people with others: a positive MRSI of consistency at low visual change is "

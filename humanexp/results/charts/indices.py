@@ -43,7 +43,7 @@ _LEADERBOARD = (
     ),
 )
 _LEADERBOARD_CAVEATS = (
-    _("A mean over corruptions hides where a model fails: its lowest corruption stands beside it."),
+    _("A mean over corruptions hides where a model fails: its lowest corruption is shown next to it."),
     _("No rank rests on HMRI or MRSI: noise alone moves them from their edge."),
 )
 

@@ -67,7 +67,7 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
     form = DecisionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         services.decide(session=found, by=user_of(request), **form.cleaned_data)
-        messages.success(request, _("Your decision is stored beside the rules' verdict."))
+        messages.success(request, _("Your decision is stored next to the rules' verdict."))
         return redirect(request.get_full_path())
     history = selectors.history(found)
     rows, withdrawn = participation.session_rows(found), selectors.withdrawn_golds(study)

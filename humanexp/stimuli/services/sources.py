@@ -105,7 +105,7 @@ def check_ratings_open(source_set: SourceSet) -> None:
     if used is not None:
         raise SetFrozen(
             f"The pictures of {source_set} are shown in a study that has begun (stimulus set {used}): its gold "
-            "pictures were chosen by the present ratings. Import the pictures under another name to rate them anew."
+            "pictures were chosen by the present ratings. Import the pictures under another name to rate them again."
         )
 
 

@@ -111,7 +111,7 @@ class ArchiveSource(PictureSource):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or (path.parts and ":" in path.parts[0]):
             raise InputRefused(
-                f"{self.title}: the name {readable(name)!r} points out of the archive. Pack the folder anew, by its "
+                f"{self.title}: the name {readable(name)!r} points out of the archive. Pack the folder again, by its "
                 "relative names."
             )
         return readable(path.as_posix())

@@ -37,9 +37,12 @@ _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {
     "validation gold": (_("positive"), _("clean, easy pictures of the wanted category; yes to both is required")),
     "validation negative": (_("negative"), _("pictures that plainly lack the wanted category; no to both is required")),
     "validation consistency_first": (_("new pictures that come twice"), _("their first showing counts as well")),
-    "validation consistency_second": (_("second showings"), _("well apart from the first; both answers must be equal")),
+    "validation consistency_second": (
+        _("second presentations"),
+        _("well apart from the first; both answers must be equal"),
+    ),
 }
-_COMMON = (_("of these, the same for all"), _("answered by everybody: for error consistency"))
+_COMMON = (_("of these, the same for all"), _("answered by everyone: for error consistency"))
 _POOLS: Mapping[str, str | Promise] = {
     "practice": _("practice"),
     "qualification": _("qualification"),

@@ -66,7 +66,7 @@ def _keep_an_owner(member: StudyMembership) -> None:
     # Locked together: two owners who leave at the same moment cannot both be the second-last.
     owners = list(member.study.memberships.select_for_update().filter(role=Role.OWNER).order_by("pk"))
     if len(owners) < 2:
-        raise Conflict(f"{member.user} is the only owner: make somebody else one first.")
+        raise Conflict(f"{member.user} is the only owner: make another member an owner first.")
 
 
 def _record(action: str, member: StudyMembership, by: User, **facts: str) -> None:

@@ -105,7 +105,7 @@ def _refused(place: str, sentence: str) -> InputRefused:
 def start_collecting(*, study: Study, by: User | None = None) -> Study:
     """Let participants in."""
     if study.origin != Origin.COLLECTED:
-        raise StudyRefused("The trials of this study were imported: nobody can take part in it.")
+        raise StudyRefused("The trials of this study were imported: no one can take part in it.")
     return _advance(study, StudyState.COLLECTING, by)
 
 

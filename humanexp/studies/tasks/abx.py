@@ -14,7 +14,7 @@ ABX = Task(
     is_timed=True,
     sentinels={
         "negative": _(
-            "A and B are of two functions that differ plainly and that nobody compares; the wrong answer fails"
+            "A and B are of two functions that differ plainly and that no one compares; the wrong answer fails"
         )
     },
 )

@@ -13,6 +13,6 @@ DISCRIMINATION = Task(
     showings=2,
     is_timed=True,
     sentinels={
-        "negative": _("one or two functions that differ plainly and that nobody compares; the wrong answer fails")
+        "negative": _("one or two functions that differ plainly and that no one compares; the wrong answer fails")
     },
 )

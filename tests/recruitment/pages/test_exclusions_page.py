@@ -25,10 +25,10 @@ def listed(study: Study) -> Exclusion:
 def test_the_list_holds_codes_and_reasons_and_is_searched(study: Study, listed: Exclusion, console: Client) -> None:
     address = f"/studies/{study.slug}/recruit/exclusions/"
     page = console.get(address).content.decode()
-    assert "1 person may not take part in the family noise" in page
+    assert "1 person cannot take part in the family noise" in page
     assert listed.code in page and "pilot of May" in page and "AWORKER1SECRET" not in page
     assert listed.code in console.get(address, {"query": "of May"}).content.decode()
-    assert "Nobody on the list is like that" in console.get(address, {"query": "June"}).content.decode()
+    assert "No one on the list matches" in console.get(address, {"query": "June"}).content.decode()
     assert address in console.get(f"/studies/{study.slug}/recruit/").content.decode()
 
 

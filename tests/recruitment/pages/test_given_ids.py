@@ -61,5 +61,5 @@ def test_of_somebody_without_one_no_made_up_id_is_shown(link: Campaign, console:
 def test_the_launch_says_what_an_id_in_the_link_does(link: Campaign, console: Client) -> None:
     page = console.get(f"/studies/{link.study.slug}/monitor/").content.decode()
     page += console.get(f"/studies/{link.study.slug}/recruit/").content.decode()
-    assert "nobody takes part twice, and you read it beside the completion code" in page
+    assert "no one can take part twice, and the id appears next to the completion code" in page
     assert "A panel's own id" not in page

@@ -218,7 +218,7 @@ class TestTopUp:
         assert console.post(address, {"shown_total": "30"}).status_code == 302
         bonus = Payment.objects.get()
         assert (bonus.kind, bonus.amount_cents, bonus.fee_cents) == (PaymentKind.BONUS, 25, 5)
-        assert "Nobody worked for less than $7.25" in console.get(address).content.decode()
+        assert "No one worked for less than $7.25" in console.get(address).content.decode()
 
     def test_a_long_sitting_with_a_break_is_not_long_work(self, slow: Assignment, console: Client) -> None:
         """Three minutes of work, then nothing for most of an hour."""
@@ -226,7 +226,7 @@ class TestTopUp:
         Session.objects.filter(pk=session.pk).update(completed_at=timezone.now())
         Response.objects.filter(session=session).update(received_at=session.opened_at + timedelta(minutes=3))
         page = console.get(f"/studies/{slow.campaign.study.slug}/monitor/top-up/").content.decode()
-        assert "Nobody worked for less than" in page
+        assert "No one worked for less than" in page
 
     def test_every_page_tells_the_same_pay_of_an_hour(self, slow: Assignment, console: Client) -> None:
         """Twelve active minutes, in a sitting of an hour."""

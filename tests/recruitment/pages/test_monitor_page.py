@@ -43,7 +43,7 @@ def test_pages_are_for_those_who_may_see_the_study(study: Study, console: Client
 
 def test_before_anything_it_says_what_to_do(study: Study, console: Client) -> None:
     page = console.get(f"/studies/{study.slug}/monitor/")
-    assert b"Nobody has been invited yet" in page.content
+    assert b"No one has been invited yet" in page.content
 
 
 def test_the_figures(launched: Campaign, submission: Callable[..., Assignment], console: Client, settings: Any) -> None:
@@ -91,7 +91,7 @@ def test_paying_everyone(
     assert (payment.cost_cents, payment.created_by) == (144, researcher)
     page = console.get(path).content
     assert b"waits for your approval" not in page
-    assert b"Nobody waits for approval" in console.get(f"{path}settle/").content
+    assert b"No one is waiting for approval" in console.get(f"{path}settle/").content
     assert payment.assignment.person.participant.code.encode() in page
 
 

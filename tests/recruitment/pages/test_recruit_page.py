@@ -54,7 +54,7 @@ class TestPrice:
         assert 'value="2880"' in small and 'value="3360"' in one  # 40 % from ten assignments on
         for page in (small, one):
             assert "In HITs of 9: $28.80. In one HIT: $33.60, $4.80 more" in page
-            assert "Nobody takes part twice either way." in page
+            assert "No one takes part twice either way." in page
         assert "In HITs of 9" not in price(console, study, assignments=str(SMALL_HIT)), "no difference, no word"
 
     def test_masters_cost_more(self, study: Study, console: Client) -> None:
@@ -66,10 +66,10 @@ class TestPrice:
 
     def test_a_reward_of_nothing_is_a_mistake_until_it_is_meant(self, study: Study, console: Client) -> None:
         slip = price(console, study, reward="0")
-        assert "A reward of 0 pays nobody." in slip and "<dd>unpaid</dd>" in slip
+        assert "With a reward of 0 no one is paid." in slip and "<dd>unpaid</dd>" in slip
         assert 'class="btn btn--main" disabled' in slip
         meant = price(console, study, reward="", unpaid="on")
-        assert "A reward of 0 pays nobody." not in meant and "<dd>unpaid</dd>" in meant
+        assert "With a reward of 0 no one is paid." not in meant and "<dd>unpaid</dd>" in meant
         assert 'class="btn btn--main">' in meant
 
     def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
@@ -115,7 +115,7 @@ class TestLaunch:
     def test_zero_pay_is_chosen_or_refused(self, study: Study, console: Client) -> None:
         address = f"/studies/{study.slug}/recruit/"
         slip = console.post(address, terms(reward="0", shown_total="0"))
-        assert slip.status_code == 422 and b"A reward of 0 pays nobody" in slip.content
+        assert slip.status_code == 422 and b"With a reward of 0 no one is paid" in slip.content
         both = console.post(address, terms(unpaid="on"))
         assert both.status_code == 422 and b"A reward is set" in both.content
         assert not Campaign.objects.exists()
@@ -124,7 +124,7 @@ class TestLaunch:
         assert Campaign.objects.get().reward_cents == 0
 
     def test_the_service_refuses_it_too(self, study: Study) -> None:
-        with pytest.raises(InvalidRequest, match="pays nobody") as refused:
+        with pytest.raises(InvalidRequest, match="no one is paid") as refused:
             services.publish(study=study, terms=services.LaunchTerms(to="marketplace", assignments=2, reward_cents=0))
         assert list(refused.value.fields) == ["reward"]
         with pytest.raises(InvalidRequest, match="choose one"):
@@ -197,7 +197,7 @@ class TestLaunch:
         console.post(f"/studies/{study.slug}/recruit/", terms(qualifies=str(other.family_id)))
         assert Campaign.objects.get().qualifies == other.family
         page = console.get(f"/studies/{study.slug}/recruit/").content.decode()
-        assert "Passing this opens blur to the worker; everybody is paid either way." in page
+        assert "Passing this opens blur to the worker; everyone is paid either way." in page
 
     def test_a_country_that_is_none_is_refused_with_what_was_typed(self, study: Study, console: Client) -> None:
         refused = console.post(f"/studies/{study.slug}/recruit/", terms(countries="Germany"))

@@ -99,14 +99,14 @@ def test_a_session_whom_nobody_recruited_and_one_by_a_plain_link(
     study: Study, console: Client, finished: Callable[..., Assignment]
 ) -> None:
     row = finished(submitted=False)
-    assert "nobody has pressed Submit yet" in console.get(page_of(row)).content.decode()
+    assert "has not pressed Submit yet" in console.get(page_of(row)).content.decode()
     Campaign.objects.update(environment="link", reward_cents=0, cap_cents=0, quoted_cents=0)
     assert "This person came by a plain link" in console.get(page_of(row)).content.decode()
     session = row.session
     row.delete()
     assert session is not None
     text = console.get(f"/studies/{study.slug}/review/{session.code}/").content.decode()
-    assert "Nobody recruited this person" in text
+    assert "was not recruited through HumanExp" in text
 
 
 class TestRejection:

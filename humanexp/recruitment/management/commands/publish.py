@@ -24,7 +24,7 @@ class Command(StudyCommand):
         parser.add_argument("--minutes", metavar="N", type=int, help="what people are told it takes")
         parser.add_argument("--contact", default="", help="whom people can write to (default: the study's)")
         parser.add_argument("--cap", metavar="DOLLARS", help="most the campaign may ever cost (default: its price)")
-        parser.add_argument("--approval", metavar="PERCENT", type=int, help="least share of a worker's work approved")
+        parser.add_argument("--approval", metavar="PERCENT", type=int, help="minimum approval rate of a worker")
         parser.add_argument("--approved-hits", metavar="N", type=int, help="least number of a worker's work approved")
         parser.add_argument("--countries", metavar="CC[,CC...]", default="", help="where workers live, like US,DE")
         parser.add_argument("--adult", action="store_true", help="workers who say to be 18 or older")

@@ -58,7 +58,7 @@ def change(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     with refusals_told(request):
         if "days" in request.POST and longer.is_valid():
             services.prolong(campaign=campaign, days=longer.cleaned_data["days"], by=user_of(request))
-            messages.success(request, _("The campaign stays open longer; the recruiter is being told."))
+            messages.success(request, _("The campaign stays open longer; the recruiter is being notified."))
         elif "cap" in request.POST and higher.is_valid():
             services.raise_cap(campaign=campaign, cap_cents=higher.cleaned_data["cap"], by=user_of(request))
             messages.success(request, _("The limit is stored."))

@@ -77,7 +77,7 @@ def compensate(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
     row = get_object_or_404(selectors.finished_not_submitted(study), pk=pk)
     with refusals_told(request):
         services.compensate(assignment=row, by=user_of(request))
-        messages.success(request, _("The compensation is on its way: a HIT that this person alone can take."))
+        messages.success(request, _("The compensation is on its way: a HIT that only this person can take."))
     return redirect("recruitment:monitor", slug=study.slug)
 
 
@@ -96,7 +96,7 @@ def _resolve(request: HttpRequest, study: Study) -> str:
         case "keys":
             account = get_object_or_404(page.accounts_of(study), pk=pk)
             services.try_keys_again(environment=account.environment, by=user_of(request))
-            return _("The keys are being tried; if they are accepted, sending goes on.")
+            return _("The keys are being tried; if they are accepted, sending continues.")
         case "hit":
             hit = get_object_or_404(Hit, pk=pk, campaign__study=study)
             services.retry_hit(hit=hit, by=user_of(request))

@@ -156,7 +156,7 @@ def let_in(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
                 done = _("Released. Ask the person to open the study again within half an hour, as they did at first.")
             case "link":
                 services.make_personal_link(assignment=row, by=by)
-                done = _("The personal link is made. Send it to this person alone.")
+                done = _("The personal link is made. Send it only to this person.")
             case "revoke":
                 services.revoke(way=get_object_or_404(row.ways_back, pk=_number(request.POST.get("way"))), by=by)
                 done = _("Taken back. It no longer lets anyone in.")

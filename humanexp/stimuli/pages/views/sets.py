@@ -125,7 +125,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
     refusal = ""
     if request.method == "POST":
         if request.POST.get("confirm", "").strip() != found.name:
-            refusal = _("Type the name of the set exactly as it stands above.")
+            refusal = _("Type the name of the set exactly as it appears above.")
         else:
             try:
                 services.request_deletion(stimulus_set=found, by=user_of(request))
