@@ -13,9 +13,10 @@ from humanexp.recruitment.selectors.codes import codes_in, find_codes
 from humanexp.studies import services
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role
-from tests.factories import Tab, new_session, session, stimulus_set, study, tab
+from tests.conftest import study
+from tests.factories import Tab, new_session
 
-__all__ = ["session", "stimulus_set", "study", "tab"]
+__all__ = ["study"]
 
 
 @pytest.fixture
