@@ -39,7 +39,7 @@ run: $(VENV)/product.stamp  ## development server and job runner at http://127.0
 ifeq ($(FILE),)
 test: $(VENV)/tests.stamp check  ## checks, then every fast test (FILE=tests/a/test_b.py::test_c: that one alone, at once)
 	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" \
-		--ignore=tests/attacks --ignore=tests/journeys --ignore=tests/faults $(ARGS)
+		--ignore=tests/attacks --ignore=tests/journeys --ignore=tests/faults --ignore=tests/upgrades $(ARGS)
 else
 test: $(VENV)/tests.stamp
 	$(PY) -m pytest $(FILE) $(ARGS)
@@ -47,8 +47,8 @@ endif
 
 # Faults run one after the other: they starve, stop and kill what a neighbour would need.
 .PHONY: verify
-verify: $(VENV)/tests.stamp  ## attacks, killed studies, faults, simulated claims in small, and the product alone
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/attacks tests/journeys $(ARGS)
+verify: $(VENV)/tests.stamp  ## attacks, killed studies, upgrades, faults, simulated claims in small, and the product alone
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/attacks tests/journeys tests/upgrades $(ARGS)
 	$(PY) -m pytest -m "not slow" tests/faults $(ARGS)
 	$(PY) -m benchmarks.claims --smoke
 	$(MAKE) --no-print-directory product
@@ -61,6 +61,11 @@ product: $(VENV)/tests.stamp $(PRODUCT)/stamp  ## the product without the tests'
 .PHONY: test-slow
 test-slow: $(VENV)/tests.stamp  ## long simulations and whole journeys
 	$(PY) -m pytest -m slow $(ARGS)
+
+# ARGS="--count 15 --areas rights rules" is a short one. It goes on where it stopped.
+.PHONY: mutants
+mutants: $(VENV)/tests.stamp  ## 100 small mistakes in the code, each of which the tests of its module should notice (hours)
+	nice -n 10 $(PY) -m tests.mutants $(ARGS)
 
 .PHONY: bench
 bench: $(VENV)/tests.stamp  ## speed and coverage figures, as ratios to a named baseline

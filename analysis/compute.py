@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from analysis.errors import ComputeUnavailable, InvalidInput
 from analysis.extras import install
@@ -149,9 +149,6 @@ class DaskExecutor(Executor):
         """Let go of the cluster, which stays up."""
         self._executor.shutdown(wait=wait and not cancel_futures)
         self._client.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -7,13 +7,16 @@ share stands here. Nothing is computed: each number is an attribute of the resul
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
+
+from analysis.figures.drawing import TICK, WIDTHS, draw_on, draw_rows, rows_size
+from analysis.figures.value import Figure
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
-
-    from analysis.figures import Figure
 
 #: Letters in a line of a screen.
 _WIDTH = 88
@@ -34,8 +37,6 @@ def screen(title: str, lines: Sequence[tuple[str, str]]) -> str:
     str
         Lines of at most 88 letters, unless a name or a word is longer.
     """
-    from textwrap import wrap
-
     told = [(name, text) for name, text in lines if text]
     margin = max((len(name) for name, _ in told), default=0) + 2
     texts = [title]
@@ -84,10 +85,6 @@ def plot_figure(figure: Figure, axes: matplotlib.axes.Axes | None = None) -> mat
     -------
     matplotlib Axes
     """
-    from dataclasses import replace
-
-    from analysis.figures.drawing import TICK, WIDTHS, draw_on, draw_rows, rows_size
-
     if axes is None:
         from matplotlib import pyplot
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from analysis.corruptions import CORRUPTIONS
 from analysis.design.plain import PLAIN_FUNCTIONS
 from analysis.generation import prepare_original
-from analysis.visual_change import VifReference
-from analysis.visual_change.targeting import fit_pilot_map, reach_target
+from analysis.visual_change import VifReference, fit_pilot_map, reach_target
 from benchmarks._command import run
 
 SIZE_PX = 224

@@ -18,11 +18,13 @@ from django.db import connection
 from humanexp.participation import minimum_duration
 from humanexp.participation.services import auditing
 from humanexp.recruitment.services import openings
-from humanexp.studies import services as studies
-from tests.factories import Tab, configuration, make_stimulus_set, new_session
+from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 from tests.once import folder_of_run, made_once
 
 ROOT = Path(__file__).resolve().parents[1]
+
+#: Modules of fixtures that several folders use.
+pytest_plugins = ["tests.postgres", "tests.recruitment.at_marketplace", "tests.journeys.processes"]
 
 
 @pytest.fixture(scope="session")
@@ -97,8 +99,7 @@ def stimulus_set(db):
 @pytest.fixture
 def study(stimulus_set):
     """A small one that takes participants."""
-    made = studies.create_study(configuration=configuration())
-    return studies.start_collecting(study=made)
+    return collecting_study()
 
 
 @pytest.fixture

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from analysis.categories import CATEGORIES
+from analysis.design import StudyPlan
 from analysis.spec.study import StudyConfiguration
+from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.participation import services as participation
+from humanexp.participation.models import Session
+from humanexp.participation.selectors.working_times import FINISHED, minutes_of
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.studies import services as studies
+from humanexp.studies.models import Study
 
 SIZE_PX = 24
 FUNCTIONS = ("gaussian_blur", "gaussian_noise", "uniform_noise")
@@ -39,16 +47,38 @@ def stored_png(number: int) -> tuple[str, str]:
     return file, hashlib.sha256(content).hexdigest()
 
 
-def make_stimulus_set(name: str = "pictures", per_category: int = 6, per_function: int = 96) -> StimulusSet:
-    """Originals of 16 categories with clean pictures and stimuli of three functions over the whole range."""
+def no_png(number: int) -> tuple[str, str]:
+    """Path and digest of a picture that nobody will ask for."""
+    return f"{number}.png", f"{number:064d}"
+
+
+def whole_plan(study: Study) -> StudyPlan:
+    """Every session of a study's stored plan."""
+    return StudyPlan.from_lines(media_path(study.plan_file).read_text(encoding="utf-8").splitlines())
+
+
+def make_stimulus_set(
+    name: str = "pictures",
+    *,
+    per_category: int = 6,
+    per_function: int = 96,
+    functions: Sequence[str] = FUNCTIONS,
+    plain: Sequence[str] = PLAIN,
+    size_px: int = SIZE_PX,
+    picture: Callable[[int], tuple[str, str]] = stored_png,
+) -> StimulusSet:
+    """Originals of 16 categories with clean pictures and stimuli of each function over the whole range.
+
+    ``picture`` says where the file of a numbered stimulus is, and its digest: ``no_png`` where rows are enough.
+    """
     source = SourceSet.objects.create(name=f"{name}-source")
     stimuli = StimulusSet.objects.create(
         name=name,
         source_set=source,
-        corruptions=list(FUNCTIONS),
-        plain_functions=list(PLAIN),
+        corruptions=list(functions),
+        plain_functions=list(plain),
         count_per_corruption=per_function,
-        size_px=SIZE_PX,
+        size_px=size_px,
         metric="vif-1",
         completed_at="2026-01-01T00:00:00Z",
     )
@@ -64,12 +94,12 @@ def make_stimulus_set(name: str = "pictures", per_category: int = 6, per_functio
         for number in range(per_category)
     )
     rows = [("none", image, 0.0) for image in images]
-    for function in FUNCTIONS:
+    for function in functions:
         rows += [(function, images[(7 * k) % len(images)], (k + 0.5) / per_function) for k in range(per_function)]
-    rows += [(function, image, 0.6) for function in PLAIN for image in images]
+    rows += [(function, image, 0.6) for function in plain for image in images]
     made = []
     for number, (corruption, image, change) in enumerate(rows):
-        file, sha256 = stored_png(number)
+        file, sha256 = picture(number)
         made.append(
             Stimulus(
                 stimulus_set=stimuli,
@@ -100,6 +130,16 @@ def configuration(**changes):
     return StudyConfiguration.from_dict({**values, **changes})
 
 
+def draft_study(*, by: User | None = None, **changes: Any) -> Study:
+    """A planned study on a stimulus set that is there; ``changes`` are those of its configuration."""
+    return studies.create_study(configuration=configuration(**changes), by=by)
+
+
+def collecting_study(*, by: User | None = None, **changes: Any) -> Study:
+    """The same, and it takes participants."""
+    return studies.start_collecting(study=draft_study(by=by, **changes), by=by)
+
+
 def new_session(study, code="P-1", scripted=False):
     participant = participation.participant_for(family=study.family, code=code, scripted=scripted)
     return participation.open_session(study=study, participant=participant, scripted=scripted, consent_version="1")
@@ -128,3 +168,9 @@ class Tab:
 
     def answer(self, position, response="dog", **more):
         return self.post("responses/", {"position": position, "response": response, "rt_ms": 812.5, **more})
+
+
+def active_minutes(sessions: Iterable[int]) -> dict[int, float]:
+    """How long people worked, by primary key; of finished sessions alone."""
+    finished = Session.objects.filter(pk__in=list(sessions), state__in=FINISHED, completed_at__isnull=False)
+    return minutes_of(dict(finished.values_list("pk", "active_s")))

@@ -1,7 +1,5 @@
 """A private PostgreSQL cluster for tests: made on first use, on a socket of its own, gone at the end of the run.
 
-    from tests.postgres import postgres_url  # noqa: F401  (a fixture)
-
     @pytest.mark.postgres
     def test_something(postgres_url): ...
 
@@ -82,6 +80,14 @@ class Cluster:
         name = f"test_{secrets.token_hex(6)}"
         self._run("createdb", "-h", str(self.folder), "-U", "humanexp", name)
         return self.url(name)
+
+    def schema(self, url: str) -> str:
+        """Tables, indexes and constraints of a database as SQL."""
+        file = self.folder / f"{url.rpartition('/')[2]}.sql"
+        database = url.rpartition("/")[2]
+        self._run("pg_dump", "-h", str(self.folder), "-U", "humanexp", "--schema-only", "-f", str(file), database)
+        # newer versions of pg_dump begin and end with a key of chance
+        return "\n".join(line for line in file.read_text().splitlines() if "restrict " not in line)
 
 
 def _exists(name: str) -> bool:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from analysis.arrays import FloatArray, IntArray
 from analysis.claims.difficulty import ENOUGH_ANSWERS, ENOUGH_OTHERS, ENOUGH_PEOPLE, REGIMES
 from analysis.clusters import clustered
 from analysis.errors import InvalidInput
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

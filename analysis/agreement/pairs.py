@@ -8,20 +8,21 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from analysis.agreement.posterior import kappa_interval
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.claims.agreement import ENOUGH_PICTURES, UNDEFINED, copied_text
 from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
+from analysis.figures.rows import estimates_figure
+from analysis.figures.value import Axis
 from analysis.summaries import one_row, plot_figure, screen
+from analysis.wording import with_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,6 @@ class ErrorConsistency:
         return f"<ErrorConsistency: kappa {self._kappa_text()} on {self.n:,} pictures>"
 
     def _kappa_text(self) -> str:
-        from analysis.reporting.wording import with_interval
-
         return UNDEFINED if self.interval is None else with_interval(self.kappa, self.interval)
 
     def summary(self) -> str:
@@ -105,9 +104,16 @@ class ErrorConsistency:
 
     def plot(self, ax: matplotlib.axes.Axes | None = None) -> matplotlib.axes.Axes:
         """Draw kappa with its interval, on axes that are made if not given."""
-        from analysis.figures.results import error_consistency_figure
-
-        return plot_figure(error_consistency_figure(self), ax)
+        lowest = min(0.0, self.kappa, *(self.interval or ()))
+        figure = estimates_figure(
+            [(f"{self.n} pictures", self.kappa, self.interval)],
+            title="Error consistency",
+            description=f"Kappa {self.kappa:.3f} on {self.n} pictures.",
+            x=Axis("error consistency κ", (1.05 * lowest - 0.02, 1.02)),
+            meaning="kappa",
+            notes=("0: as often on the same pictures as independent observers; 1: always.",),
+        )
+        return plot_figure(figure, ax)
 
 
 def error_consistency(
@@ -203,9 +209,7 @@ def consistency_from_counts(
     )
 
 
-def stretch_of(
-    correct_a: NDArray[np.bool_], correct_b: NDArray[np.bool_], original: IntArray, *, level: float = 0.95
-) -> float:
+def stretch_of(correct_a: BoolArray, correct_b: BoolArray, original: IntArray, *, level: float = 0.95) -> float:
     """By how much the interval of kappa is wider because pictures share originals.
 
     Parameters
@@ -351,7 +355,7 @@ def kappa_from_counts(
     return observed, expected, kappa
 
 
-def _right_or_wrong(correct: ArrayLike) -> NDArray[np.bool_]:
+def _right_or_wrong(correct: ArrayLike) -> BoolArray:
     values = np.asarray(correct)
     if values.ndim != 1 or not np.isin(values, (0, 1)).all():
         raise InvalidInput("Answers to compare are one column of right (1) and wrong (0).")

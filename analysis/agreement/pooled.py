@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.clusters import clustered
 from analysis.errors import InvalidInput, TooFewResponses
-
-FloatArray = NDArray[np.float64]
 
 #: Sums of shares reach 1 only up to rounding.
 _ROUNDING = 1e-12
@@ -133,7 +132,7 @@ class _Answers:
 
 def _pictures(
     right_a: ArrayLike, n_a: ArrayLike, right_b: ArrayLike | None, n_b: ArrayLike | None
-) -> tuple[_Answers, _Answers, NDArray[np.bool_]]:
+) -> tuple[_Answers, _Answers, BoolArray]:
     """Both groups (the first twice where there is one), and the pictures that count."""
     if (right_b is None) != (n_b is None):
         raise InvalidInput("Right answers and answers of the second group belong together.")

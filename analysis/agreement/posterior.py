@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import gammaincinv, ndtr, ndtri
 
-FloatArray = NDArray[np.float64]
+from analysis.arrays import FloatArray, IntArray
 
 #: A lattice of so many points stands for the posterior. Of 150 generators this one errs least: by at most .004 in
 #: either end of an interval, over tables from 10 to 1,000 pictures with and without empty cells.
@@ -47,8 +47,6 @@ def kappa_interval(both: int, first: int, second: int, neither: int, level: floa
 @lru_cache(maxsize=1024)
 def _gamma(count: int) -> FloatArray:
     """Quantiles of a cell's gamma variate, half a picture added, shape (_POINTS,)."""
-    from scipy.special import gammaincinv, ndtr
-
     # The cube root of a gamma variate is nearly normal: every sixteenth quantile gives the others.
     normal, knots = _normal()
     return np.asarray(np.interp(normal, knots, np.cbrt(gammaincinv(count + 0.5, ndtr(knots)))) ** 3)
@@ -57,13 +55,11 @@ def _gamma(count: int) -> FloatArray:
 @lru_cache(maxsize=1)
 def _normal() -> tuple[FloatArray, FloatArray]:
     """Normal quantiles of the lattice, and knots over their range, shapes (_POINTS,) and (_KNOTS,)."""
-    from scipy.special import ndtri
-
     normal = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
     return normal, np.linspace(normal[0], normal[-1], _KNOTS)
 
 
 @lru_cache(maxsize=1)
-def _orders() -> NDArray[np.int64]:
+def _orders() -> IntArray:
     """Points of the lattice: for each of the four cells its order of the quantiles, shape (4, _POINTS)."""
     return np.array([np.arange(_POINTS) * pow(_GENERATOR, cell, _POINTS) % _POINTS for cell in range(4)])

@@ -6,22 +6,27 @@ What is held at once is one shard's rows and one batch of pictures, whatever the
 from __future__ import annotations
 
 import hashlib
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import cv2
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow import parquet
 
+import analysis
 from analysis.classifiers.decision import Decisions, Rule
 from analysis.classifiers.loading import load_classifier
 from analysis.classifiers.port import Classifier, RecordedPredictions, classify
 from analysis.errors import ClassifierUnavailable, PictureRefused
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from analysis.tables import PREDICTIONS
 
 #: Stimuli a shard holds: what is lost when the process is killed.
 SHARD_STIMULI = 512
@@ -103,9 +108,6 @@ class PredictionShard:
     @property
     def is_done(self) -> bool:
         """Whether its file is there and whole: after a loss of power a file may be empty or cut off."""
-        import pyarrow as pa
-        from pyarrow import parquet
-
         try:
             return int(parquet.read_metadata(self.path).num_rows) == len(self.stimuli)
         except (OSError, pa.ArrowException):
@@ -125,10 +127,6 @@ def predict_shard(shard: PredictionShard) -> Path:
     path = shard.path
     if shard.is_done:
         return path
-    import pyarrow as pa
-
-    from analysis.tables import PREDICTIONS
-
     classifier = _loaded(shard.asked)
     started = time.perf_counter()
     rows: list[dict[str, Any]] = []
@@ -140,7 +138,10 @@ def predict_shard(shard: PredictionShard) -> Path:
     table = pa.Table.from_pandas(frame, preserve_index=False)
     # A killed process leaves a temporary file, never half a shard.
     unfinished = path.with_name(f".{path.name}.{time.monotonic_ns()}")
-    _write(table.replace_schema_metadata({_SECONDS: repr(time.perf_counter() - started).encode()}), unfinished)
+    with unfinished.open("wb") as file:
+        parquet.write_table(
+            table.replace_schema_metadata({_SECONDS: repr(time.perf_counter() - started).encode()}), file
+        )
     unfinished.replace(path)
     return path
 
@@ -168,9 +169,6 @@ def join_shards(parts: Sequence[Path], path: Path) -> Joined:
     path : Path
         Written whole or not at all.
     """
-    import pyarrow.compute as pc
-    from pyarrow import parquet
-
     count = n_clean = n_clean_correct = label_space = 0
     seconds = 0.0
     unfinished = path.with_name(f".{path.name}.{time.monotonic_ns()}")
@@ -204,8 +202,6 @@ def read_picture(file: str, sha256: str, stimulus: str) -> NDArray[np.uint8]:
     PictureRefused
         If the file is gone, or its digest is another.
     """
-    import cv2
-
     try:
         content = Path(file).read_bytes()
     except OSError as error:
@@ -268,20 +264,8 @@ def prediction_rows(name: str, batch: Sequence[ShownStimulus], decisions: Decisi
         }
 
 
-def _write(table: pa.Table, path: Path) -> None:
-    from pyarrow import parquet
-
-    with path.open("wb") as file:
-        parquet.write_table(table, file)
-
-
 def versions(classifier: Classifier | RecordedPredictions) -> dict[str, str]:
     """Versions of the libraries that have a part in the predictions, as far as they are loaded, and the precision."""
-    import sys
-    from importlib import metadata
-
-    import analysis
-
     found = {"humanexp": analysis.__version__, "numpy": np.__version__}
     for name, distribution in _LIBRARIES.items():
         if name in sys.modules:

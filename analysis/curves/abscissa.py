@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from analysis.arrays import FloatArray
 from analysis.errors import InvalidInput
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.categories import CategoryGap, Standard, equal_categories
-from analysis.curves.curve import Anchor
+from analysis.curves.config import Anchor
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.errors import InvalidInput, TooFewResponses
-
-FloatArray = NDArray[np.float64]
 
 LeftAnchor = float | Literal["soft"] | None
 RightAnchor = float | Literal["chance", "soft"] | None

@@ -8,12 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.basis import SplineBasis, spline_basis
 from analysis.curves.bootstrap import Bootstrap, Scheme, Unit, spread_of
-
-FloatArray = NDArray[np.float64]
 
 #: Points at which bands are computed and stored.
 GRID_POINTS = 201

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from analysis.arrays import FloatArray
 from analysis.errors import InvalidInput
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from analysis.arrays import FloatArray, IntArray
 from analysis.errors import InvalidInput
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: How [0, 1] is cut: M equal bins ``[j / M, (j + 1) / M)``, the last closed; the papers' ``j = floor(v (M - 1))``, of
 #: which only v = 1 reaches the last; or the authors' program, whose bins hold neither of their edges.

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from analysis.arrays import FloatArray
+
 DrawArray = NDArray[np.float32]
 
 #: What is drawn: originals, participants, or single trials.

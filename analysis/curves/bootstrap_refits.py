@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray, IntArray
 from analysis.curves.basis import SplineBasis
 from analysis.curves.bootstrap import Unit
 from analysis.curves.methods import Cells, ChosenFit, CurveMethod
 from analysis.curves.resampling import cluster_words, multiplicities, resampled_sums, resampled_trials
 from analysis.errors import InvalidInput
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Left outside, on one side, by the bound up to which refits move where all answers were alike.
 _TAIL = 0.025

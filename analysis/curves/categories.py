@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray, IntArray
 from analysis.curves.binning import bin_index
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 Range = tuple[float, float]
 
 #: Bins of the axis; neighbouring ones are gathered into windows.

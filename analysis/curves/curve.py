@@ -4,96 +4,38 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from analysis.arrays import FloatArray
 from analysis.curves.bands import Bands, band_grid
 from analysis.curves.basis import SplineBasis, spline_basis
-from analysis.curves.binning import Bin, Binning, BinRule
-from analysis.curves.bootstrap import Bootstrap, Scheme, Spread, Unit, spread_of
+from analysis.curves.binning import Bin, Binning
+from analysis.curves.bootstrap import Bootstrap, Spread, Unit, spread_of
 from analysis.curves.categories import CategoryGap
+from analysis.curves.config import Anchor, CurveConfig
+from analysis.curves.thresholds import Threshold, first_crossing
 from analysis.errors import InvalidInput
+from analysis.figures.performance import CurveBand, PlottedCurve, curve_figure
+from analysis.figures.style import PEOPLE, SOME_CLASSIFIER, Observer
+from analysis.figures.value import Figure
 from analysis.summaries import plot_figure, screen
+from analysis.wording import counted, with_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-    from analysis.figures import Observer
-
-FloatArray = NDArray[np.float64]
-AnchorKind = Literal["none", "fixed", "soft"]
 
 #: A headline is withheld where more than this share of the axis lies beyond the answers.
 WITHHOLD_ABOVE = 0.20
-#: Level at which two bands of equal width just touch when their difference has p = 0.05: 2 Phi(1.96 / sqrt 2) - 1.
-OVERLAP_LEVEL = 0.8342
-
-
-@dataclass(frozen=True)
-class CurveConfig:
-    """How a curve is fitted; validates itself.
-
-    Parameters
-    ----------
-    n_bins : int
-        Equal bins of visual change (M).
-    segments, degree : int
-        Shape of the B-spline basis.
-    label_space : int
-        Number of labels between which the observer chose (16, or 1000 for a classifier's own classes).
-    level : float
-        Level of intervals and of the pointwise band.
-    simultaneous_level : float
-        Level of the simultaneous band.
-    n_bootstrap : int
-        Refits per resampled unit; 0 for no bands.
-    scheme : {"two-way", "image", "participant", "naive"} or None
-        What is resampled; None when nothing is.
-    method : str
-        Name of the way in which the curve is drawn (`analysis.curves.METHODS`).
-    bin_rule : {"equal", "paper", "open"}
-    smallest_bin : int
-        Answers that a bin needs to count.
-    """
-
-    n_bins: int = 40
-    segments: int = 20
-    degree: int = 3
-    label_space: int = 16
-    level: float = 0.95
-    simultaneous_level: float = OVERLAP_LEVEL
-    n_bootstrap: int = 0
-    scheme: Scheme | None = None
-    method: str = "spline"
-    bin_rule: BinRule = "equal"
-    smallest_bin: int = 1
-
-    def __post_init__(self) -> None:
-        if self.n_bins < 2:
-            raise InvalidInput(f"A curve needs at least 2 bins, not {self.n_bins}.")
-        if not (0.0 < self.level < 1.0 and 0.0 < self.simultaneous_level < 1.0):
-            raise InvalidInput("Levels of bands lie strictly between 0 and 1.")
-        if self.n_bootstrap < 0 or self.n_bootstrap == 1:
-            raise InvalidInput(f"{self.n_bootstrap} bootstrap refits give no spread; ask for 0, or for 2 or more.")
-        if self.label_space < 2:
-            raise InvalidInput(f"A label space has at least 2 labels, not {self.label_space}.")
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """What holds the curve at an end of the axis."""
-
-    kind: AnchorKind
-    #: Fixed value, or rate of the trials there; None without an anchor.
-    value: float | None = None
-    #: Number of trials there (clean ones at 0, pure noise at 1).
-    n: int = 0
-    #: Sum of their outcomes.
-    correct: float = 0.0
+#: Places between which a threshold is interpolated.
+_THRESHOLD_POINTS = 1001
+#: Fields that hold a pair of numbers, or nothing.
+_PAIRS = ("area_interval", "measured", "measured_interval", "area_bounds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,15 +185,10 @@ class CurveFit:
 
     def __repr__(self) -> str:
         """What it is of, and its area."""
-        from analysis.reporting.wording import with_interval
-
         return f"<CurveFit: {self.n_trials:,} answers, area {with_interval(self.area, self.area_interval)}>"
 
     def summary(self) -> str:
         """One screen of text: area, range, thresholds, what it rests on and how it was made."""
-        from analysis.curves.thresholds import threshold
-        from analysis.reporting.wording import counted, with_interval
-
         low, high = self.measured
         least, most = self.area_bounds
         level = f", {100 * self.config.level:g} % interval" if self.area_interval else ""
@@ -335,10 +272,41 @@ class CurveFit:
         -------
         matplotlib Axes
         """
-        from analysis.figures.results import PEOPLE, SOME_CLASSIFIER, fit_figure
-
         default = PEOPLE if self.n_participants else SOME_CLASSIFIER
-        return plot_figure(fit_figure(self, observer or default, measure=measure), ax)
+        return plot_figure(self.figure(observer or default, measure=measure), ax)
+
+    def figure(self, observer: Observer = PEOPLE, *, measure: str = "accuracy") -> Figure:
+        """The curve with its bands as a figure; chance level where the measure is accuracy."""
+        v, bands = band_grid(), self.bands
+        drawn = (
+            ()
+            if bands is None
+            else (
+                CurveBand("pointwise", bands.level, tuple(bands.lower), tuple(bands.upper)),
+                CurveBand(
+                    "simultaneous",
+                    bands.simultaneous_level,
+                    tuple(bands.simultaneous_lower),
+                    tuple(bands.simultaneous_upper),
+                ),
+            )
+        )
+        curve = PlottedCurve(
+            observer=observer,
+            v=tuple(map(float, v)),
+            estimate=tuple(map(float, self.predict(v))),
+            bands=drawn,
+            bins=tuple((one.v, one.n, one.rate) for one in self.bins),
+            gaps=self.gaps,
+            area=self.area,
+        )
+        return curve_figure(
+            [curve],
+            title=f"{observer.name}: {measure}",
+            measure=measure,
+            chance=1 / self.config.label_space if measure == "accuracy" else None,
+            bin_width=1 / self.config.n_bins,
+        )
 
     def to_dict(self, *, draws: bool = True) -> dict[str, Any]:
         """Plain values from which `from_dict` makes an equal curve.
@@ -348,77 +316,40 @@ class CurveFit:
         draws : bool
             False leaves the bootstrap refits out (bands and intervals stay, joint intervals become impossible).
         """
-        return {
-            "config": asdict(self.config),
-            "anchor": asdict(self.anchor),
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values |= {name: asdict(values[name]) for name in ("config", "anchor", "right_anchor")}
+        values |= {name: list(values[name]) for name in _PAIRS if values[name] is not None}
+        values |= {
             "coefficients": self.coefficients.tolist(),
             "bins": [one.to_dict() for one in self.bins],
-            "smoothness": self.smoothness,
-            "effective_parameters": self.effective_parameters,
-            "dispersion": self.dispersion,
-            "deviance": self.deviance,
-            "n_trials": self.n_trials,
-            "n_originals": self.n_originals,
-            "n_participants": self.n_participants,
-            "area": self.area,
-            "area_standard_error": self.area_standard_error,
-            "area_interval": None if self.area_interval is None else list(self.area_interval),
-            "measured": list(self.measured),
-            "measured_interval": None if self.measured_interval is None else list(self.measured_interval),
             "gaps": [list(gap) for gap in self.gaps],
-            "extrapolated": self.extrapolated,
-            "area_bounds": list(self.area_bounds),
-            "bands": None if self.bands is None else self.bands.to_dict(),
+            "bands": self.bands and self.bands.to_dict(),
             "bootstrap": self.bootstrap.to_dict() if self.bootstrap is not None and draws else None,
-            "data_digest": self.data_digest,
-            "code_version": self.code_version,
-            "right_anchor": asdict(self.right_anchor),
-            "n_dropped": self.n_dropped,
-            "scheme_reason": self.scheme_reason,
-            **({"category_gaps": [asdict(one) for one in self.category_gaps]} if self.category_gaps else {}),
+            "category_gaps": [asdict(one) for one in self.category_gaps],
         }
+        if not self.category_gaps:
+            del values["category_gaps"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> CurveFit:
         """Undo `to_dict`."""
         coefficients = np.asarray(values["coefficients"], dtype=np.float64)
         coefficients.setflags(write=False)
-        interval, inner = values["area_interval"], values["measured_interval"]
-        plain = {
-            name: values[name]
-            for name in (
-                "smoothness",
-                "effective_parameters",
-                "dispersion",
-                "deviance",
-                "n_trials",
-                "n_originals",
-                "n_participants",
-                "area",
-                "area_standard_error",
-                "extrapolated",
-                "data_digest",
-                "code_version",
-            )
+        pairs = {name: tuple(values[name]) for name in _PAIRS if values[name] is not None}
+        made: dict[str, Any] = {
+            "config": CurveConfig(**values["config"]),
+            "anchor": Anchor(**values["anchor"]),
+            "right_anchor": Anchor(**values["right_anchor"]),
+            "coefficients": coefficients,
+            "bins": tuple(Bin.from_dict(one) for one in values["bins"]),
+            "gaps": tuple((start, end) for start, end in values["gaps"]),
+            "bands": None if values["bands"] is None else Bands.from_dict(values["bands"]),
+            "bootstrap": None if values["bootstrap"] is None else Bootstrap.from_dict(values["bootstrap"]),
+            "category_gaps": tuple(CategoryGap(**one) for one in values.get("category_gaps", ())),
         }
-        return cls(
-            config=CurveConfig(**values["config"]),
-            anchor=Anchor(**values["anchor"]),
-            coefficients=coefficients,
-            bins=tuple(Bin.from_dict(one) for one in values["bins"]),
-            area_interval=None if interval is None else (interval[0], interval[1]),
-            measured=(values["measured"][0], values["measured"][1]),
-            measured_interval=None if inner is None else (inner[0], inner[1]),
-            gaps=tuple((gap[0], gap[1]) for gap in values["gaps"]),
-            area_bounds=(values["area_bounds"][0], values["area_bounds"][1]),
-            bands=None if values["bands"] is None else Bands.from_dict(values["bands"]),
-            bootstrap=None if values["bootstrap"] is None else Bootstrap.from_dict(values["bootstrap"]),
-            right_anchor=Anchor(**values["right_anchor"]),
-            n_dropped=int(values["n_dropped"]),
-            scheme_reason=str(values["scheme_reason"]),
-            category_gaps=tuple(CategoryGap(**one) for one in values.get("category_gaps", ())),
-            **plain,
-        )
+        plain = {one.name: values[one.name] for one in fields(cls) if one.name in values}
+        return cls(**{**plain, **pairs, **made})
 
     def __eq__(self, other: object) -> bool:
         """Equal in every stored value."""
@@ -427,3 +358,42 @@ class CurveFit:
     def __hash__(self) -> int:
         """Follow equality."""
         return hash(json.dumps(self.to_dict(draws=False), sort_keys=True))
+
+
+def threshold(curve: CurveFit, rate: float) -> Threshold:
+    """Find the smallest visual change at which the curve is at or below a rate.
+
+    Parameters
+    ----------
+    curve : CurveFit
+    rate : float
+        In (0, 1), for instance 0.75 or 0.5.
+
+    Returns
+    -------
+    Threshold
+
+    Raises
+    ------
+    InvalidInput
+        If the rate is not strictly between 0 and 1.
+    """
+    if not 0.0 < rate < 1.0:
+        raise InvalidInput(f"A threshold rate lies strictly between 0 and 1, not at {rate}.")
+    grid = np.linspace(0.0, 1.0, _THRESHOLD_POINTS)
+    design = curve.basis.design(grid)
+    estimate = first_crossing(grid, (design @ curve.coefficients)[None, :], rate)
+    place = float(estimate[0])
+    if not np.isfinite(place):
+        return Threshold(rate, None, None, extrapolated=True)
+    interval: tuple[float, float | None] | None = None
+    if curve.bootstrap is not None:
+        replicates: dict[Unit, FloatArray] = {
+            # A refit that never falls so low is counted at the end of the range.
+            unit: np.nan_to_num(first_crossing(grid, draws.astype(np.float64) @ design.T, rate), nan=1.0)
+            for unit, draws in curve.bootstrap.draws.items()
+        }
+        lower, upper = spread_of(estimate[0], replicates).percentile_interval(curve.config.level)
+        interval = (max(float(lower), 0.0), float(upper) if upper < 1.0 else None)
+    outside = not curve.measured[0] <= place <= curve.measured[1]
+    return Threshold(rate, place, interval, extrapolated=outside)

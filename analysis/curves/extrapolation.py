@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.curves.anchoring import Sample
 from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import Binning
 from analysis.curves.categories import CategoryGap
-from analysis.curves.curve import CurveConfig
+from analysis.curves.config import CurveConfig
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Range = tuple[float, float]
 
 #: A stretch longer than this with fewer answers than that is a gap.
@@ -112,26 +110,89 @@ def extrapolated_share(gaps: tuple[Range, ...], measured: Range) -> float:
     return 1.0 - (upper - lower) + sum(end - start for start, end in gaps if lower <= start and end <= upper)
 
 
-def mean_bounds(
-    basis: SplineBasis, gaps: tuple[Range, ...], range_: Range, *, start_known: bool, end_known: bool
-) -> tuple[FloatArray, FloatArray]:
+@dataclass(frozen=True, eq=False)
+class MeanHeight:
+    """Mean height of a curve over a range, and the lowest and the highest that its answers leave open.
+
+    Parameters
+    ----------
+    design : ndarray, shape (3, K)
+    constant : ndarray, shape (3,)
+        Mean, lowest and highest are ``design @ coefficients + constant``.
+    """
+
+    design: FloatArray
+    constant: FloatArray
+
+    def bounds(self, coefficients: FloatArray) -> FloatArray:
+        """The lowest and the highest mean, shape (2,), rising, within [0, 1]."""
+        return np.sort(np.clip(self.design[1:] @ coefficients + self.constant[1:], 0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """Where a curve was measured, and its mean height on the whole axis and on what was measured.
+
+    Parameters
+    ----------
+    gaps : tuple of (float, float)
+        From `unmeasured`.
+    measured : (float, float)
+        From `measured_range`.
+    category_gaps : tuple of CategoryGap
+        Outside ``gaps``.
+    whole, inner : MeanHeight
+        On [0, 1], and on ``measured``.
+    influence : ndarray, shape (n_trials, 6), or None
+        What each trial of the sample (clean trials, trials of the curve, trials on noise) adds to the errors of the
+        three means of ``whole`` and those of ``inner``, beside its pull on the curve; None where no category lacks
+        answers.
+    """
+
+    gaps: tuple[Range, ...]
+    measured: Range
+    category_gaps: tuple[CategoryGap, ...]
+    whole: MeanHeight
+    inner: MeanHeight
+    influence: FloatArray | None
+
+
+def extent_of(basis: SplineBasis, sample: Sample, counted: BoolArray, config: CurveConfig) -> Extent:
+    """Where the curve of a sample was measured.
+
+    Parameters
+    ----------
+    basis : SplineBasis
+    sample, counted, config
+        As in `unmeasured`.
+    """
+    gaps = unmeasured(sample, counted, config)
+    measured = measured_range(sample, counted, gaps, config)
+    lacking = _categories_outside(sample.category_gaps, gaps)
+    whole, inner = (_mean_height(basis, sample, gaps, span) for span in ((0.0, 1.0), measured))
+    influence = None
+    if lacking:
+        open_ = [_category_bounds(basis, sample, counted, lacking, span) for span in ((0.0, 1.0), measured)]
+        for mean, one in zip((whole, inner), open_, strict=True):
+            mean.design[1:] -= one.design
+            mean.constant[1:] += one.constant
+        influence = np.zeros((len(open_[0].influence), 6))
+        influence[:, [1, 2, 4, 5]] = np.hstack([one.influence for one in open_])
+    return Extent(gaps, measured, lacking, whole, inner, influence)
+
+
+def _mean_height(basis: SplineBasis, sample: Sample, gaps: tuple[Range, ...], range_: Range) -> MeanHeight:
     """Means over a range, of the curve and of the lowest and the highest one that agree with it outside the gaps.
 
     Parameters
     ----------
     basis : SplineBasis
+    sample : Sample
+        Where its curve is held at 0, or at 1, it lies in a gap there below its start, and above its end.
     gaps : tuple of (float, float)
         From `unmeasured`.
     range_ : (float, float)
         Within [0, 1]; begins and ends in no gap, or is [0, 1].
-    start_known, end_known : bool
-        Whether the curve is held at 0, and at 1: in a gap there it lies below its start, and above its end.
-
-    Returns
-    -------
-    design : ndarray, shape (3, K)
-    constant : ndarray, shape (3,)
-        Mean, lowest and highest are ``design @ coefficients + constant``.
 
     Notes
     -----
@@ -146,14 +207,15 @@ def mean_bounds(
             continue
         across = basis.integral_design(start, end)
         at = basis.design([start, end]) * (end - start)
-        low_known, high_known = end < 1.0 or end_known, start > 0.0 or start_known
+        low_known = end < 1.0 or sample.right.kind != "none"
+        high_known = start > 0.0 or sample.left.kind != "none"
         design[1] += (at[1] if low_known else 0.0) - across
         design[2] += (at[0] if high_known else 0.0) - across
         constant[2] += 0.0 if high_known else end - start
-    return design / (upper - lower), constant / (upper - lower)
+    return MeanHeight(design / (upper - lower), constant / (upper - lower))
 
 
-def categories_outside(found: tuple[CategoryGap, ...], gaps: tuple[Range, ...]) -> tuple[CategoryGap, ...]:
+def _categories_outside(found: tuple[CategoryGap, ...], gaps: tuple[Range, ...]) -> tuple[CategoryGap, ...]:
     """What gaps of categories leave of themselves outside stretches that nobody answered."""
     left = list(found)
     for start, end in gaps:
@@ -174,7 +236,7 @@ def gaps_of_any(gaps: tuple[Range, ...], found: tuple[CategoryGap, ...]) -> tupl
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryBounds:
+class _CategoryBounds:
     """By how much the lowest and the highest mean over a range move where categories lack answers.
 
     Parameters
@@ -192,9 +254,9 @@ class CategoryBounds:
     influence: FloatArray
 
 
-def category_bounds(
+def _category_bounds(
     basis: SplineBasis, sample: Sample, counted: BoolArray, found: tuple[CategoryGap, ...], range_: Range
-) -> CategoryBounds:
+) -> _CategoryBounds:
     """Bounds that monotonicity leaves for each category where it lacks answers, for its share of the mean.
 
     Parameters
@@ -209,7 +271,7 @@ def category_bounds(
 
     Returns
     -------
-    CategoryBounds
+    _CategoryBounds
 
     Notes
     -----
@@ -219,7 +281,7 @@ def category_bounds(
     """
     lower, upper = range_
     shape = sum(len(part.correct) for part in sample.parts)
-    bounds = CategoryBounds(np.zeros(basis.size), np.zeros(2), np.zeros((shape, 2)))
+    bounds = _CategoryBounds(np.zeros(basis.size), np.zeros(2), np.zeros((shape, 2)))
     place = np.concatenate([part.visual_change for part in sample.parts])
     outcome = np.concatenate([part.correct for part in sample.parts])
     category = np.concatenate([part.categories for part in sample.parts if part.categories is not None])

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import analysis
+from analysis.arrays import FloatArray, IntArray
 from analysis.curves.anchoring import LeftAnchor, RightAnchor, Sample, read_sample
-from analysis.curves.bands import band_grid, make_bands
-from analysis.curves.binning import bin_trials
+from analysis.curves.bands import Bands, WholeBand, band_grid, make_bands
+from analysis.curves.basis import SplineBasis
+from analysis.curves.binning import Bin, bin_trials
 from analysis.curves.bootstrap import UNITS, Bootstrap, Scheme
-from analysis.curves.bootstrap_refits import refit
-from analysis.curves.curve import OVERLAP_LEVEL, Anchor, CurveConfig, CurveFit
-from analysis.curves.extrapolation import (
-    categories_outside,
-    category_bounds,
-    extrapolated_share,
-    gaps_of_any,
-    mean_bounds,
-    measured_range,
-    unmeasured,
-)
-from analysis.curves.methods import DEFAULT_METHOD, curve_method
+from analysis.curves.bootstrap_refits import ClusteredTrials, refit
+from analysis.curves.config import OVERLAP_LEVEL, Anchor, CurveConfig
+from analysis.curves.curve import CurveFit
+from analysis.curves.extrapolation import Extent, extent_of, extrapolated_share, gaps_of_any
+from analysis.curves.methods import DEFAULT_METHOD, Cells, ChosenFit, CurveMethod, curve_method
 from analysis.curves.methods.base import AnchorUse
 from analysis.curves.resampling_cells import answered_cells, clustered_trials, counted_trials, occupied_cells
-from analysis.curves.resampling_schemes import choose_scheme, scheme_by_hand
+from analysis.curves.resampling_schemes import SchemeChoice, choose_scheme, scheme_by_hand
 from analysis.curves.simultaneous import whole_band
 from analysis.curves.trials import CleanTrials, Ids, TrialColumns
 from analysis.curves.uncertainty import identified_interval, spread_of_functions
 from analysis.errors import InvalidInput, TooFewResponses
-
-FloatArray = NDArray[np.float64]
 
 #: Changes when the same trials would give another curve.
 CURVE_VERSION = "curves-4"
@@ -154,6 +147,26 @@ def fit_curve(
         label_space=label_space,
         study_categories=study_categories,
     )
+    return _described(_draw(drawn_by, basis, sample, config), choice, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """A curve through the bins of a sample, before anything is said of its errors."""
+
+    method: CurveMethod
+    basis: SplineBasis
+    sample: Sample
+    config: CurveConfig
+    bins: tuple[Bin, ...]
+    cells: Cells
+    #: Cell of every trial, as of `occupied_cells`.
+    cell_of: IntArray
+    chosen: ChosenFit
+    coefficients: FloatArray
+
+
+def _draw(method: CurveMethod, basis: SplineBasis, sample: Sample, config: CurveConfig) -> _Drawn:
     main = sample.main
     bins = bin_trials(
         main.visual_change,
@@ -165,101 +178,126 @@ def fit_curve(
         smallest=config.smallest_bin,
     )
     if not bins:
-        raise TooFewResponses(f"No bin holds the {config.smallest_bin} trials that the method {method} asks for.")
+        raise TooFewResponses(
+            f"No bin holds the {config.smallest_bin} trials that the method {config.method} asks for."
+        )
     cells, cell_of = occupied_cells(sample, bins, config)
     if len(cells.v) < 2:
         raise TooFewResponses(
             f"All {len(main.correct)} trials fall into one bin of visual change; a curve needs at least two."
         )
-    chosen = drawn_by.fit(basis, cells)
+    chosen = method.fit(basis, cells)
     coefficients = np.minimum.accumulate(chosen.coefficients)
     coefficients.setflags(write=False)
-    area = float(np.clip(basis.integrals @ coefficients, 0.0, 1.0))
-    counted = counted_trials(sample, cell_of)
-    gaps = unmeasured(sample, counted, config)
-    measured = measured_range(sample, counted, gaps, config)
-    ends = {"start_known": sample.left.kind != "none", "end_known": sample.right.kind != "none"}
-    (whole, beyond), (inner, within) = (mean_bounds(basis, gaps, span, **ends) for span in ((0.0, 1.0), measured))
-    lacking = categories_outside(sample.category_gaps, gaps)
-    beside = None
-    if lacking:
-        open_ = [category_bounds(basis, sample, counted, lacking, span) for span in ((0.0, 1.0), measured)]
-        for design, constant, one in zip((whole, inner), (beyond, within), open_, strict=True):
-            design[1:] -= one.design
-            constant[1:] += one.constant
-        beside = np.zeros((len(cell_of), 6))
-        beside[:, [1, 2, 4, 5]] = np.hstack([one.influence for one in open_])
-        beside = beside[cell_of >= 0]
-    bounds = np.sort(np.clip(whole[1:] @ coefficients + beyond[1:], 0.0, 1.0))
-    inner_bounds = np.sort(np.clip(inner[1:] @ coefficients + within[1:], 0.0, 1.0))
+    return _Drawn(method, basis, sample, config, bins, cells, cell_of, chosen, coefficients)
 
-    bootstrap = bands = error = interval = inner_interval = None
-    if n_bootstrap:
-        key = _key(rng)
-        clustered = clustered_trials(sample, cell_of)
-        draws = refit(
-            drawn_by, basis, cells, chosen, clustered, UNITS[choice.scheme], key=key, n_replicates=n_bootstrap
-        )
-        bootstrap = Bootstrap(choice.scheme, key, draws)
-        smooth_basis, filled, theirs = basis, *answered_cells(cells, clustered)
-        if method == DEFAULT_METHOD:
-            smooth = chosen
-        else:
-            smooth_basis = curve_method(DEFAULT_METHOD).basis(None, None)
-            smooth = curve_method(DEFAULT_METHOD).fit(smooth_basis, filled)
-        around = whole_band(
-            smooth_basis,
-            filled,
-            smooth,
-            theirs,
-            choice.scheme,
-            v=band_grid(),
-            estimate=np.clip(basis.design(band_grid()) @ coefficients, 0.0, 1.0),
-            gaps=gaps_of_any(gaps, lacking),
-            level=simultaneous_level,
-            key=key,
-        )
-        bands = make_bands(basis, coefficients, bootstrap, around, level=level, simultaneous_level=simultaneous_level)
-        spread = spread_of_functions(
-            np.vstack([whole, inner]), drawn_by, basis, cells, chosen, clustered, choice.scheme, beside
-        )
-        error = float(spread.standard_error[0])
-        interval = identified_interval(bounds, spread.part([1, 2]), level)
-        inner_interval = identified_interval(inner_bounds, spread.part([4, 5]), level)
-        if lacking:
-            # Where categories are missing the curve is that of the others, which may be easier or harder than all.
-            height = float(np.clip(inner[0] @ coefficients, 0.0, 1.0))
-            interval = min(interval[0], area), max(interval[1], area)
-            inner_interval = min(inner_interval[0], height), max(inner_interval[1], height)
 
+def _described(drawn: _Drawn, choice: SchemeChoice, rng: np.random.Generator | int | None) -> CurveFit:
+    """The curve with where it was measured, and with its errors where refits are asked for."""
+    sample, config, chosen = drawn.sample, drawn.config, drawn.chosen
+    main = sample.main
+    n_trials = sum(one.n for one in drawn.bins)
+    area = float(np.clip(drawn.basis.integrals @ drawn.coefficients, 0.0, 1.0))
+    extent = extent_of(drawn.basis, sample, counted_trials(sample, drawn.cell_of), config)
+    bounds = extent.whole.bounds(drawn.coefficients)
+    errors = _errors(drawn, extent, area, choice.scheme, _key(rng)) if config.n_bootstrap else _Errors()
     return CurveFit(
         config=config,
-        anchor=_held(sample.left, drawn_by.anchors),
-        coefficients=coefficients,
-        bins=bins,
+        anchor=_held(sample.left, drawn.method.anchors),
+        coefficients=drawn.coefficients,
+        bins=drawn.bins,
         smoothness=chosen.smoothness,
         effective_parameters=chosen.effective_parameters,
         dispersion=chosen.dispersion,
         deviance=chosen.deviance,
-        n_trials=sum(one.n for one in bins),
+        n_trials=n_trials,
         n_originals=None if main.images is None else len(np.unique(main.images)),
         n_participants=None if main.participants is None else len(np.unique(main.participants)),
         area=area,
-        area_standard_error=error,
-        area_interval=interval,
-        measured=measured,
-        measured_interval=inner_interval,
-        gaps=gaps,
-        category_gaps=lacking,
-        extrapolated=extrapolated_share(gaps, measured),
+        area_standard_error=errors.area,
+        area_interval=errors.area_interval,
+        measured=extent.measured,
+        measured_interval=errors.measured_interval,
+        gaps=extent.gaps,
+        category_gaps=extent.category_gaps,
+        extrapolated=extrapolated_share(extent.gaps, extent.measured),
         area_bounds=(min(float(bounds[0]), area), max(float(bounds[1]), area)),
-        bands=bands,
-        bootstrap=bootstrap,
+        bands=errors.bands,
+        bootstrap=errors.bootstrap,
         data_digest=_digest(sample),
         code_version=f"{analysis.__version__}+{CURVE_VERSION}",
-        right_anchor=_held(sample.right, drawn_by.anchors),
-        n_dropped=len(main.correct) - sum(one.n for one in bins),
-        scheme_reason=choice.reason if n_bootstrap else "",
+        right_anchor=_held(sample.right, drawn.method.anchors),
+        n_dropped=len(main.correct) - n_trials,
+        scheme_reason=choice.reason if config.n_bootstrap else "",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Errors:
+    """How sure a curve is: nothing is known of it without refits."""
+
+    bootstrap: Bootstrap | None = None
+    bands: Bands | None = None
+    area: float | None = None
+    area_interval: tuple[float, float] | None = None
+    measured_interval: tuple[float, float] | None = None
+
+
+def _errors(drawn: _Drawn, extent: Extent, area: float, scheme: Scheme, key: int) -> _Errors:
+    basis, cells, chosen, config = drawn.basis, drawn.cells, drawn.chosen, drawn.config
+    clustered = clustered_trials(drawn.sample, drawn.cell_of)
+    draws = refit(
+        drawn.method, basis, cells, chosen, clustered, UNITS[scheme], key=key, n_replicates=config.n_bootstrap
+    )
+    bootstrap = Bootstrap(scheme, key, draws)
+    bands = make_bands(
+        basis,
+        drawn.coefficients,
+        bootstrap,
+        _around(drawn, clustered, extent, scheme, key),
+        level=config.level,
+        simultaneous_level=config.simultaneous_level,
+    )
+    beside = extent.influence
+    spread = spread_of_functions(
+        np.vstack([extent.whole.design, extent.inner.design]),
+        drawn.method,
+        basis,
+        cells,
+        chosen,
+        clustered,
+        scheme,
+        None if beside is None else beside[drawn.cell_of >= 0],
+    )
+    height = float(np.clip(extent.inner.design[0] @ drawn.coefficients, 0.0, 1.0))
+    intervals = []
+    for mean, columns, estimate in ((extent.whole, [1, 2], area), (extent.inner, [4, 5], height)):
+        low, high = identified_interval(mean.bounds(drawn.coefficients), spread.part(columns), config.level)
+        if extent.category_gaps:
+            # Where categories are missing the curve is that of the others, which may be easier or harder than all.
+            low, high = min(low, estimate), max(high, estimate)
+        intervals.append((low, high))
+    return _Errors(bootstrap, bands, float(spread.standard_error[0]), *intervals)
+
+
+def _around(drawn: _Drawn, trials: ClusteredTrials, extent: Extent, scheme: Scheme, key: int) -> WholeBand:
+    """The band of the whole curve, around the default method's fit: others are not smooth in the answers."""
+    basis, smooth = drawn.basis, drawn.chosen
+    cells, answers = answered_cells(drawn.cells, trials)
+    if drawn.config.method != DEFAULT_METHOD:
+        basis = curve_method(DEFAULT_METHOD).basis(None, None)
+        smooth = curve_method(DEFAULT_METHOD).fit(basis, cells)
+    return whole_band(
+        basis,
+        cells,
+        smooth,
+        answers,
+        scheme,
+        v=band_grid(),
+        estimate=np.clip(drawn.basis.design(band_grid()) @ drawn.coefficients, 0.0, 1.0),
+        gaps=gaps_of_any(extent.gaps, extent.category_gaps),
+        level=drawn.config.simultaneous_level,
+        key=key,
     )
 
 

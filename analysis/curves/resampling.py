@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from analysis.arrays import FloatArray, IntArray
+
 UInt64Array = NDArray[np.uint64]
 
 _LANES = 4
@@ -84,8 +85,8 @@ def _mix(state: UInt64Array) -> UInt64Array:
 
 def resampled_sums(
     weights: NDArray[np.uint8],
-    cluster: NDArray[np.int64],
-    cell: NDArray[np.int64],
+    cluster: IntArray,
+    cell: IntArray,
     outcome: FloatArray,
     n_cells: int,
     worth: FloatArray | None = None,
@@ -125,7 +126,7 @@ def resampled_sums(
 
 def resampled_trials(
     generator: np.random.Generator,
-    cell: NDArray[np.int64],
+    cell: IntArray,
     outcome: FloatArray,
     n_cells: int,
     n_replicates: int,

@@ -7,16 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.curves.anchoring import Sample
 from analysis.curves.binning import Bin, Binning
 from analysis.curves.bootstrap import Unit
 from analysis.curves.bootstrap_refits import ClusteredTrials
-from analysis.curves.curve import CurveConfig
+from analysis.curves.config import CurveConfig
 from analysis.curves.methods import Cells
 from analysis.curves.trials import TrialColumns
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 def occupied_cells(sample: Sample, bins: tuple[Bin, ...], config: CurveConfig) -> tuple[Cells, IntArray]:
@@ -103,7 +101,7 @@ def counted_weights(sample: Sample, cell_of: IntArray) -> FloatArray | None:
     return np.asarray(np.where(known, weight * (total / np.maximum(squares, 1e-300))[cell_of], 0.0))
 
 
-def counted_trials(sample: Sample, cell_of: IntArray) -> NDArray[np.bool_]:
+def counted_trials(sample: Sample, cell_of: IntArray) -> BoolArray:
     """Which trials of the curve itself (not those at its ends) stand in a bin that counts, shape (n,)."""
     first = 0 if sample.clean is None else len(sample.clean.correct)
     return np.asarray(cell_of[first : first + len(sample.main.correct)] >= 0)
@@ -143,7 +141,7 @@ def answered_cells(cells: Cells, trials: ClusteredTrials) -> tuple[Cells, Cluste
     return kept, replace(trials, cell=place[trials.cell])
 
 
-def _codes(columns: list[NDArray[np.str_] | None], counted: NDArray[np.bool_]) -> tuple[IntArray, list[str]]:
+def _codes(columns: list[NDArray[np.str_] | None], counted: BoolArray) -> tuple[IntArray, list[str]]:
     """Codes of the ids of the trials that count, and the ids."""
     known = np.concatenate([column for column in columns if column is not None])
     names, codes = np.unique(known[counted], return_inverse=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.clusters import covariance
 from analysis.curves.bands import WholeBand, normal_quantile
 from analysis.curves.basis import SplineBasis
@@ -16,7 +16,6 @@ from analysis.curves.goodness import VARIANCE_FLOOR
 from analysis.curves.methods import DEFAULT_METHOD, Cells, ChosenFit, curve_method
 from analysis.curves.spline import SMOOTHNESS_GRID
 
-FloatArray = NDArray[np.float64]
 Range = tuple[float, float]
 
 #: Penalty weight of the band's smoother, as a share of the one that the criterion chose for the curve.

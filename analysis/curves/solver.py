@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from analysis.arrays import BoolArray, FloatArray
 
 #: Rounds of full exchange without progress before single exchanges take over (finite by Murty's rule).
 _PATIENCE = 3

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.curves.basis import SplineBasis, steps_to_coefficients
 from analysis.curves.goodness import VARIANCE_FLOOR, effective_parameters, log_likelihood, pearson_dispersion
 from analysis.curves.solver import solve_steps
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 #: Smoothness values that are tried: half decades.
 SMOOTHNESS_GRID: tuple[float, ...] = tuple(float(10.0 ** (k / 2.0)) for k in range(-10, 5))

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.curves.binning import bin_index
 from analysis.errors import InvalidInput, TooFewResponses
 
-FloatArray = NDArray[np.float64]
 Ids = Sequence[object] | NDArray[np.generic]
 
 
@@ -96,7 +96,7 @@ class TrialColumns:
             None if named is None else named[order],
         )
 
-    def select(self, rows: NDArray[np.bool_]) -> TrialColumns:
+    def select(self, rows: BoolArray) -> TrialColumns:
         """Keep these rows."""
         return TrialColumns(
             self.visual_change[rows],

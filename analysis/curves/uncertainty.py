@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.clusters import Clustered, clustered, summed
 from analysis.curves.basis import SplineBasis
 from analysis.curves.bootstrap import UNITS, Scheme
 from analysis.curves.bootstrap_refits import ClusteredTrials, bound_of_alike
 from analysis.curves.methods import Cells, ChosenFit, CurveMethod
-
-FloatArray = NDArray[np.float64]
 
 
 def pulls(method: CurveMethod, basis: SplineBasis, cells: Cells, chosen: ChosenFit) -> FloatArray:

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.curves.categories import Standard, equal_categories
 from analysis.errors import InvalidInput
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +41,7 @@ class Clusters:
         names = np.union1d(ids, np.asarray(every, dtype=np.str_))
         return cls(names, np.searchsorted(names, ids).astype(np.int64))
 
-    def select(self, rows: NDArray[np.bool_]) -> Clusters:
+    def select(self, rows: BoolArray) -> Clusters:
         """Keep these answers."""
         kept, codes = np.unique(self.codes[rows], return_inverse=True)
         return Clusters(self.names[kept], codes.astype(np.int64))
@@ -101,7 +99,7 @@ class AnswersToOne:
         """Number of answers."""
         return len(self.place)
 
-    def select(self, rows: NDArray[np.bool_]) -> AnswersToOne:
+    def select(self, rows: BoolArray) -> AnswersToOne:
         """Keep these answers."""
         people, categories = (None if own is None else own.select(rows) for own in (self.people, self.categories))
         return AnswersToOne(self.place[rows], self.outcome[rows], self.originals.select(rows), people, categories)

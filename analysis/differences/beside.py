@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.claims.models import POWER, TRUE_GAP
 from analysis.clusters import Clustered, clustered
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, added
@@ -16,9 +16,6 @@ from analysis.differences.attention import ATTENTIVE
 from analysis.differences.family import DRAWS, Estimates, which_differ
 from analysis.differences.windows import Contrasts, Range, contrasts_of
 from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 #: One-sided level of either half of equivalence.
 ALPHA = 0.05

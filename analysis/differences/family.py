@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 from scipy.special import ndtri, stdtr
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.clusters import Clustered, clustered
 from analysis.differences.answers import SumsOfNames, side_by_side
 from analysis.differences.stepdown import stepdown
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 Draws = NDArray[np.float32]
 
 #: Joint draws of the null distribution of the largest statistic: at its 95 % quantile lie .95 of it, give or take .005.

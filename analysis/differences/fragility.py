@@ -11,12 +11,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.claims.models import overall_word
 from analysis.differences.beside import ALPHA, Beside, Pair, compared_pairs
 from analysis.differences.compared import Compared, Sources, Unit
 from analysis.differences.family import DRAWS, which_differ
 
-FloatArray = NDArray[np.float64]
 Word = Literal["matches", "differs", "undecided"]
 
 UNITS: tuple[Unit, ...] = ("sessions", "pictures", "categories")
@@ -233,9 +233,7 @@ class _Search:
         people, models = study.answers()
         return compared_pairs(people, models, study.conditions)
 
-    def _words(
-        self, study: Compared, pairs: Sequence[Pair], significant: Sequence[NDArray[np.bool_]]
-    ) -> dict[Place, Word]:
+    def _words(self, study: Compared, pairs: Sequence[Pair], significant: Sequence[BoolArray]) -> dict[Place, Word]:
         """Word of every pair and of every model; nothing is said of a model that lost a corruption."""
         attentive = study.attentive()
         told: dict[str, dict[str, Beside]] = {}

@@ -8,15 +8,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from analysis.arrays import FloatArray
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames
 from analysis.differences.family import DRAWS, Estimates, null_draws
 from analysis.differences.stepdown import stepdown
 from analysis.differences.windows import Contrasts, contrasts_of
-
-FloatArray = NDArray[np.float64]
 
 
 class RankSet(NamedTuple):

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray, IntArray
 from analysis.differences.answers import AnswersToOne, CellMeans
 from analysis.differences.family import DRAWS, Estimates, null_draws
 from analysis.differences.stepdown import stepdown
 from analysis.differences.windows import Contrasts, Range, contrasts_of
 
-FloatArray = NDArray[np.float64]
 Key = TypeVar("Key")
 
 #: 1 minus the level of the test: at .05 flat curves of few hundred pictures are said to rise in up to .06 of studies.
@@ -117,7 +116,7 @@ def _pairs(answers: AnswersToOne, has_conditions: bool) -> _Pairs | None:
     return _Pairs(windows, _rise(cells, rows[first], rows[second]))
 
 
-def _apart(contrasts: Contrasts) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _apart(contrasts: Contrasts) -> tuple[IntArray, IntArray]:
     """Numbers of the rows of an earlier and of a later window, pair by pair."""
     start, end = np.array(contrasts.ranges).T
     is_later = start[None, :] >= end[:, None] - 1e-9

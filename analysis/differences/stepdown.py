@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-FloatArray = NDArray[np.float64]
+from analysis.arrays import FloatArray
 
 
 def stepdown(statistics: FloatArray, draws: NDArray[np.float32], level: float) -> tuple[FloatArray, float]:

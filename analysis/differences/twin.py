@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import ndtri
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.curves import CurveFit, bin_index
 from analysis.curves.goodness import VARIANCE_FLOOR
 from analysis.curves.spline import BinnedFits, fit_binned
 from analysis.differences.answers import Clusters
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Studies that are drawn: a 5 % quantile lies between those of 2 and 8 %.
 TWINS = 200
@@ -60,7 +58,7 @@ class CurveAnswers:
     people: Clusters
     stimuli: Clusters
     originals: Clusters
-    is_clean: NDArray[np.bool_]
+    is_clean: BoolArray
     weights: FloatArray | None = None
 
     @property

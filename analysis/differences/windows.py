@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.differences.answers import AnswersToOne, CellMeans, cell_of
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 Range = tuple[float, float]
 
 #: Width of the windows over which a difference is averaged (SCIENCE: margins).
@@ -133,7 +131,7 @@ def _contrasts(n_cells: int, measured: int, window: float) -> Contrasts:
     return Contrasts(edges, matrix, tuple(ranges), gaps)
 
 
-def _runs(chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _runs(chosen: BoolArray) -> list[tuple[int, int]]:
     """First and one past the last of every run."""
     change = np.diff(np.concatenate([[False], chosen, [False]]).astype(np.int8))
     return list(zip(np.flatnonzero(change == 1).tolist(), np.flatnonzero(change == -1).tolist(), strict=True))

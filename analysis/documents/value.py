@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.figures import Figure, Table
+from analysis.figures.paper import sheet_to_file, to_file
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class FigureBlock:
         return self.figure.description
 
     def to_file(self, path: Path) -> Path:
-        return self.figure.to_file(path, width=self.width)
+        return to_file(self.figure, path, width=self.width)
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,6 @@ class SheetBlock:
         return " ".join(f"{name}: {figure.description}" for name, figure in self.panels)
 
     def to_file(self, path: Path) -> Path:
-        from analysis.figures.paper import sheet_to_file
-
         return sheet_to_file(self.panels, path, title=self.title, width="text")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from analysis.figures.difficulty import PlottedDifficulty, difficulty_figure
 from analysis.figures.performance import CurveBand, PlottedCurve, condition_figure, curve_figure
-from analysis.figures.power import believed_figure, power_figure
 from analysis.figures.rows import IndexRow, Names, Pair, index_figure, matrix_figure, similarity_figure
 from analysis.figures.style import DASHES, LARGEST_DOT, PALETTE, Observer, Style, style_of
 from analysis.figures.table import Column, Table
@@ -40,13 +39,11 @@ __all__ = [
     "Style",
     "Table",
     "TimeBin",
-    "believed_figure",
     "condition_figure",
     "curve_figure",
     "difficulty_figure",
     "index_figure",
     "matrix_figure",
-    "power_figure",
     "similarity_figure",
     "style_of",
     "times_figure",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.errors import InvalidInput
-from analysis.figures.style import Observer
-from analysis.figures.value import Axis, Cells, Estimates, Figure
+from analysis.figures.style import ESTIMATE, Observer
+from analysis.figures.value import Axis, Cells, Estimates, Figure, Shaded
 
 Interval = tuple[float, float]
 #: Verdict on a pair -> (value on the scale "verdict", sign that stands beside the number).
@@ -69,6 +69,31 @@ def index_figure(rows: Sequence[IndexRow], *, title: str) -> Figure:
             ),
         ),
         notes=("Bars: HMRI. Dots: MRSI. Lines: intervals.",),
+    )
+
+
+def estimates_figure(
+    rows: Sequence[tuple[str, float, Interval | None]],
+    observer: Observer = ESTIMATE,
+    *,
+    title: str,
+    description: str,
+    x: Axis,
+    meaning: str,
+    shaded: tuple[Shaded, ...] = (),
+    notes: tuple[str, ...] = (),
+) -> Figure:
+    """Estimates of one observer below each other, each with its name and its interval where it has one."""
+    names, values, intervals = zip(*rows, strict=True)
+    places = tuple(map(float, range(len(rows))))
+    return Figure(
+        title=title,
+        description=description,
+        x=x,
+        y=_names(names),
+        traces=(Estimates((observer,) * len(rows), values, places, intervals, meaning, bar=False),),
+        shaded=shaded,
+        notes=notes,
     )
 
 

@@ -36,6 +36,12 @@ class Observer:
     index: int = 0
 
 
+#: Of whom a result is that does not say it.
+PEOPLE, SOME_CLASSIFIER = Observer("people", "human"), Observer("classifier", "classifier")
+#: Of two observers together, or of two corruptions.
+ESTIMATE = Observer("estimate", "human")
+
+
 @dataclass(frozen=True)
 class Style:
     """How an observer looks."""

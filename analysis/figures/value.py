@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
 
 from analysis.figures.style import Observer
 
@@ -239,15 +237,3 @@ class Figure:
     def has_names(self) -> bool:
         """Whether the y axis carries names, from top to bottom."""
         return bool(self.y.categories)
-
-    def to_plotly(self) -> dict[str, Any]:
-        """``{"data": [...], "layout": {...}}`` for plotly.js; see `analysis.figures.page`."""
-        from analysis.figures.page import to_plotly
-
-        return to_plotly(self)
-
-    def to_file(self, path: Path, *, width: str = "text", font: str = "") -> Path:
-        """Write an .svg, .pdf or .png file (by its suffix); see `analysis.figures.paper`."""
-        from analysis.figures.paper import to_file
-
-        return to_file(self, path, width=width, font=font)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.findings.observations import Observations
-
-FloatArray = NDArray[np.float64]
 
 #: A plain number, or one behind a single letter (contrast "c05").
 _NUMBER = re.compile(r"^[A-Za-z]?([-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?)$")

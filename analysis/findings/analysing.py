@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from typing import TYPE_CHECKING, get_args
+from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
+import pandas as pd
 
 import analysis
+from analysis.differences.twin import Twins
 from analysis.errors import InvalidInput
 from analysis.findings.agreement import agreement_entries
 from analysis.findings.answers import confusion_entries, participant_entries, response_time_entries
@@ -19,6 +22,7 @@ from analysis.findings.difficulty import difficulty_entries
 from analysis.findings.discrimination import discrimination_entries
 from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.fits import FitSettings, Report, StudyCurves, fit_study
+from analysis.findings.flow import inclusion_flow
 from analysis.findings.leaderboard import leaderboard_entries
 from analysis.findings.levels import level_entries
 from analysis.findings.model import (
@@ -26,8 +30,10 @@ from analysis.findings.model import (
     LEVEL,
     N_BOOTSTRAP,
     AlikeClasses,
-    Choice,
+    Comparison,
+    Discrimination,
     Findings,
+    Leader,
     Observer,
     SessionCounts,
     Settings,
@@ -35,6 +41,7 @@ from analysis.findings.model import (
     TrialCounts,
 )
 from analysis.findings.observations import (
+    Observations,
     accepted_answers,
     digest_of,
     read_predictions,
@@ -45,11 +52,11 @@ from analysis.findings.observers import accuracy_entries, human_accuracy_entries
 from analysis.findings.outcomes import categories_of
 from analysis.findings.pair_entries import comparison_entries, similarity_entries
 from analysis.findings.sensitivity import sensitivity_entries
+from analysis.findings.steps import Steps
 from analysis.findings.stimulus_reach import reach_entries
 from analysis.findings.twins import twins_of
 from analysis.findings.validation import validation_entries
-from analysis.findings.verdicts import verdicts_of
-from analysis.reporting.flow import inclusion_flow
+from analysis.findings.verdicts import Verdicts, verdicts_of
 from analysis.similarity import d_prime_of
 from analysis.spec.analysis_plan import (
     BAND_MARGIN,
@@ -62,9 +69,6 @@ from analysis.spec.analysis_plan import (
     ObserverModel,
 )
 from analysis.spec.design import DiscriminationForm
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["FINDINGS_VERSION", "analyse", "fit_study"]
 
@@ -166,103 +170,193 @@ def analyse(
     """
     if seed < 0:
         raise InvalidInput(f"A seed is not negative, but {seed} was given.")
-    people, everyone = read_trials(trials), read_trials(trials, accepted_only=False)
-    classifiers, label_spaces = read_predictions(predictions)
-    # Golds and practice pictures enter no curve, human or classifier.
-    classifiers = classifiers.select(~np.isin(classifiers.original, sentinel_originals(trials)))
-    settings = FitSettings(
+    settings = Settings(
         seed=seed,
         n_bootstrap=n_bootstrap,
         level=level,
+        margin=margin,
+        band_margin=band_margin,
+        discrimination_margin=discrimination_margin,
+        d_prime_margin=d_prime_margin,
+        observer_model=observer_model,
+        validation_threshold=validation_threshold,
+        borrow=dict(borrow or {}),
+        sensitivity=sensitivity,
         estimand=estimand,
-        categories=categories_of(people, classifiers),
     )
-    steps = _Steps(report)
+    tables = _Tables(trials, predictions, discrimination, session_table, stimuli, level_predictions)
+    found = _findings(study, tables, settings, executor, Steps(report))
+    if sessions is not None:
+        found = found.model_copy(update={"sessions": SessionCounts.model_validate(sessions)})
+    return found if session_table is None else found.model_copy(update={"flow": inclusion_flow(session_table)})
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """What is analysed, as `analyse` was given it."""
+
+    trials: pd.DataFrame
+    predictions: pd.DataFrame | None
+    discrimination: pd.DataFrame | None
+    sessions: pd.DataFrame | None
+    stimuli: pd.DataFrame | None
+    level_predictions: pd.DataFrame | None
+
+    def digest(self) -> str:
+        added = [] if self.level_predictions is None else [self.level_predictions]
+        return digest_of(self.trials, self.predictions, self.discrimination, *added)
+
+
+@dataclass(frozen=True, eq=False)
+class _Observed:
+    """Whose answers are analysed: of people in accepted sessions and in all, and of classifiers."""
+
+    people: Observations
+    everyone: Observations
+    classifiers: Observations
+    label_spaces: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """Corruptions beside each other, by population, and classifiers beside people."""
+
+    similarity: dict[str, list[Similarity]]
+    classes: list[AlikeClasses]
+    verdicts: Verdicts | None
+    comparisons: list[Comparison]
+    twins: Twins | None
+    leaderboard: list[Leader]
+
+
+def _findings(study: str, tables: _Tables, settings: Settings, executor: Executor | None, steps: Steps) -> Findings:
+    classifiers, label_spaces = read_predictions(tables.predictions)
+    observed = _Observed(
+        read_trials(tables.trials),
+        read_trials(tables.trials, accepted_only=False),
+        # Golds and practice pictures enter no curve, human or classifier.
+        classifiers.select(~np.isin(classifiers.original, sentinel_originals(tables.trials))),
+        label_spaces,
+    )
+    fitting = FitSettings(
+        seed=settings.seed,
+        n_bootstrap=settings.n_bootstrap,
+        level=settings.level,
+        estimand=settings.estimand,
+        categories=categories_of(observed.people, observed.classifiers),
+    )
     curves = fit_study(
-        people, classifiers, label_spaces, settings, everyone=everyone, executor=executor, report=steps.fitted
+        observed.people,
+        observed.classifiers,
+        label_spaces,
+        fitting,
+        everyone=observed.everyone,
+        executor=executor,
+        report=steps.fitted,
     )
+    compared = _compare(curves, observed, settings, fitting, executor, steps)
+    steps.then("agreement of observers")
+    told_apart = _told_apart(tables, settings)
+    found = _assemble(study, tables, observed, curves, compared, settings, fitting, told_apart, executor)
+    steps.then("other choices of sessions and trials")
+    if not settings.sensitivity:
+        return found
+    varied = sensitivity_entries(
+        curves,
+        observed.everyone,
+        accepted_answers(tables.trials),
+        tables.sessions,
+        fitting,
+        margins=(settings.margin, settings.band_margin) if compared.verdicts is not None else None,
+    )
+    return found.model_copy(update={"sensitivity": tuple(varied)})
+
+
+def _compare(
+    curves: StudyCurves,
+    observed: _Observed,
+    settings: Settings,
+    fitting: FitSettings,
+    executor: Executor | None,
+    steps: Steps,
+) -> _Compared:
     steps.then("similarity of corruptions")
     similarity: dict[str, list[Similarity]] = {}
     classes: list[AlikeClasses] = []
-    for population in (HUMANS, *sorted(label_spaces)):
+    for population in (HUMANS, *sorted(observed.label_spaces)):
         similarity[population], groups = similarity_entries(
-            curves, population, people, settings, margin=margin, band_margin=band_margin
+            curves, population, observed.people, fitting, margin=settings.margin, band_margin=settings.band_margin
         )
         classes.extend(groups)
     steps.then("people beside classifiers")
     verdicts = None
-    if n_bootstrap:
+    if settings.n_bootstrap:
         verdicts = verdicts_of(
             curves,
-            people,
-            settings,
-            margin=margin,
-            window_margin=band_margin,
-            robust=sensitivity,
+            observed.people,
+            fitting,
+            margin=settings.margin,
+            window_margin=settings.band_margin,
+            robust=settings.sensitivity,
             tick=steps.still,
         )
-    comparisons = comparison_entries(curves, dict(borrow or {}), verdicts, executor=executor)
-    twins = twins_of(curves, settings)
+    comparisons = comparison_entries(curves, settings.borrow, verdicts, executor=executor)
+    twins = twins_of(curves, fitting)
     leaderboard = leaderboard_entries(curves, comparisons, verdicts, twins, executor=executor)
-    steps.then("agreement of observers")
-    consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
-    agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, settings)
-    told_apart = discrimination_entries(
-        trials if discrimination is None else discrimination,
+    return _Compared(similarity, classes, verdicts, comparisons, twins, leaderboard)
+
+
+def _told_apart(tables: _Tables, settings: Settings) -> list[Discrimination]:
+    """Same/different and ABX; without a margin of d' by the observer who judges every picture on its own."""
+    margin = settings.d_prime_margin
+    return discrimination_entries(
+        tables.trials if tables.discrimination is None else tables.discrimination,
         d_prime_margin={
-            form: d_prime_of(0.5 + discrimination_margin, form, "independent")
-            if d_prime_margin is None
-            else d_prime_margin
+            form: d_prime_of(0.5 + settings.discrimination_margin, form, "independent") if margin is None else margin
             for form in get_args(DiscriminationForm)
         },
-        observer_model="independent" if d_prime_margin is None else observer_model,
-        level=level,
+        observer_model="independent" if margin is None else settings.observer_model,
+        level=settings.level,
     )
-    steps.then("other choices of sessions and trials")
-    varied: list[Choice] = []
-    if sensitivity:
-        varied = sensitivity_entries(
-            curves,
-            everyone,
-            accepted_answers(trials),
-            session_table,
-            settings,
-            margins=(margin, band_margin) if verdicts is not None else None,
-        )
-    tables = (trials, predictions, discrimination)
-    of_people = similarity.pop(HUMANS)
-    found = Findings(
+
+
+def _assemble(
+    study: str,
+    tables: _Tables,
+    observed: _Observed,
+    curves: StudyCurves,
+    compared: _Compared,
+    settings: Settings,
+    fitting: FitSettings,
+    told_apart: list[Discrimination],
+    executor: Executor | None,
+) -> Findings:
+    """All findings but those under other choices of sessions and trials."""
+    people, classifiers, level = observed.people, observed.classifiers, settings.level
+    consistency, consistency_notes = error_consistency_entries(people, classifiers, level=level)
+    agreement, agreement_notes = agreement_entries(people, classifiers, consistency, curves.scales, fitting)
+    of_people, *of_classifiers = compared.similarity.values()
+    threshold = VALIDATION_THRESHOLD if settings.validation_threshold is None else settings.validation_threshold
+    return Findings(
         study=study,
         version=f"{analysis.__version__}+{FINDINGS_VERSION}",
-        data_digest=digest_of(*tables, *([] if level_predictions is None else [level_predictions])),
-        seed=seed,
-        n_bootstrap=n_bootstrap,
-        settings=Settings(
-            seed=seed,
-            n_bootstrap=n_bootstrap,
-            level=level,
-            margin=margin,
-            band_margin=band_margin,
-            discrimination_margin=discrimination_margin,
-            d_prime_margin=d_prime_margin,
-            observer_model=observer_model,
-            validation_threshold=validation_threshold,
-            borrow=dict(borrow or {}),
-            sensitivity=sensitivity,
-            estimand=estimand,
-        ),
-        observers=(
-            *(Observer(name=name, kind="human") for name in sorted(set(people.observer.tolist()))),
-            *(Observer(name=name, kind="classifier") for name in sorted(label_spaces)),
+        data_digest=tables.digest(),
+        seed=settings.seed,
+        n_bootstrap=settings.n_bootstrap,
+        settings=settings,
+        observers=tuple(
+            Observer(name=name, kind=kind)
+            for kind, names in (("human", set(people.observer.tolist())), ("classifier", observed.label_spaces))
+            for name in sorted(names)
         ),
         accuracy=tuple(accuracy_entries(people, classifiers)),
         human_accuracy=tuple(human_accuracy_entries(people)),
-        curves=tuple(curve_entries(curves, settings, twins, executor=executor)),
-        comparisons=tuple(comparisons),
-        leaderboard=tuple(leaderboard),
+        curves=tuple(curve_entries(curves, fitting, compared.twins, executor=executor)),
+        comparisons=tuple(compared.comparisons),
+        leaderboard=tuple(compared.leaderboard),
         similarity=tuple(of_people),
-        classifier_similarity=tuple(entry for own in similarity.values() for entry in own),
-        classes=tuple(classes),
+        classifier_similarity=tuple(entry for own in of_classifiers for entry in own),
+        classes=tuple(compared.classes),
         discrimination=tuple(told_apart),
         error_consistency=tuple(consistency),
         agreement=tuple(agreement),
@@ -270,51 +364,19 @@ def analyse(
         shape_bias=tuple(shape_bias_entries(people, classifiers, level=level)),
         confusion=tuple(confusion_entries(curves, people, classifiers)),
         response_times=tuple(response_time_entries(curves)),
-        participants=tuple(participant_entries(curves, settings)),
-        sensitivity=tuple(varied),
-        levels=level_entries(curves, level_predictions, predictions),
-        reach=tuple(reach_entries(stimuli)),
-        validation=validation_entries(trials, threshold=validation_threshold),
+        participants=tuple(participant_entries(curves, fitting)),
+        sensitivity=(),
+        levels=level_entries(curves, tables.level_predictions, tables.predictions),
+        reach=tuple(reach_entries(tables.stimuli)),
+        validation=validation_entries(tables.trials, threshold=threshold),
         trials=TrialCounts(
-            rows=len(trials),
-            in_all_sessions=len(everyone),
+            rows=len(tables.trials),
+            in_all_sessions=len(observed.everyone),
             in_accepted_sessions=len(people),
             predictions=len(classifiers),
         ),
         notes=(*curves.notes, *consistency_notes, *agreement_notes, *_caveats(curves)),
     )
-    if sessions is not None:
-        found = found.model_copy(update={"sessions": SessionCounts.model_validate(sessions)})
-    return found if session_table is None else found.model_copy(update={"flow": inclusion_flow(session_table)})
-
-
-class _Steps:
-    """Tells how far an analysis is: curves, then the parts that follow."""
-
-    #: parts after the curves
-    later = 4
-
-    def __init__(self, report: Report | None) -> None:
-        self._report = report
-        self._done = 0
-        self._total = self.later
-        self._what = ""
-
-    def fitted(self, done: int, total: int, what: str) -> None:
-        self._done, self._total = done, total + self.later
-        if self._report is not None:
-            self._report(self._done, self._total, what)
-
-    def still(self) -> None:
-        """Tell that a part goes on, so that it can be stopped."""
-        if self._report is not None:
-            self._report(self._done, self._total, self._what)
-
-    def then(self, what: str) -> None:
-        self._done += 1
-        self._what = what
-        if self._report is not None:
-            self._report(self._done, self._total, what)
 
 
 def _caveats(curves: StudyCurves) -> list[str]:

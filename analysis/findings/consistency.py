@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.categories import NO_ANSWER
 from analysis.findings.observations import Observations
-
-FloatArray = NDArray[np.float64]
 
 
 def human_agreement(answers: Observations, clean: Observations) -> FloatArray:

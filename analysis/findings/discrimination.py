@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray
 from analysis.claims.telling_apart import verdict_words
 from analysis.errors import TableRefused
 from analysis.findings.model import Discrimination, OtherModel, PlainPairs
@@ -24,11 +26,6 @@ from analysis.similarity import (
 from analysis.similarity import PlainPairs as PlainAnswers
 from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-BoolArray = NDArray[np.bool_]
 
 #: Tasks in which corruptions are compared, and how.
 _FORMS: Mapping[str, DiscriminationForm] = {"discrimination": "same-different", "abx": "abx"}

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves import Bootstrap, CurveFit, pair_spread
 from analysis.differences.twin import Twins
 from analysis.findings.fits import CurveKey, StudyCurves
@@ -20,7 +20,6 @@ from analysis.findings.twins import twin_entry
 from analysis.findings.verdicts import Verdicts
 from analysis.metrics import compare
 
-FloatArray = NDArray[np.float64]
 #: Cells of the sums over visual change behind the intervals; exact to about 1e-5.
 _CELLS = 200
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.categories import NO_ANSWER
 from analysis.errors import TableRefused
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-FloatArray = NDArray[np.float64]
 TextArray = NDArray[np.str_]
-BoolArray = NDArray[np.bool_]
 
 #: Roles whose answers may enter a curve. Golds, negatives, practice and second showings never do.
 CURVE_ROLES = ("main", "clean", "consistency_first")
@@ -93,7 +89,7 @@ class Observations:
         """Number of answers."""
         return len(self.observer)
 
-    def select(self, rows: BoolArray | NDArray[np.int64]) -> Observations:
+    def select(self, rows: BoolArray | IntArray) -> Observations:
         """Keep these answers; by truth values, or by their numbers."""
         return Observations(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
 
@@ -174,8 +170,6 @@ def read_predictions(frame: pd.DataFrame | None) -> tuple[Observations, dict[str
     TableRefused
         If a column is missing, a value is missing, or a classifier has two label spaces.
     """
-    import pandas as pd
-
     if frame is None:
         frame = pd.DataFrame({name: pd.Series(dtype="object") for name in _PREDICTION_COLUMNS})
     _need(frame, tuple(name for name in _PREDICTION_COLUMNS if name != "condition"), "predictions")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves import CleanTrials
 from analysis.curves.categories import equal_categories
 from analysis.differences import AnswersToOne, Clusters
@@ -17,7 +18,6 @@ from analysis.findings.model import Property
 from analysis.findings.observations import CLEAN, Observations
 from analysis.spec.analysis_plan import Estimand
 
-FloatArray = NDArray[np.float64]
 PROPERTIES: tuple[Property, ...] = ("accuracy", "consistency")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
+from analysis.arrays import BoolArray
 from analysis.categories import NO_ANSWER
 from analysis.curves import CurveFit
 from analysis.errors import LabelSpaceMismatch
@@ -20,11 +20,6 @@ from analysis.findings.outcomes import human_outcomes
 from analysis.findings.verdicts import verdicts_of
 from analysis.metrics import compare
 from analysis.tables.sessions import REASON_SEPARATOR
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

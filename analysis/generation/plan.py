@@ -16,7 +16,7 @@ from analysis.errors import InvalidInput
 from analysis.generation.originals import Framing
 from analysis.generation.target_assignment import share_out
 from analysis.visual_change import PilotMap, draw_targets
-from analysis.visual_change.targeting import PILOT_PICTURES
+from analysis.visual_change.pilot import PILOT_PICTURES
 
 #: How the strengths of a plan are chosen; see `plan_stimuli`.
 Sampling = Literal["even", "uniform", "imagenet-c-levels"]

@@ -1,8 +1,7 @@
-"""The study as a document: a frozen analysis plan, the flow of inclusions, the methods in words with every number."""
+"""The study as a document: a frozen analysis plan, the methods in words with every number."""
 
 from __future__ import annotations
 
-from analysis.reporting.flow import inclusion_flow
 from analysis.reporting.methods import SCRIPTED, Paragraph, methods_paragraphs
 from analysis.reporting.plan import Deviation, FrozenPlan, deviations, freeze_plan
 
@@ -13,6 +12,5 @@ __all__ = [
     "Paragraph",
     "deviations",
     "freeze_plan",
-    "inclusion_flow",
     "methods_paragraphs",
 ]

@@ -21,11 +21,11 @@ from analysis.reporting.results_text import (
     similarity_sentences,
     validation_sentences,
 )
-from analysis.reporting.wording import counted, joined, listed, quoted, range_of
 from analysis.spec.design import DesignConfig
 from analysis.spec.protocol import ProtocolConfig
 from analysis.spec.rules import RuleSet
 from analysis.spec.study import StudyConfiguration, earlier_defaults
+from analysis.wording import counted, joined, listed, quoted, range_of
 
 
 @dataclass(frozen=True)

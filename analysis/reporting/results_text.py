@@ -11,7 +11,7 @@ from analysis.claims.models import method_sentence, ranks_sentence
 from analysis.claims.telling_apart import FORMS, d_prime_words, rule_sentence
 from analysis.curves.bootstrap import Scheme
 from analysis.findings.model import HUMANS, ChoiceCurve, Comparison, Curve, Findings, ModelVerdict
-from analysis.reporting.wording import counted, joined, listed, quoted, with_interval, words
+from analysis.wording import counted, joined, listed, quoted, with_interval, words
 
 #: What a bootstrap of this scheme resamples.
 _SCHEMES: dict[Scheme, str] = {

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
+from analysis.arrays import BoolArray, FloatArray
 from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.curves import CurveFit
 from analysis.curves.bootstrap import Bootstrap, pair_spread
@@ -19,10 +20,6 @@ from analysis.findings.observations import CLEAN, Observations, read_predictions
 from analysis.findings.outcomes import PROPERTIES, classifier_outcomes, human_outcomes
 from analysis.metrics import compare
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-FloatArray = NDArray[np.float64]
 #: Cells of the sum over visual change in which leads are taken; exact to about 1e-6.
 _CELLS = 500
 _CURVES = ("area",)
@@ -229,7 +226,7 @@ def difference_interval(
     return np.where(neither, np.minimum(lower, 0.0), lower), np.where(neither, np.maximum(upper, 0.0), upper)
 
 
-def _shown(human: CurveFit | None, network: CurveFit, design: FloatArray, level: float) -> NDArray[np.bool_]:
+def _shown(human: CurveFit | None, network: CurveFit, design: FloatArray, level: float) -> BoolArray:
     """Whether each quantity is shown not to be 0: its area, that people lead somewhere, that the network does.
 
     The band leaves half of what the interval may miss: whatever it shows by mistake, the interval then excludes.

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize
+from scipy.special import ndtr, stdtr
 
+from analysis.arrays import BoolArray, FloatArray, IntArray
 from analysis.clusters import Clustered, clustered, summed
 from analysis.similarity.observers import LARGEST_D_PRIME, hits
 from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: Range of the mean criterion, and of the logarithm of its spread over people.
 _MEAN = (-5.0, 5.0)
@@ -53,8 +52,8 @@ class Crowd:
     685-709): criteria taken for equal would make d' too small. One person has one criterion.
     """
 
-    said: NDArray[np.bool_]
-    signal: NDArray[np.bool_]
+    said: BoolArray
+    signal: BoolArray
     person: IntArray
     picture: IntArray | None
     form: DiscriminationForm
@@ -84,8 +83,6 @@ class Crowd:
 
     def _answers(self, squared: float, mean: float, log_spread: float) -> tuple[FloatArray, FloatArray]:
         """Logarithm of an answer's probability, by kind and node, and its derivatives by the three parameters."""
-        from scipy.special import ndtr
-
         spread = math.exp(log_spread)
         above = mean + spread * self._nodes[0]
         hit, hit_by_criterion, hit_by_squared = hits(above, squared, self.form, self.model)
@@ -136,8 +133,6 @@ class Crowd:
         ahead: tuple[tuple[float, float], ...],
         start: tuple[float, ...],
     ) -> tuple[float, FloatArray]:
-        from scipy.optimize import minimize
-
         fixed = 1 - len(ahead)
 
         def target(free: FloatArray) -> tuple[float, FloatArray]:
@@ -220,14 +215,10 @@ class Crowd:
 
     def p_above(self, d_prime: float) -> float:
         """One-sided p-value against a d' of at most this."""
-        from scipy.special import stdtr
-
         return float(stdtr(self._spread[1], -self.ratio(d_prime)))
 
     def p_below(self, d_prime: float) -> float:
         """One-sided p-value against a d' of at least this."""
-        from scipy.special import stdtr
-
         return float(stdtr(self._spread[1], self.ratio(d_prime)))
 
     def upper(self, tail: float) -> float:
@@ -244,8 +235,6 @@ class Crowd:
 
     @staticmethod
     def _crossing(function: Callable[[float], float], low: float, high: float) -> float:
-        from scipy.optimize import brentq
-
         if function(low) * function(high) > 0.0:
             return low
         return float(brentq(function, low, high, xtol=1e-3))

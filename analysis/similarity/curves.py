@@ -8,23 +8,25 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.claims.corruptions import verdict_words
 from analysis.differences.answers import AnswersToOne, CellMeans, SumsOfNames, side_by_side
 from analysis.differences.attention import ATTENTIVE
 from analysis.differences.beside import Beside, beside_of, minus
 from analysis.differences.family import DRAWS, Estimates, which_differ
 from analysis.differences.windows import Contrasts, contrasts_of
+from analysis.figures.rows import estimates_figure
+from analysis.figures.value import Axis, Shaded
 from analysis.similarity.verdicts import Verdict, verdict_of
 from analysis.spec.analysis_plan import BAND_MARGIN, MARGIN
 from analysis.summaries import one_row, plot_figure, screen
+from analysis.wording import with_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 Interval = tuple[float, float]
 Pair = tuple[str, str]
 
@@ -99,14 +101,10 @@ class CurveSimilarity:
 
     def __repr__(self) -> str:
         """The verdict, and the difference it rests on."""
-        from analysis.reporting.wording import with_interval
-
         return f"<CurveSimilarity: {self.verdict}, difference {with_interval(self.difference, self.interval)}>"
 
     def summary(self) -> str:
         """One screen of text: verdict, difference and windows beside their margins, the correction."""
-        from analysis.reporting.wording import with_interval
-
         low, high = self.span
         p = "p < 0.001" if self.p_adjusted < 0.001 else f"p = {self.p_adjusted:.3f}"
         return screen(
@@ -136,9 +134,27 @@ class CurveSimilarity:
 
     def plot(self, ax: matplotlib.axes.Axes | None = None) -> matplotlib.axes.Axes:
         """Draw mean and windows of the difference in units of their margins, on axes that are made if not given."""
-        from analysis.figures.results import curve_similarity_figure
-
-        return plot_figure(curve_similarity_figure(self), ax)
+        mean, band = (
+            (ends[0] / margin, ends[1] / margin)
+            for ends, margin in ((self.interval, self.margin), (self.band, self.band_margin))
+        )
+        reach = 1.1 * max(1.0, *map(abs, mean + band))
+        figure = estimates_figure(
+            [
+                (f"mean (margin {self.margin:g})", self.difference / self.margin, mean),
+                (f"windows (margin {self.band_margin:g})", self.difference / self.band_margin, band),
+            ],
+            title="Difference of two corruptions",
+            description=f"{self.statement}: mean difference {self.difference:+.3f}, 90 % interval "
+            f"{self.interval[0]:+.3f} to {self.interval[1]:+.3f}.",
+            x=Axis("difference in units of the margin; grey: within", (-reach, reach)),
+            meaning="difference",
+            shaded=(Shaded(-1.0, 1.0, "within the margin"),),
+            notes=(
+                "Dots: mean difference. Lines: its 90 % interval, and the ends of those of all windows. Grey: within.",
+            ),
+        )
+        return plot_figure(figure, ax)
 
 
 def _ranges(ranges: Sequence[Interval]) -> str:

@@ -188,15 +188,10 @@ def discrimination_test(
     are told apart by more than the margin. The interval of the accuracy is Clopper and Pearson's (1934) on the
     effective number of trials (Korn and Graubard 1998, Survey Methodology 24, 193-201).
     """
-    if form not in get_args(DiscriminationForm):
-        raise InvalidInput(f"form must be one of {', '.join(get_args(DiscriminationForm))}, not {form!r}.")
-    if observer_model not in get_args(ObserverModel):
-        raise InvalidInput(f"observer_model must be one of {', '.join(get_args(ObserverModel))}.")
+    _refuse_unknown(form, observer_model, d_prime_margin, level, alpha)
     right = _column(correct, "correct")
     if not len(right):
         raise TooFewResponses("There is no trial in which corruptions are compared.")
-    if not d_prime_margin > 0.0 or not 0.0 < level < 1.0 or not 0.0 < alpha < 1.0:
-        raise InvalidInput("The margin is a d' above 0, levels lie between 0 and 1.")
     alike = _fitting(_column(same, "same"), right, "same")
     given = np.ones_like(right) if answered is None else _fitting(_column(answered, "answered"), right, "answered")
     person = np.zeros(len(right), dtype=np.int64) if participants is None else _codes(participants, right)
@@ -241,6 +236,15 @@ def discrimination_test(
         assay=assay,
         **_bias(right[given], alike[given]),
     )
+
+
+def _refuse_unknown(form: str, observer_model: str, margin: float, level: float, alpha: float) -> None:
+    if form not in get_args(DiscriminationForm):
+        raise InvalidInput(f"form must be one of {', '.join(get_args(DiscriminationForm))}, not {form!r}.")
+    if observer_model not in get_args(ObserverModel):
+        raise InvalidInput(f"observer_model must be one of {', '.join(get_args(ObserverModel))}.")
+    if not margin > 0.0 or not 0.0 < level < 1.0 or not 0.0 < alpha < 1.0:
+        raise InvalidInput("The margin is a d' above 0, levels lie between 0 and 1.")
 
 
 def crowd_of(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.bands import Bands
-from analysis.curves.curve import OVERLAP_LEVEL, CurveFit
+from analysis.curves.config import OVERLAP_LEVEL
+from analysis.curves.curve import CurveFit
 from analysis.errors import BandsMissing, InvalidInput
-
-FloatArray = NDArray[np.float64]
 
 
 def bands_overlap(first: CurveFit, second: CurveFit, grid: FloatArray, *, simultaneous: bool) -> bool:

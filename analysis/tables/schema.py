@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import itertools
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,7 @@ class TableSchema:
         rows = list(rows)
         return pd.DataFrame(
             {
-                column.name: pd.array([row.get(column.name) for row in rows], dtype=_dtype(column))
+                column.name: pd.array([row.get(column.name) for row in rows], dtype=_DTYPES[column.kind])
                 for column in self.columns
             }
         )
@@ -93,7 +94,7 @@ class TableSchema:
                         f"{source}: column {column.name!r} is missing ({column.description}). "
                         f"Add it; the file has: {', '.join(map(str, frame.columns))}."
                     )
-                typed[column.name] = pd.array([None] * len(frame), dtype=_dtype(column))
+                typed[column.name] = pd.array([None] * len(frame), dtype=_DTYPES[column.kind])
                 continue
             typed[column.name] = _typed(column, frame[by_lower[column.name]], source)
         result = pd.DataFrame(typed)
@@ -268,10 +269,6 @@ def read_table(path: Path) -> pd.DataFrame:
     raise TableRefused(f"{path.name}: tables are .csv or .parquet files.")
 
 
-def _dtype(column: Column) -> Any:
-    return _DTYPES[column.kind]
-
-
 def _typed(column: Column, cells: pd.Series[Any], source: str) -> Any:
     import pandas as pd
 
@@ -280,45 +277,40 @@ def _typed(column: Column, cells: pd.Series[Any], source: str) -> Any:
     if column.kind in ("number", "integer"):
         # "nan" is how the published files write a missing number.
         empty |= text.str.lower().isin(["nan", "none"]).fillna(False)
-    if empty.any() and not column.nullable:
-        row = int(empty.to_numpy().argmax())
-        raise TableRefused(f"{source}, row {row + 1}: column {column.name!r} is empty. Fill it in.")
+    if not column.nullable:
+        _refuse_first(empty, lambda row: f"{source}, row {row + 1}: column {column.name!r} is empty. Fill it in.")
+
+    def refuse(wrong: Any, sentence: str) -> None:
+        place = f"column {column.name!r}"
+        _refuse_first(wrong & ~empty, lambda row: f"{source}, row {row + 1}, {place}: {text.iloc[row]!r} is {sentence}")
+
     if column.kind == "text":
-        wrong = ~text.isin(column.levels) & ~empty if column.levels else empty & False
-        if wrong.any():
-            row = int(wrong.to_numpy().argmax())
-            raise TableRefused(
-                f"{source}, row {row + 1}, column {column.name!r}: {text.iloc[row]!r} is not one of "
-                f"{', '.join(column.levels)}. Correct it."
-            )
+        if column.levels:
+            refuse(~text.isin(column.levels), f"not one of {', '.join(column.levels)}. Correct it.")
         return text.mask(empty).array
     if column.kind == "boolean":
         lower = text.str.lower()
-        wrong = ~lower.isin(_TRUE | _FALSE) & ~empty
-        if wrong.any():
-            row = int(wrong.to_numpy().argmax())
-            raise TableRefused(
-                f"{source}, row {row + 1}, column {column.name!r}: {text.iloc[row]!r} is neither true nor false."
-            )
+        refuse(~lower.isin(_TRUE | _FALSE), "neither true nor false.")
         return lower.isin(_TRUE).astype("boolean").mask(empty).array
     numbers = pd.to_numeric(text.mask(empty), errors="coerce").astype("float64")
-    wrong = numbers.isna() & ~empty
     whole = column.kind == "integer"
+    expected = "a whole number" if whole else "a number"
+    wrong = numbers.isna()
     if whole:
-        wrong |= (numbers % 1 != 0) & numbers.notna()
-    if column.minimum is not None:
-        wrong |= numbers < column.minimum
-    if column.maximum is not None:
-        wrong |= numbers > column.maximum
-    if wrong.any():
-        row = int(wrong.to_numpy().argmax())
-        expected = "a whole number" if whole else "a number"
-        if column.minimum is not None or column.maximum is not None:
-            expected += f" from {column.minimum} to {column.maximum}"
-        raise TableRefused(
-            f"{source}, row {row + 1}, column {column.name!r}: {text.iloc[row]!r} is not {expected}. Correct it."
+        wrong |= numbers % 1 != 0
+    if column.minimum is not None or column.maximum is not None:
+        expected += f" from {column.minimum} to {column.maximum}"
+        wrong |= ~numbers.between(
+            -math.inf if column.minimum is None else column.minimum,
+            math.inf if column.maximum is None else column.maximum,
         )
+    refuse(wrong, f"not {expected}. Correct it.")
     return _whole(text.mask(empty)) if whole else numbers.array
+
+
+def _refuse_first(wrong: Any, sentence: Callable[[int], str]) -> None:
+    if wrong.any():
+        raise TableRefused(sentence(int(wrong.to_numpy().argmax())))
 
 
 def _whole(text: pd.Series[Any]) -> Any:

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from analysis.visual_change.coverage import Coverage, coverage_report, measure_coverage, measure_paper_coverage
+from analysis.visual_change.pilot import PilotMap, fit_pilot_map
 from analysis.visual_change.pixel import PixelVifReference
-from analysis.visual_change.targeting import (
-    TOLERANCE,
-    PilotMap,
-    Reached,
-    draw_targets,
-    fit_pilot_map,
-    reach_target,
-)
+from analysis.visual_change.targeting import TOLERANCE, Reached, draw_targets, reach_target
 from analysis.visual_change.vif import (
     METRIC,
     METRIC_VERSION,

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.differences import AnswersToOne, Clusters, attentive_share
 from analysis.power import LogisticDrop
 from analysis.power.crowd import marginal_logit
 
-FloatArray = NDArray[np.float64]
 Curve = Callable[[FloatArray], FloatArray]
 
 SMOOTH = LogisticDrop(0.93, 1 / 16, 0.55, 0.12)

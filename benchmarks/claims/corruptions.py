@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from analysis.arrays import FloatArray
 from analysis.claims.corruptions import DIFFERENCE, DIFFERENT, EQUIVALENT
 from analysis.differences import AnswersToOne, Clusters, attentive_share
 from analysis.differences.family import DRAWS
 from analysis.power.crowd import marginal_logit
 from analysis.similarity import CurveSimilarity, compare_all
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
-from benchmarks.claims._studies import CLEAN, CLEAN_EACH, CLIFF, SHARP, SMOOTH, Curve, FloatArray, answered, expit
+from benchmarks.claims._studies import CLEAN, CLEAN_EACH, CLIFF, SHARP, SMOOTH, Curve, answered, expit
 from benchmarks.claims.models_beside_people import bump, crossing, scaled_to_margin
 
 

@@ -15,14 +15,12 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from analysis.agreement.difficulty import at_difficulties, ease_for_others
+from analysis.arrays import FloatArray
 from analysis.claims.difficulty import AT_DIFFICULTY, REGIMES
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
-
-FloatArray = NDArray[np.float64]
 
 #: Where people's accuracy falls, how steeply, and the accuracy of guessing.
 FALLS, SLOPE, CHANCE = (0.4, 0.6, 0.8), 9.0, 1 / 16

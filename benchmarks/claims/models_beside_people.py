@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.optimize import brentq
 
+from analysis.arrays import FloatArray
 from analysis.claims.models import DIFFERENCE, DIFFERS, MATCHES
 from analysis.differences import ModelBesidePeople, beside_people
 from analysis.differences.family import DRAWS
 from analysis.differences.windows import WINDOW
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
-from benchmarks.claims._studies import CLIFF, SHARP, SMOOTH, Curve, FloatArray, Size, simulated
+from benchmarks.claims._studies import CLIFF, SHARP, SMOOTH, Curve, Size, simulated
 
 SMALL, LARGE = Size(60, 16), Size(200, 25)
 #: Draws of the null for the largest family, 14 corruptions x 10 models, which takes 2,000 in a study.

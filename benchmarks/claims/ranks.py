@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.arrays import FloatArray
 from analysis.claims.models import RANKS
 from analysis.differences import AnswersToOne, Clusters, rank_sets
 from analysis.power import LogisticDrop
 from analysis.power.crowd import marginal_logit
 from benchmarks.claims._cells import Cell, Limit, Outcome, run
-from benchmarks.claims._studies import CLIFF, SHARP, SMOOTH, Curve, FloatArray, answered, expit
+from benchmarks.claims._studies import CLIFF, SHARP, SMOOTH, Curve, answered, expit
 
 #: three corruptions, on which models are tied together
 TRUTHS = (SMOOTH, SHARP, CLIFF)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from humanexp.core import ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, NotAllowed, NotFound
-from humanexp.core.middleware import error_page
+from humanexp.core.middleware import Middleware, error_page
 from humanexp.core.models import Owned, User
 from humanexp.core.ownership import Right
 from humanexp.counterfactuals.models import SearchRun
@@ -181,11 +181,8 @@ _JOB_PAGES = frozenset({"jobs:job", "jobs:cancel", "jobs:resume"})
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class StudyAccess:
+class StudyAccess(Middleware):
     """Asks for the role before any page of a study is made; who may not even see the study is told it is not there."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
@@ -226,9 +223,7 @@ class StudyAccess:
 
 def _action_of(view_name: str, method: str) -> Action | None:
     """None where the table says nothing."""
-    if view_name not in ACCESS:
-        return None
-    to_read, to_send = ACCESS[view_name]
+    to_read, to_send = ACCESS.get(view_name, (None, None))
     return to_read if method in _READING else to_send
 
 

@@ -5,8 +5,13 @@ from typing import Any
 from django.utils.translation import gettext_noop
 
 from humanexp.console.preflight.running import JOB, run_preflight
+from humanexp.console.services import RETRAIN
 from humanexp.core.models import User
+from humanexp.evaluations.services import retraining as retrainings
+from humanexp.evaluations.models import Retraining
 from humanexp.jobs.registry import Progress, handler
+from humanexp.results.tables import trials_of
+from humanexp.screening import services as screening
 from humanexp.studies.models import Study
 
 
@@ -17,3 +22,18 @@ def preflight(progress: Progress, *, study_id: int, to: str, by_id: int | None =
     by = User.objects.filter(pk=by_id).first() if by_id else None
     made = run_preflight(study=study, to=to, by=by, report=progress)
     return {"preflight": made.pk, "is_green": made.is_green}
+
+
+@handler(RETRAIN, title=gettext_noop("A network is retrained"))
+def retrain(
+    progress: Progress, *, retraining_id: int, study_id: int | None, allow_download: bool = False
+) -> dict[str, Any]:
+    """Train, and compare before with after."""
+    row = Retraining.objects.select_related("stimulus_set", "evaluation_set").get(pk=retraining_id)
+    trials = None
+    if study_id is not None:
+        study = Study.objects.get(pk=study_id)
+        screening.judge_study(study)
+        trials = trials_of(study)
+    report = retrainings.train_and_compare(row, trials, progress, allow_download=allow_download)
+    return {"rows": len(report["rows"]), "clean": report["clean"]["after"]}

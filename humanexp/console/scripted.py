@@ -93,17 +93,12 @@ def run_participants(
 
     They enter one after the other, so that the n-th always gets the same session plan; their trials run side by side.
     """
-    _check_population(study)
-    kinds = personas(observers, seed)
-    truth = true_pictures(study)
-    # The order of personas depends on the seed and on who has entered before.
-    entered = study.family.participants.filter(is_scripted=True).count()
-    persona_of: dict[str, str] = {}
-
+    order, persona_of = _cast(study, mix, participants, seed), dict[str, str]()
+    kinds, truth = personas(observers, seed), true_pictures(study)
     answering: list[Future[None]] = []
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         try:
-            for kind in cast(mix, participants, seed + entered):
+            for kind in order:
                 person = ScriptedParticipant(persona=kinds[kind], truth=truth, connection=connect())
                 answer = _enter(campaign, person, connect)
                 persona_of[person.name] = kind
@@ -128,17 +123,14 @@ def run_in_browser(
     progress: Progress,
 ) -> Cast:
     """The same people through the real pages in Chromium, one after the other, each at their own pace."""
-    _check_population(study)
-    kinds = personas(observers, seed)
-    truth = true_pictures(study)
-    entered = study.family.participants.filter(is_scripted=True).count()
-    persona_of: dict[str, str] = {}
+    order, persona_of = _cast(study, mix, participants, seed), dict[str, str]()
+    kinds, truth = personas(observers, seed), true_pictures(study)
     with ThreadPoolExecutor(1) as beside, chromium() as browser:
         # A browser's loop runs in this thread: questions to the database are asked in another one.
         def name_of(token: str) -> str:
             return beside.submit(_participant_of, token).result()
 
-        for number, kind in enumerate(cast(mix, participants, seed + entered)):
+        for number, kind in enumerate(order):
             person = BrowserParticipant(persona=kinds[kind], truth=truth, name_of=name_of, browser=browser)
             name = f"scripted-{token_hex(6)}"
             if campaign.is_link:
@@ -151,6 +143,12 @@ def run_in_browser(
             persona_of[person.name] = kind
             progress(number + 1, participants)
     return Cast(persona_of=persona_of)
+
+
+def _cast(study: Study, mix: Mapping[str, float], participants: int, seed: int) -> list[str]:
+    """The kind of each participant; the order depends on the seed and on who has entered before."""
+    _check_population(study)
+    return cast(mix, participants, seed + study.family.participants.filter(is_scripted=True).count())
 
 
 def _participant_of(token: str) -> str:

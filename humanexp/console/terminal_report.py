@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.core.management.base import OutputWrapper
 from rich.console import Console
@@ -43,62 +43,80 @@ def print_summary(out: OutputWrapper, findings: Findings, payments: Mapping[str,
     out.write(captured.get())
 
 
-def _table(title: str, *columns: str) -> Table:
+def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
     for place, column in enumerate(columns):
         table.add_column(column, justify="left" if place == 0 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+def _interval(interval: Sequence[float] | None) -> str:
+    return interval_text(interval) if interval else ""
 
 
 def _curves(findings: Findings) -> Table:
-    table = _table(
-        "Area under the curve", "observer, corruption, property", "area", "interval", "answers", "extrapolated"
+    return _table(
+        "Area under the curve",
+        ("observer, corruption, property", "area", "interval", "answers", "extrapolated"),
+        (
+            (
+                f"{curve.population}, {readable(curve.corruption)}, {curve.property}",
+                f"{curve.area:.3f}",
+                _interval(curve.interval),
+                str(curve.n),
+                f"{100 * curve.extrapolated:.1f} %",
+            )
+            for curve in findings.curves[:MOST_ROWS]
+        ),
     )
-    for curve in findings.curves[:MOST_ROWS]:
-        table.add_row(
-            f"{curve.population}, {readable(curve.corruption)}, {curve.property}",
-            f"{curve.area:.3f}",
-            interval_text(curve.interval) if curve.interval else "",
-            str(curve.n),
-            f"{100 * curve.extrapolated:.1f} %",
-        )
-    return table
 
 
 def _models(findings: Findings) -> Table:
-    columns = ("model, corruption, property", "HMRI", "interval", "MRSI", "interval", "verdict")
-    table = _table("Models against people", *columns)
-    for entry in findings.comparisons[:MOST_ROWS]:
-        table.add_row(
-            f"{entry.classifier}, {readable(entry.corruption)}, {entry.property}",
-            f"{entry.hmri:.3f}",
-            interval_text(entry.hmri_interval) if entry.hmri_interval else "",
-            f"{entry.mrsi:.3f}",
-            interval_text(entry.mrsi_interval) if entry.mrsi_interval else "",
-            entry.verdict.word if entry.verdict else "",
-        )
-    return table
+    return _table(
+        "Models against people",
+        ("model, corruption, property", "HMRI", "interval", "MRSI", "interval", "verdict"),
+        (
+            (
+                f"{entry.classifier}, {readable(entry.corruption)}, {entry.property}",
+                f"{entry.hmri:.3f}",
+                _interval(entry.hmri_interval),
+                f"{entry.mrsi:.3f}",
+                _interval(entry.mrsi_interval),
+                entry.verdict.word if entry.verdict else "",
+            )
+            for entry in findings.comparisons[:MOST_ROWS]
+        ),
+    )
 
 
 def _similarity(findings: Findings) -> Table:
-    table = _table("Alike for people?", "pair, property", "difference", "p", "83 % bands", "verdict")
-    for entry in findings.similarity[:MOST_ROWS]:
-        table.add_row(
-            f"{_pair(entry.pair)}, {entry.property}",
-            f"{entry.difference:+.3f}",
-            f"{entry.p:.3f}",
-            "overlap" if entry.overlap_83 else "part",
-            entry.verdict,
-        )
-    return table
+    return _table(
+        "Alike for people?",
+        ("pair, property", "difference", "p", "83 % bands", "verdict"),
+        (
+            (
+                f"{_pair(entry.pair)}, {entry.property}",
+                f"{entry.difference:+.3f}",
+                f"{entry.p:.3f}",
+                "overlap" if entry.overlap_83 else "part",
+                entry.verdict,
+            )
+            for entry in findings.similarity[:MOST_ROWS]
+        ),
+    )
 
 
 def _told_apart(findings: Findings) -> Table:
-    table = _table("Told apart?", "pair", "right", "of", "interval", "verdict")
-    for entry in findings.discrimination:
-        interval = interval_text(entry.interval)
-        table.add_row(_pair(entry.pair), str(entry.correct), str(entry.trials), interval, entry.said)
-    return table
+    return _table(
+        "Told apart?",
+        ("pair", "right", "of", "interval", "verdict"),
+        (
+            (_pair(entry.pair), str(entry.correct), str(entry.trials), interval_text(entry.interval), entry.said)
+            for entry in findings.discrimination
+        ),
+    )
 
 
 def _accuracy(findings: Findings) -> Table:
@@ -106,14 +124,20 @@ def _accuracy(findings: Findings) -> Table:
     names = [one.name for one in findings.observers]
     conditions = conditions_of(findings)
     if len(names) > 10 or not conditions or findings.similarity:
-        return _table("", "")
-    table = _table("Accuracy, per cent", "condition", "people", *names)
+        return Table()
     means = {cell.condition: cell.mean_over_observers for cell in findings.human_accuracy}
     cells = {(cell.condition, cell.observer): cell.accuracy for cell in findings.accuracy}
-    for condition in conditions:
-        values = [means.get(condition), *[cells.get((condition, name)) for name in names]]
-        table.add_row(condition, *["" if value is None else f"{100 * value:.2f}" for value in values])
-    return table
+    values = {
+        condition: [means.get(condition), *[cells.get((condition, name)) for name in names]] for condition in conditions
+    }
+    return _table(
+        "Accuracy, per cent",
+        ("condition", "people", *names),
+        (
+            (condition, *("" if value is None else f"{100 * value:.2f}" for value in row))
+            for condition, row in values.items()
+        ),
+    )
 
 
 def _counts(findings: Findings, payments: Mapping[str, int]) -> list[str]:

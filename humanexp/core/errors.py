@@ -51,6 +51,10 @@ class ApplicationError(Exception):
     #: short machine-readable word of the problem JSON
     problem = "refused"
 
+    def __init_subclass__(cls, *, problem: str | None = None, status_code: int | None = None) -> None:
+        cls.problem = problem or cls.problem
+        cls.status_code = status_code or cls.status_code
+
     def __init__(self, message: str = "", *, fields: Mapping[str, str] | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip().splitlines()[0])
         self.fields = dict(fields or {})
@@ -60,29 +64,20 @@ class ApplicationError(Exception):
         return str(self.args[0])
 
 
-class InvalidRequest(ApplicationError):
+class InvalidRequest(ApplicationError, problem="invalid", status_code=422):
     """Something in the request has a value that cannot be used."""
-
-    status_code = 422
-    problem = "invalid"
 
 
 class InputRefused(InvalidRequest):
     """The file was refused and nothing was written."""
 
 
-class BodyTooLarge(InvalidRequest):
+class BodyTooLarge(InvalidRequest, problem="too-large", status_code=413):
     """This call is longer than any that a page makes; nothing was stored."""
 
-    status_code = 413
-    problem = "too-large"
 
-
-class TokenRefused(ApplicationError):
+class TokenRefused(ApplicationError, problem="token-refused", status_code=401):
     """This link or token is not valid any more: open the study again from where you found it."""
-
-    status_code = 401
-    problem = "token-refused"
 
     def __init__(self, message: str = "", *, reason: str = "forged", session_id: int | None = None) -> None:
         super().__init__(message)
@@ -92,126 +87,84 @@ class TokenRefused(ApplicationError):
         self.session_id = session_id
 
 
-class NotAllowed(ApplicationError):
+class NotAllowed(ApplicationError, problem="not-allowed", status_code=403):
     """You may not do this: ask the study's owner."""
 
-    status_code = 403
-    problem = "not-allowed"
 
-
-class NotFound(ApplicationError):
+class NotFound(ApplicationError, problem="not-found", status_code=404):
     """There is nothing here."""
 
-    status_code = 404
-    problem = "not-found"
 
-
-class PictureDamaged(ApplicationError):
+class PictureDamaged(ApplicationError, problem="picture-damaged", status_code=503):
     """A picture is damaged and cannot be shown. Your answers are saved, and the study's team has been notified."""
-
-    status_code = 503
-    problem = "picture-damaged"
 
     def __init__(self, message: str = "", *, is_missing: bool = False) -> None:
         super().__init__(message)
         self.is_missing = is_missing
 
 
-class TooManyCalls(ApplicationError):
+class TooManyCalls(ApplicationError, problem="too-many-calls", status_code=429):
     """Too many calls in too short a time: wait a moment."""
-
-    status_code = 429
-    problem = "too-many-calls"
 
     def __init__(self, message: str = "", *, retry_after_s: float = 1.0) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
 
 
-class TooFast(TooManyCalls):
+class TooFast(TooManyCalls, problem="too-fast"):
     """This answer comes before its pictures can have been shown."""
 
-    problem = "too-fast"
 
-
-class TooManyOpenings(TooManyCalls):
+class TooManyOpenings(TooManyCalls, problem="too-many-openings"):
     """Many people are beginning from your network at this moment: wait a minute, then try again. Nothing is lost."""
 
-    problem = "too-many-openings"
 
-
-class Conflict(ApplicationError):
+class Conflict(ApplicationError, problem="conflict", status_code=409):
     """This does not fit the present state; reload and look again."""
 
-    status_code = 409
-    problem = "conflict"
 
-
-class SessionClosed(Conflict):
+class SessionClosed(Conflict, problem="session-closed"):
     """This session is closed; no more answers can be stored."""
 
-    problem = "session-closed"
 
-
-class LeaseLost(Conflict):
+class LeaseLost(Conflict, problem="lease-lost"):
     """The study continues in another window."""
 
-    problem = "lease-lost"
 
-
-class OutOfOrder(Conflict):
+class OutOfOrder(Conflict, problem="out-of-order"):
     """This trial is not the next one."""
 
-    problem = "out-of-order"
 
-
-class SetFrozen(Conflict):
+class SetFrozen(Conflict, problem="set-frozen"):
     """The set of pictures is frozen: it can no longer be changed."""
 
-    problem = "set-frozen"
 
-
-class StudyRefused(Conflict):
+class StudyRefused(Conflict, problem="study-refused"):
     """The study cannot do this now."""
 
-    problem = "study-refused"
 
-
-class IllegalTransition(Conflict):
+class IllegalTransition(Conflict, problem="illegal-transition"):
     """This cannot follow on the present state."""
 
-    problem = "illegal-transition"
 
-
-class CostNotConfirmed(Conflict):
+class CostNotConfirmed(Conflict, problem="cost-not-confirmed"):
     """The cost has not been confirmed; nothing was published."""
 
-    problem = "cost-not-confirmed"
 
-
-class CapExceeded(Conflict):
+class CapExceeded(Conflict, problem="cap-exceeded"):
     """This would cost more than the campaign may spend; raise its cap first."""
 
-    problem = "cap-exceeded"
 
-
-class AlreadyBegun(Conflict):
+class AlreadyBegun(Conflict, problem="already-begun"):
     """This study was begun before. It continues only in the browser where it was begun."""
 
-    problem = "already-begun"
 
-
-class AlreadyTookPart(Conflict):
+class AlreadyTookPart(Conflict, problem="already-took-part"):
     """You have already taken part in this study. Thank you."""
 
-    problem = "already-took-part"
 
-
-class PseudonymKeyRefused(ApplicationError):
+class PseudonymKeyRefused(ApplicationError, problem="pseudonym-key", status_code=503):
     """PSEUDONYM_KEY is not the key that this database was filled under: put the right one back."""
-
-    status_code = 503
-    problem = "pseudonym-key"
 
 
 class JobError(ApplicationError):
@@ -226,11 +179,8 @@ class JobHandedBack(JobError):
     """The runner was told to stop; the job goes on with the next one."""
 
 
-class RecruiterError(ApplicationError):
+class RecruiterError(ApplicationError, problem="recruiter", status_code=502):
     """The recruiter refused the request."""
-
-    status_code = 502
-    problem = "recruiter"
 
 
 class RecruiterUnavailable(RecruiterError):
@@ -241,34 +191,24 @@ class OutcomeUnknown(RecruiterError):
     """The reply was lost: whether the request took effect has to be asked before it is sent again."""
 
 
-class KeysRefused(RecruiterError):
+class KeysRefused(RecruiterError, problem="keys-refused"):
     """The recruiter does not accept the access keys: check that they are set, current and of this environment."""
 
-    problem = "keys-refused"
 
-
-class InsufficientFunds(RecruiterError):
+class InsufficientFunds(RecruiterError, problem="insufficient-funds"):
     """The account with the recruiter does not hold enough money; add some, then send again."""
 
-    problem = "insufficient-funds"
 
-
-class AlreadyDone(RecruiterError):
+class AlreadyDone(RecruiterError, problem="already-done"):
     """The recruiter has carried out this request before."""
 
-    problem = "already-done"
 
-
-class NotAtRecruiter(RecruiterError):
+class NotAtRecruiter(RecruiterError, problem="not-at-recruiter"):
     """The recruiter does not know this."""
 
-    problem = "not-at-recruiter"
 
-
-class StateRefused(RecruiterError):
+class StateRefused(RecruiterError, problem="state-refused"):
     """The recruiter says that its present state does not allow this."""
-
-    problem = "state-refused"
 
 
 def existing(row: T | None, sentence: str) -> T:

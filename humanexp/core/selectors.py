@@ -3,16 +3,14 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpRequest
 
-from humanexp.core.errors import InvalidRequest, NotAllowed, NotFound
+from humanexp.core.errors import InvalidRequest, NotAllowed, existing
 from humanexp.core.models import User
 
 
 def account(username: str) -> User:
     """An account by its name, open or closed."""
     found = User.objects.filter(username=username.strip()).first()
-    if found is None:
-        raise NotFound(f"There is no account {username.strip()!r}. All of them: python manage.py user list")
-    return found
+    return existing(found, f"There is no account {username.strip()!r}. All of them: python manage.py user list")
 
 
 def account_called(username: str) -> User:

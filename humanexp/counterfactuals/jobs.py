@@ -6,37 +6,34 @@ from django.utils.translation import gettext_noop
 
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
+from humanexp.counterfactuals.services import rounds
+from humanexp.counterfactuals.services.search_run import run_search
+from humanexp.counterfactuals.services.transfer import run_transfer
 from humanexp.jobs.registry import Progress, handler
 
 
 @handler(services.SEARCH_KIND, title=gettext_noop("Counterfactuals are searched"))
 def search(progress: Progress, *, run_id: int) -> dict[str, Any]:
     """Search for counterfactuals; with people as the oracle, make the pictures of the first round."""
-    from humanexp.counterfactuals import oracle_rounds, search_run
-
     run = SearchRun.objects.select_related("source_set").get(pk=run_id)
     if run.is_crowd:
-        oracle_rounds.open_first(run, progress)
+        rounds.open_first(run, progress)
         return {"rounds": run.rounds.count()}
-    search_run.run_search(run, progress)
+    run_search(run, progress)
     return {"oor": run.scores["pooled"]["oor"], "n_valid": run.scores["pooled"]["n_valid"]}
 
 
 @handler(services.ROUND_KIND, title=gettext_noop("A round is judged"))
 def go_on(progress: Progress, *, round_id: int) -> dict[str, Any]:
     """Take people's verdicts on a round, and make the pictures of the next one."""
-    from humanexp.counterfactuals import oracle_rounds
-
     judged = Round.objects.select_related("run__source_set", "study").get(pk=round_id)
-    following = oracle_rounds.go_on(judged, progress)
+    following = rounds.go_on(judged, progress)
     return {"next_step": following.opened.step if following.opened else None, "waits": following.waits}
 
 
 @handler(services.GROUP_KIND, title=gettext_noop("Models are tested on each other's pictures"))
 def transfer(progress: Progress, *, group_key: str) -> dict[str, Any]:
     """Test every model of a group of searches on the pictures made against the others."""
-    from humanexp.counterfactuals.transfer_run import run_transfer
-
     return dict(run_transfer(group_key, progress))
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import QuerySet
 
+from analysis.tables import PREDICTIONS
 from humanexp.core.errors import existing
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun, Retraining
@@ -28,8 +29,6 @@ def completed_runs(stimulus_set: StimulusSet) -> QuerySet[EvaluationRun]:
 def predictions_for(stimulus_set: StimulusSet) -> pd.DataFrame:
     """Predictions of every completed run on this set, columns of the PREDICTIONS schema; empty when there are none."""
     import pandas as pd
-
-    from analysis.tables import PREDICTIONS
 
     frames = [read_predictions(run) for run in completed_runs(stimulus_set)]
     return pd.concat(frames, ignore_index=True) if frames else PREDICTIONS.frame([])

@@ -12,7 +12,7 @@ class MarketplaceConfig(AppConfig):
 
     def ready(self) -> None:
         """Every module under `operations` registers its operations: a new one needs no other line."""
-        from humanexp.marketplace import operations
+        from humanexp.marketplace.api import operations
 
         for module in pkgutil.iter_modules(operations.__path__):
             importlib.import_module(f"{operations.__name__}.{module.name}")

@@ -14,7 +14,7 @@ from humanexp.marketplace.money import cents_to_dollars
 from humanexp.marketplace.rows import first_or
 from humanexp.marketplace.selectors.accounts import balance_of, worker_by_id
 from humanexp.marketplace.selectors.own_work import everybody_owed, owed_cents
-from humanexp.marketplace.services import accounts, inquiries
+from humanexp.marketplace.services import accounts, workers
 
 
 def create_requester(name: str, balance: str, deposit: str) -> dict[str, str | bool]:
@@ -85,7 +85,7 @@ def answer(number: int, text: str) -> dict[str, Any]:
         Inquiry.objects.select_related("requester", "worker").filter(pk=number),
         NotFound(f"There is no letter number {number}."),
     )
-    sent = inquiries.answer(inquiry=inquiry, text=text, now=clock.now())
+    sent = workers.answer(inquiry=inquiry, text=text, now=clock.now())
     return {"to": inquiry.worker.worker_id, "sent_at": sent.sent_at.isoformat()}
 
 

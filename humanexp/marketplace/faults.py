@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from dataclasses import dataclass
 from enum import StrEnum
+
+from django.http import HttpResponse
 
 #: A fault for every operation of the requester API.
 ANY_OPERATION = "*"
@@ -80,3 +83,17 @@ class _Faults:
 
 
 FAULTS = _Faults()
+
+
+def fault_after(fault: Fault | None, response: HttpResponse) -> HttpResponse:
+    if fault is not None and fault.kind is FaultKind.DROP_AFTER_COMMIT:
+        return cut_connection(response)
+    if fault is not None and fault.kind is FaultKind.DELAY:
+        time.sleep(fault.seconds)
+    return response
+
+
+def cut_connection(response: HttpResponse) -> HttpResponse:
+    """Marked for `wsgi.application`."""
+    response.cuts_connection = True  # type: ignore[attr-defined]
+    return response

@@ -10,8 +10,8 @@ from django.utils.deprecation import MiddlewareMixin
 
 from humanexp.addresses import is_loopback
 from humanexp.marketplace.errors import WorkRefused
-from humanexp.marketplace.pages.answers import wants_json
-from humanexp.marketplace.pages.refusals import refusal
+from humanexp.marketplace.pages.answers import refusal
+from humanexp.marketplace.visitors import wants_json
 
 
 class OneLoopbackName(MiddlewareMixin):

@@ -6,11 +6,14 @@ import argparse
 import os
 import resource
 import signal
+import stat
 import sys
 import threading
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from humanexp.marketplace import exposure
+from humanexp.addresses import is_loopback
 from humanexp.marketplace.errors import BadStart
 
 #: Threads that answer; writers queue at the database anyway.
@@ -30,9 +33,9 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
 
     from humanexp.marketplace.wsgi import application  # sets Django up, for the marketplace
 
-    if settings.MARKETPLACE_SIGN_UP not in exposure.SIGN_UP_MODES:
-        raise BadStart(f"MARKETPLACE_SIGN_UP is one of {', '.join(exposure.SIGN_UP_MODES)}.")
-    against = exposure.problems(
+    if settings.MARKETPLACE_SIGN_UP not in SIGN_UP_MODES:
+        raise BadStart(f"MARKETPLACE_SIGN_UP is one of {', '.join(SIGN_UP_MODES)}.")
+    against = problems(
         host=host,
         public_url=settings.MARKETPLACE_URL,
         secret_key=settings.SECRET_KEY,
@@ -61,7 +64,7 @@ def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
     taken = server.effective_listen[0][1] if hasattr(server, "effective_listen") else server.effective_port
     sys.stdout.write(f"marketplace ready at http://{f'[{host}]' if ':' in host else host}:{taken}\n")
     sys.stdout.flush()
-    from humanexp.marketplace.notifier import tell_events  # Django is set up by now
+    from humanexp.marketplace.services.notifications import tell_events  # Django is set up by now
 
     threading.Thread(target=tell_events, name="notifier", daemon=True).start()
     server.run()
@@ -100,3 +103,42 @@ def main(arguments: list[str] | None = None) -> int:
 
 if __name__ == "__main__":
     raise SystemExit(main())
+
+
+#: Values that stand in examples and tutorials.
+_KNOWN_SECRETS = (
+    "secret",
+    "changeme",
+    "change-me",
+    "insecure",
+    "django-insecure",
+    "example",
+    "password",
+    "test",
+    "dev",
+)
+_LEAST_LENGTH, _LEAST_VARIETY = 32, 10
+SIGN_UP_MODES = ("open", "invite", "closed")
+
+
+def problems(
+    *, host: str, public_url: str, secret_key: str, allowed_hosts: list[str], test_controls: bool, key_file: Path | None
+) -> list[str]:
+    """What speaks against listening on `host`; nothing does when only this machine can reach it."""
+    if is_loopback(host):
+        return []
+    weak = len(secret_key) < _LEAST_LENGTH or len(set(secret_key)) < _LEAST_VARIETY
+    is_open = key_file is not None and key_file.exists() and key_file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    address = urlsplit(public_url)
+    in_the_clear = bool(address.hostname) and address.scheme != "https" and not is_loopback(address.hostname or "")
+    against = {
+        "MARKETPLACE_TEST_CONTROLS is set: strangers could move the clock and break calls.": test_controls,
+        "MARKETPLACE_SECRET_KEY can be guessed: leave it unset (one is made), or set 32 random characters or more.": (
+            weak or secret_key.lower().startswith(_KNOWN_SECRETS)
+        ),
+        f"{key_file} can be read by others on this machine: chmod 600.": is_open,
+        "MARKETPLACE_ALLOWED_HOSTS holds *: name the hosts.": "*" in allowed_hosts,
+        "MARKETPLACE_URL is not set: say under which address people reach this site.": not address.hostname,
+        "MARKETPLACE_URL is not https: passwords and sessions would cross the network in the clear.": in_the_clear,
+    }
+    return [sentence for sentence, holds in against.items() if holds]

@@ -86,7 +86,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.messages.context_processors.messages",
-                "humanexp.marketplace.context.site",
+                "humanexp.marketplace.pages.answers.site",
             ],
         },
     },
@@ -128,7 +128,7 @@ SESSION_COOKIE_NAME = "marketplace_session"
 CSRF_COOKIE_NAME = "marketplace_csrftoken"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _is_https
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "humanexp.marketplace.pages.refusals.csrf_failure"
+CSRF_FAILURE_VIEW = "humanexp.marketplace.pages.answers.csrf_failure"
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 # Ids in our addresses stay here; with "no-referrer" browsers would send our own forms with Origin: null.

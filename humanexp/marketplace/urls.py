@@ -4,17 +4,14 @@ from django.conf import settings
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from humanexp.marketplace import api
+from humanexp.marketplace.api.views import requester_api
 from humanexp.marketplace.pages import (
     accounts,
-    contact,
-    content,
     controls,
     desk,
-    health,
+    frame,
     own_pages,
     qualifications,
-    submit,
     work,
 )
 
@@ -32,15 +29,15 @@ urlpatterns = [
     path("groups/<entity:hit_type_id>/", work.group, name="group"),
     path("groups/<entity:hit_type_id>/accept/", work.accept_from_group, name="accept-from-group"),
     path("hits/<entity:hit_id>/", work.hit, name="hit"),
-    path("hits/<entity:hit_id>/content/", content.content, name="content"),
-    path("uploads/<str:token>", content.upload, name="upload"),
+    path("hits/<entity:hit_id>/content/", frame.content, name="content"),
+    path("uploads/<str:token>", frame.upload, name="upload"),
     path("hits/<entity:hit_id>/accept/", work.accept_hit, name="accept-hit"),
     path("work/<entity:assignment_id>/", work.work, name="work"),
     path("work/<entity:assignment_id>/return/", work.return_work, name="return"),
     path("mturk/preview", work.mturk_group, name="mturk-preview"),
     path("projects/<entity:group_id>/tasks", work.mturk_group),
-    path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
-    path("groups/<entity:hit_type_id>/contact/", contact.contact, name="contact"),
+    path("mturk/externalSubmit", frame.external_submit, name="external-submit"),
+    path("groups/<entity:hit_type_id>/contact/", own_pages.contact, name="contact"),
     path("qualifications/", qualifications.qualifications, name="qualifications"),
     path("qualifications/<entity:qualification_type_id>/ask/", qualifications.ask, name="ask"),
     path("qualifications/tests/<entity:request_id>/", qualifications.test, name="test"),
@@ -51,10 +48,10 @@ urlpatterns = [
     path("login/", accounts.log_in, name="login"),
     path("logout/", accounts.log_out, name="logout"),
     # boto3 joins an endpoint with "/", with or without one at its end.
-    path("requester", api.requester_api),
-    path("requester/", api.requester_api, name="requester"),
-    path("requester//", api.requester_api),
-    path("healthz", health.healthz, name="healthz"),
+    path("requester", requester_api),
+    path("requester/", requester_api, name="requester"),
+    path("requester//", requester_api),
+    path("healthz", controls.healthz, name="healthz"),
 ]
 if settings.MARKETPLACE_TEST_CONTROLS:
     urlpatterns += [
@@ -62,4 +59,4 @@ if settings.MARKETPLACE_TEST_CONTROLS:
         path("_test/faults", controls.fault_control),
     ]
 
-handler404 = "humanexp.marketplace.pages.refusals.page_not_found"
+handler404 = "humanexp.marketplace.pages.answers.page_not_found"

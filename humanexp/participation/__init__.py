@@ -1,3 +1,1 @@
 """Taking part: sessions, trials, answers, the participant's API, and the pages that show who is where."""
-
-from __future__ import annotations

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response
-from humanexp.participation.tallies import Counted, Kind, Report, Tally, content_of, tally_of
+from humanexp.jobs.registry import Progress
+from humanexp.participation.models import Response, counting
+from humanexp.participation.tallies import Counted, Kind, Tally, content_of, tally_of
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.models import Study
 from humanexp.studies.plans import plan_head
@@ -83,7 +83,7 @@ def answer_counts(study: Study) -> AnswerCounts:
     )
 
 
-def _counted(study: Study, report: Report) -> Counted:
+def _counted(study: Study, report: Progress) -> Counted:
     counts = asdict(answer_counts(study))
     report(1, 1)
     return Counted(content=counts)

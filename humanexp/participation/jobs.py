@@ -4,7 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
 from humanexp.participation.services import erase_withdrawn, keep_working_times, showing
 from humanexp.participation.services.previewing import sweep_previews
@@ -59,9 +59,8 @@ def look_again(progress: Progress) -> dict[str, Any]:
 @handler(TALLY, title=gettext_noop("Answers are counted"), former=("experiments.tally",))
 def tally(progress: Progress, *, study_id: int, name: str) -> dict[str, Any]:
     """Somebody asked for it."""
-    study = Study.objects.filter(pk=study_id).first()
-    if study is None:
-        raise NotFound("The study was deleted before its answers were counted.")
+    found = Study.objects.filter(pk=study_id).first()
+    study = existing(found, "The study was deleted before its answers were counted.")
     return {"answers": make_tally(study=study, name=name, report=progress).answers}
 
 

@@ -91,7 +91,7 @@ class Session(models.Model):
     completed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     last_seen_at = models.DateTimeField(null=True, blank=True)
-    #: seconds of work, breaks left out, measured some time after the end (participation/working_time.py)
+    #: seconds of work, breaks left out, measured some time after the end (participation/selectors/working_times.py)
     active_s = models.FloatField(null=True, blank=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     #: what it was before it was withdrawn
@@ -159,6 +159,16 @@ class Session(models.Model):
             return None
         bits = int(self.pictures_fetched or "0", 16)
         return frozenset(position for position in range(bits.bit_length()) if bits >> position & 1)
+
+
+def counting(session: str = "") -> Q:
+    """Which sessions count, in every analysis alike: nobody took it back, and nobody merely claims it.
+
+    Of sessions, or of rows that have one under this name. Where people are recruited by name, anybody can begin under a
+    made-up one. Such a session counts once whoever recruits lists it.
+    """
+    place = f"{session}__" if session else ""
+    return Q(**{f"{place}is_verified": True}) & ~Q(**{f"{place}state": SessionState.WITHDRAWN})
 
 
 class Trial(models.Model):

@@ -23,10 +23,9 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path, write_whole
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.jobs.registry import registered
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Session, SessionState, StudyTally
-from humanexp.participation.selectors.withdrawals import taken_back
+from humanexp.jobs.registry import Progress, registered, silent
+from humanexp.participation.models import Session, SessionState, StudyTally, counting
+from humanexp.participation.selectors.sessions import taken_back
 from humanexp.studies.models import Origin, Study
 
 TALLY = "participation.tally"
@@ -34,7 +33,6 @@ TALLY = "participation.tally"
 AT_ONCE = 2_000
 #: A count that took a second is made again after so many, if answers have come meanwhile.
 REST = 20
-Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +47,7 @@ class Kind:
     """Something that is counted over all answers of a study."""
 
     name: str
-    count: Callable[[Study, Report], Counted]
+    count: Callable[[Study, Progress], Counted]
     #: what else it depends on than the answers; is told how many sessions that count have ended
     beside: Callable[[Study, int], str] = field(default=lambda study, ended: "")
     #: where it is shown: a URL with one argument, the study's slug
@@ -96,7 +94,7 @@ def tally_of(study: Study, name: str) -> Tally:
     """The last count, or, of a small study, one that is made now."""
     kind, (marker, answers) = kind_called(name), _marker(study, name)
     if answers <= AT_ONCE:
-        return Tally(kind=name, content=kind.count(study, _untold).content, answers=answers, answers_now=answers)
+        return Tally(kind=name, content=kind.count(study, silent).content, answers=answers, answers_now=answers)
     job = _job(study, name)
     stored = study.tallies.filter(kind=name).first()
     if stored is None or _is_taken_back(stored):
@@ -131,7 +129,7 @@ def whole_tally(study: Study, name: str) -> bytes:
     """Everything that was counted, as JSON. Raises NotFound where a large study was not counted yet."""
     tally = tally_of(study, name)
     if tally.made_at is None and tally.content is not None:
-        return kind_called(name).count(study, _untold).whole
+        return kind_called(name).count(study, silent).whole
     if not tally.file:
         raise NotFound("This was not counted yet: the page says how far it is.")
     return media_path(tally.file).read_bytes()
@@ -146,7 +144,7 @@ def request_tally(*, study: Study, name: str, by: User | None = None) -> Job:
     return jobs.submit(TALLY, subject=f"study:{study.slug}", by=by, study_id=study.pk, name=name)
 
 
-def make_tally(*, study: Study, name: str, report: Report) -> StudyTally:
+def make_tally(*, study: Study, name: str, report: Progress) -> StudyTally:
     """Count, and keep it in the place of the last one."""
     kind, began = kind_called(name), time.monotonic()
     # Looked at first: what comes while this counts is counted the next time.
@@ -229,7 +227,3 @@ def _counting_ended(study: Study) -> QuerySet[Session]:
     """As `counting` says, in words for which the beginning of an index stands."""
     standing = [state for state in SessionState if state != SessionState.WITHDRAWN]
     return Session.objects.filter(study=study, is_verified__in=[True], state__in=standing, completed_at__isnull=False)
-
-
-def _untold(done: int, total: int) -> None:
-    """Nobody waits long enough to hear it."""

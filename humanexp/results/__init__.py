@@ -1,3 +1,1 @@
 """Analysis runs, published trials, the dashboard."""
-
-from __future__ import annotations

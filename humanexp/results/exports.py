@@ -28,9 +28,9 @@ from humanexp.results.tables import (
     sessions_of,
     trial_chunks,
 )
-from humanexp.screening.certificate import certificate_of
-from humanexp.stimuli import coverage
+from humanexp.screening.selectors import certificate_of
 from humanexp.stimuli import selectors as stimuli
+from humanexp.stimuli.selectors import coverage
 from humanexp.studies.models import Population, Study
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _coverage(study: Study, folder: Path) -> Iterator[Path]:
 
 def _certificate(study: Study, folder: Path) -> Iterator[Path]:
     """How the pictures were timed, as numbers and as a picture; nothing for a study without timed answers."""
-    from analysis.figures.timing import timing_to_file
+    from analysis.timing.figure import timing_to_file
 
     certificate = certificate_of(study)
     if not certificate.all.recorded:

@@ -19,6 +19,7 @@ from analysis.findings.model import (
     HumanAccuracy,
     Word,
 )
+from analysis.wording import quoted
 
 
 @dataclass(frozen=True)
@@ -168,11 +169,6 @@ def _conditions_alone(means: Sequence[HumanAccuracy]) -> Headline:
         f"and on {100 * worst.mean_over_observers:.1f} % in condition {worst.condition}.",
         "The conditions are no numbers, so there is no curve.",
     )
-
-
-def quoted(name: str) -> str:
-    """Names of several words stand in quotation marks."""
-    return f"\u201c{name}\u201d" if " " in name else name
 
 
 def readable(name: str) -> str:

@@ -124,16 +124,13 @@ def _charts(findings: Findings, title: str, families: Sequence[str], *, is_appen
             chart = chart_of(findings, choice.key)
             if chart.figure is not None:
                 width = "column" if family in _NARROW else "text"
-                blocks.append(FigureBlock(chart.figure, _caption(chart.figure), width=width))
+                caption = " ".join([f"{chart.figure.title}.", *_said_of(chart.figure)])
+                blocks.append(FigureBlock(chart.figure, caption, width=width))
             blocks += [Paragraph(str(text)) for text in chart.found]
             blocks += [TableBlock(one.for_print()) for one in chart.tables if one.key not in _LEFT_OUT]
             said |= {str(text) for text in chart.caveats}
         blocks += [Paragraph(text, is_note=True) for text in sorted(said)]
     return Section(title, tuple(blocks)) if blocks else None
-
-
-def _caption(figure: Figure) -> str:
-    return " ".join([f"{figure.title}.", *_said_of(figure)])
 
 
 def _said_of(figure: Figure) -> list[str]:

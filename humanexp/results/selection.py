@@ -59,18 +59,15 @@ class Selection(BaseModel):
             "colour_sight": _("people who report normal colour sight"),
             "corruption_knowledge": _("people who report no knowledge of image corruptions"),
         }
-        said = []
-        if self.all_sessions:
-            said.append(_("excluded sessions count too"))
-        if self.timing_ok:
-            said.append(_("only trials whose timing is in order"))
-        if self.drop_misses:
-            said.append(_("misses are left out"))
-        said += [_("only %(who)s") % {"who": reports[name]} for name in self.self_reports]
-        if self.corruptions:
-            names = ", ".join(name.replace("_", " ") for name in self.corruptions)
-            said.append(_("only %(corruptions)s") % {"corruptions": names})
-        return said
+        corruptions = ", ".join(name.replace("_", " ") for name in self.corruptions)
+        said = (
+            (self.all_sessions, _("excluded sessions count too")),
+            (self.timing_ok, _("only trials whose timing is in order")),
+            (self.drop_misses, _("misses are left out")),
+            *((True, _("only %(who)s") % {"who": reports[name]}) for name in self.self_reports),
+            (self.corruptions, _("only %(corruptions)s") % {"corruptions": corruptions}),
+        )
+        return [sentence for is_chosen, sentence in said if is_chosen]
 
     def of_trials(self, trials: pd.DataFrame, reports: Mapping[str, Mapping[str, JsonValue]]) -> pd.DataFrame:
         """The chosen rows of a table of trials; `reports` are the self-reports by session."""

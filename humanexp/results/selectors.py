@@ -15,10 +15,11 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Session
-from humanexp.participation.selectors.withdrawals import taken_back
+from humanexp.participation.selectors.sessions import taken_back
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report, TrialImport
 from humanexp.results.selection import Selection
 from humanexp.studies.models import Study
+from humanexp.studies.selectors import subject_of
 
 #: Job kinds of an analysis and of a report.
 ANALYSE, REPORT = "results.analyse", "results.report"
@@ -122,7 +123,3 @@ def trial_import_of(study: Study) -> TrialImport | None:
 def analysis_job(study: Study) -> Job | None:
     """The newest job that analyses this study."""
     return jobs.latest_for(subject_of(study), ANALYSE)
-
-
-def subject_of(study: Study) -> str:
-    return f"study:{study.pk}"

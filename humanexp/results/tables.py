@@ -11,13 +11,12 @@ from humanexp.core.batches import batches_of
 from humanexp.core.storage import media_path
 from humanexp.evaluations import selectors as evaluations
 from humanexp.participation import selectors as participation
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import Session, SessionState, counting
 from humanexp.results.models import TrialImport
 from humanexp.screening import selectors as screening
 from humanexp.stimuli import selectors as stimuli
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors.set_pairs import has_levels
+from humanexp.stimuli.selectors.sets import has_levels
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
 

@@ -1,3 +1,1 @@
 """Which sessions count: verdicts and their evidence."""
-
-from __future__ import annotations

@@ -12,8 +12,8 @@ class ScreeningConfig(AppConfig):
     def ready(self) -> None:
         from humanexp.participation.tallies import register_tally
         from humanexp.screening import jobs  # noqa: F401  (registers)
-        from humanexp.screening.certificate import TIMING
         from humanexp.screening.pages.review import GOLDS
+        from humanexp.screening.pages.timing import TIMING
 
         register_study_tab(StudyTab(key="review", label=_("Review"), url_name="screening:review", order=50))
         register_study_tab(StudyTab(key="timing", label=_("Timing"), url_name="screening:timing", order=45))

@@ -1,26 +1,30 @@
-"""Questions about verdicts: which is current, who is excluded and why, what the evidence looks like."""
+"""Questions about verdicts and timing: which is current, who is excluded and why, what the evidence looks like."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, gold_slack, tally_golds
+from analysis.timing import TimingCertificate, certify
+from humanexp.jobs.registry import Progress, silent
 from humanexp.participation import selectors as participation
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Session, SessionState, Trial
+from humanexp.participation.models import Session, SessionState, Trial, counting
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.studies.models import Study
+from humanexp.studies.tasks import TASKS
 
 #: Sessions that are judged.
 JUDGED_STATES = (SessionState.COMPLETED, SessionState.SUBMITTED)
 _NOT_JUDGED = (SessionState.OPEN, SessionState.WITHDRAWN)
 #: The reason counted for sessions that a person excluded.
 BY_HAND = "excluded by hand"
+#: Trials after which a job says how far the certificate is.
+REPORTED_EVERY = 20_000
 
 
 def latest_verdicts(study: Study) -> QuerySet[Verdict]:
@@ -178,3 +182,16 @@ def people_shown(study: Study, originals: Collection[str]) -> set[int]:
     """Participants to whom one of these originals was shown as a gold."""
     shown = Trial.objects.filter(session__study=study, role="gold", stimulus__source_image__key__in=originals)
     return set(shown.values_list("session__participant_id", flat=True))
+
+
+def certificate_of(study: Study, report: Progress = silent) -> TimingCertificate:
+    """Every timed answer of a study that was not taken back, practice included: the screen knows no practice."""
+    timed = {name for name, task in TASKS.items() if task.is_timed}
+    return certify(_reported(participation.iter_timing_rows(study, timed), report))
+
+
+def _reported(rows: Iterator[dict[str, Any]], report: Progress) -> Iterator[dict[str, Any]]:
+    for number, row in enumerate(rows, start=1):
+        if number % REPORTED_EVERY == 0:
+            report(number, 0)
+        yield row

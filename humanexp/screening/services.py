@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from humanexp.core.models import User
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import JobState
+from humanexp.jobs.registry import Progress, silent
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
 from humanexp.screening import selectors
@@ -29,7 +30,6 @@ JUDGE_STUDY = "screening.judge_study"
 AT_ONCE = 200
 #: Golds are looked at again when so many times more sessions are finished.
 GROWTH = 1.05
-Report = Callable[[int, int], None]
 
 
 def rules_of(study: Study) -> RuleSet:
@@ -71,7 +71,7 @@ def is_time_to_look(*, finished: int) -> bool:
     return math.floor(math.log(finished, GROWTH)) > math.floor(math.log(finished - 1, GROWTH))
 
 
-def judge_study(study: Study, *, rules: RuleSet | None = None, report: Report | None = None) -> list[Verdict]:
+def judge_study(study: Study, *, rules: RuleSet | None = None, report: Progress = silent) -> list[Verdict]:
     """Judge every complete session; returns the current verdicts. With other rules, those that change are appended.
 
     Golds that turn out to be hard are withdrawn on the way; whoever was shown one is judged anew without it.
@@ -83,8 +83,7 @@ def judge_study(study: Study, *, rules: RuleSet | None = None, report: Report | 
     while due:
         for first in range(0, len(due), AT_ONCE):
             found |= _judge_together(study, due[first : first + AT_ONCE], rules)
-            if report is not None:
-                report(min(first + AT_ONCE, len(due)), len(due))
+            report(min(first + AT_ONCE, len(due)), len(due))
         withdrawn = withdraw_hard_golds(study=study, rules=rules)
         people = selectors.people_shown(study, [gold.original for gold in withdrawn]) if withdrawn else set()
         due = [session for session in sessions if session.participant_id in people]

@@ -13,11 +13,11 @@ class StimuliConfig(AppConfig):
     def ready(self) -> None:
         from analysis.errors import InvalidInput
         from humanexp.core.pages.navigation import Section, register_section
-        from humanexp.stimuli import jobs  # noqa: F401  (registers)
 
         register_section(Section(key="stimuli", label=_("Stimuli"), url_name="stimuli:stimulus_sets", order=20))
         try:
             from analysis.corruptions import load_modules  # looks at FROST_TEXTURES
+            from humanexp.stimuli import jobs  # noqa: F401  (registers; imports corruption functions, too)
 
             load_modules(settings.CORRUPTION_MODULES)
         except InvalidInput as error:

@@ -9,10 +9,10 @@ from analysis.errors import AnalysisError
 from humanexp.core.errors import JobError
 from humanexp.jobs.registry import Progress, handler
 from humanexp.stimuli import services
-from humanexp.stimuli.building.generated_sets import make_stimuli
-from humanexp.stimuli.building.imagenet_c_sets import import_pictures
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.selectors import stimulus_set_by_pk
+from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.imagenet_c import import_pictures
 
 
 @handler(services.JOB_KIND, title=gettext_noop("Stimuli are made"))

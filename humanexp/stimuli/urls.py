@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.stimuli.pages.views import browse, comparison, pictures, sets, sources
+from humanexp.stimuli.pages.views import browse, sets, sources
 
 app_name = "stimuli"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -10,9 +10,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("stimuli/new/", sets.new, name="new"),
     path("stimuli/new/estimate/", sets.estimate, name="estimate"),
     path("stimuli/new/examples/<slug:function>/", sets.example, name="example"),
-    path("stimuli/compare/", comparison.compare, name="compare"),
-    path("stimuli/compare.json", comparison.compare_json, name="compare_json"),
-    path("stimuli/compare.<slug:suffix>", comparison.compare_file, name="compare_file"),
+    path("stimuli/compare/", sets.compare, name="compare"),
+    path("stimuli/compare.json", sets.compare_json, name="compare_json"),
+    path("stimuli/compare.<slug:suffix>", sets.compare_file, name="compare_file"),
     path("stimuli/sets/<slug:name>/", sets.stimulus_set, name="stimulus_set"),
     path("stimuli/sets/<slug:name>/generate/", sets.generate, name="generate"),
     path("stimuli/sets/<slug:name>/manifest.csv", sets.manifest, name="manifest"),
@@ -29,6 +29,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("stimuli/sources/<slug:name>/freeze/", sources.freeze, name="freeze_source"),
     path("stimuli/sources/<slug:name>/delete/", sources.delete, name="delete_source"),
     path("stimuli/originals/<int:pk>/<slug:size>.jpg", sources.thumbnail, name="original"),
-    path("stimuli/pictures/<int:pk>/", pictures.picture, name="picture"),
-    path("stimuli/pictures/<int:pk>/small/", pictures.small, name="small"),
+    path("stimuli/pictures/<int:pk>/", browse.picture, name="picture"),
+    path("stimuli/pictures/<int:pk>/small/", browse.small, name="small"),
 ]

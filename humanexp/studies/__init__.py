@@ -1,3 +1,1 @@
 """Studies: authoring, members, the design page, power."""
-
-from __future__ import annotations

@@ -14,8 +14,8 @@ class StudiesConfig(AppConfig):
         from humanexp.core import ownership
         from humanexp.stimuli import sufficiency
         from humanexp.studies import jobs  # noqa: F401  (registers)
-        from humanexp.studies.drafting.sufficiency import answers_for
         from humanexp.studies.permissions import grant_by_role
+        from humanexp.studies.presets import answers_for
 
         ownership.register(grant_by_role)
         sufficiency.register(answers_for)

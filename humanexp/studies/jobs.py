@@ -4,18 +4,17 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.jobs.registry import Progress, handler
 from humanexp.studies.models import PowerEstimate
-from humanexp.studies.selectors.power_estimates import POWER
+from humanexp.studies.selectors import POWER
 from humanexp.studies.services import simulate_power
 
 
 @handler(POWER, title=gettext_noop("Power is simulated"), former=("experiments.power",))
 def power(progress: Progress, *, estimate_id: int) -> dict[str, Any]:
     """Simulate a planned study and say how often it finds what it looks for."""
-    estimate = PowerEstimate.objects.filter(pk=estimate_id).first()
-    if estimate is None:
-        raise NotFound("The study was deleted before its power was simulated.")
+    found = PowerEstimate.objects.filter(pk=estimate_id).first()
+    estimate = existing(found, "The study was deleted before its power was simulated.")
     simulate_power(estimate=estimate, report=progress)
     return {"power": estimate.report["planned"]["different"]}

@@ -149,7 +149,7 @@ class PowerEstimate(models.Model):
     """What a planned study could show, by simulation. Complete once `completed_at` is set; then never changed."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="power_estimates")
-    #: `studies.power.question.PowerQuestion`
+    #: `studies.power.PowerQuestion`
     question = models.JSONField()
     #: `analysis.power.PlannedStudy`: the design in numbers, as it was
     planned = models.JSONField()

@@ -96,10 +96,6 @@ def new_pictures(study: Study, slot: int) -> frozenset[str]:
     return frozenset(trial.stimulus for trial in plan.trials if trial.role in ("main", "consistency_first"))
 
 
-def whole_plan(study: Study) -> StudyPlan:
-    return StudyPlan.from_lines(_lines(study.plan_file, study.plan_digest))
-
-
 def plan_head(study: Study) -> dict[str, Any]:
     """Configuration, pools, notes and summary, without the sessions."""
     head: dict[str, Any] = json.loads(_lines(study.plan_file, study.plan_digest)[0])

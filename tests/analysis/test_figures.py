@@ -27,6 +27,8 @@ from analysis.figures import (
     style_of,
 )
 from analysis.figures.drawing import WIDTHS, draw
+from analysis.figures.page import to_plotly
+from analysis.figures.paper import to_file
 from tests.analysis.figures.series import series_of
 
 GRID = tuple(np.linspace(0, 1, 21))
@@ -57,7 +59,7 @@ def figure() -> Figure:
 
 def drawn_by_plotly(figure: Figure) -> list[tuple[str, str, list[float], list[list[float]]]]:
     series = []
-    for entry in figure.to_plotly()["data"]:
+    for entry in to_plotly(figure)["data"]:
         if entry.get("visible") is False:
             continue
         kind, x, y = entry["meta"]["kind"], entry["x"], entry["y"]
@@ -109,7 +111,7 @@ def test_page_and_paper_use_the_same_colours(figure: Figure) -> None:
     from matplotlib.colors import to_hex
 
     page = {
-        entry["name"]: entry["line"]["color"] for entry in figure.to_plotly()["data"] if entry["meta"]["kind"] == "line"
+        entry["name"]: entry["line"]["color"] for entry in to_plotly(figure)["data"] if entry["meta"]["kind"] == "line"
     }
     paper = {
         line.get_label(): to_hex(line.get_color()) for line in draw(figure).axes[0].lines if line.get_gid() == "line"
@@ -127,7 +129,7 @@ def test_another_band_is_shown_in_both(figure: Figure) -> None:
 
 
 def test_people_are_black_thickest_and_drawn_last(figure: Figure) -> None:
-    lines = [entry for entry in figure.to_plotly()["data"] if entry["meta"]["kind"] == "line"]
+    lines = [entry for entry in to_plotly(figure)["data"] if entry["meta"]["kind"] == "line"]
     assert lines[-1]["name"] == "people"
     assert lines[-1]["line"]["width"] > max(entry["line"]["width"] for entry in lines[:-1])
 
@@ -138,7 +140,7 @@ def test_36_classifiers_differ_in_colour_or_dashes() -> None:
 
 
 def test_area_of_a_dot_is_proportional_to_n(figure: Figure) -> None:
-    (points,) = [entry for entry in figure.to_plotly()["data"] if entry["meta"]["kind"] == "points"]
+    (points,) = [entry for entry in to_plotly(figure)["data"] if entry["meta"]["kind"] == "points"]
     areas = [size**2 for size in points["marker"]["size"]]
     np.testing.assert_allclose(np.array(areas) / areas[1], [20 / 80, 1, 40 / 80])
     assert max(points["marker"]["size"]) == 2 * LARGEST_DOT
@@ -156,7 +158,7 @@ def test_unmeasured_range_is_shaded_and_named() -> None:
 
 
 def test_plotly_json_is_json_and_names_are_escaped_in_hover_text(figure: Figure) -> None:
-    text = json.dumps(figure.to_plotly(), allow_nan=False)
+    text = json.dumps(to_plotly(figure), allow_nan=False)
     assert "a&lt;b&gt;<br>" in text
     (mark,) = figure.marks
     assert mark.label == "chance 1/16"
@@ -164,14 +166,14 @@ def test_plotly_json_is_json_and_names_are_escaped_in_hover_text(figure: Figure)
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
 def test_files_are_of_their_kind_and_the_same_each_time(figure: Figure, tmp_path: Path, suffix: str) -> None:
-    first, second = (figure.to_file(tmp_path / f"{name}.{suffix}").read_bytes() for name in "ab")
+    first, second = (to_file(figure, tmp_path / f"{name}.{suffix}").read_bytes() for name in "ab")
     assert first == second
     assert first.startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[suffix])
 
 
 def test_another_suffix_is_refused(figure: Figure, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"\.svg, \.pdf or \.png"):
-        figure.to_file(tmp_path / "figure.gif")
+        to_file(figure, tmp_path / "figure.gif")
 
 
 def test_conditions_stand_in_the_given_order() -> None:
@@ -199,7 +201,7 @@ def test_what_is_downloaded_is_what_is_shown(figure: Figure) -> None:
 
 
 def test_hovering_over_a_curve_tells_bands_and_answers(figure: Figure) -> None:
-    people = [entry for entry in figure.to_plotly()["data"] if entry["meta"]["kind"] == "line"][-1]
+    people = [entry for entry in to_plotly(figure)["data"] if entry["meta"]["kind"] == "line"][-1]
     told = people["customdata"][people["x"].index(0.5)]
     assert told.startswith("95 % pointwise: ") and "83.4 % simultaneous: " in told
     assert told.endswith("80 answers in this bin")
@@ -207,20 +209,20 @@ def test_hovering_over_a_curve_tells_bands_and_answers(figure: Figure) -> None:
 
 @pytest.mark.parametrize(("width", "inches"), [("column", 3.5), ("page", 7.2)])
 def test_figures_are_as_wide_as_a_journal_s_columns(figure: Figure, tmp_path: Path, width: str, inches: float) -> None:
-    text = figure.to_file(tmp_path / "figure.svg", width=width).read_text(encoding="utf-8")
+    text = to_file(figure, tmp_path / "figure.svg", width=width).read_text(encoding="utf-8")
     assert f'viewBox="0 0 {72 * inches:g} ' in text
     # Letters are outlines: the file looks alike where the font is not installed.
     assert "<text" not in text and figure.description.split(":")[0] in text
 
 
 def test_letters_are_embedded_in_the_pdf(figure: Figure, tmp_path: Path) -> None:
-    content = figure.to_file(tmp_path / "figure.pdf").read_bytes()
+    content = to_file(figure, tmp_path / "figure.pdf").read_bytes()
     assert b"/FontFile2" in content and b"/Type3" not in content
 
 
 def test_another_width_is_refused(figure: Figure, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="column, page, text"):
-        figure.to_file(tmp_path / "figure.svg", width="poster")
+        to_file(figure, tmp_path / "figure.svg", width="poster")
 
 
 @pytest.mark.parametrize("width", ["column", "page"])

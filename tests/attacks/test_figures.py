@@ -16,8 +16,8 @@ from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer, WorkerClient, running
 from tests.marketplace.test_desk import desk
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study
+from tests.recruitment.workers import Worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TERMS = {

@@ -17,8 +17,8 @@ from humanexp.recruitment.states import DifferenceState, WriteState
 from humanexp.studies.models import Study
 from tests.faults.liar import Liar, lying
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import make_study
+from tests.recruitment.workers import Worker
 
 Launch = Callable[..., Campaign]
 NewWorker = Callable[[], Worker]

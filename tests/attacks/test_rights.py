@@ -11,8 +11,7 @@ from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.studies import services as studies
-from tests.factories import configuration, make_stimulus_set
+from tests.factories import configuration, draft_study, make_stimulus_set
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +23,7 @@ def stimulus_set() -> StimulusSet:
     team = User.objects.create_user("team")
     SourceSet.objects.filter(pk=found.source_set_id).update(created_by=team, frozen_at=None)
     StimulusSet.objects.filter(pk=found.pk).update(created_by=team)
-    studies.create_study(configuration=configuration(), by=team)
+    draft_study(by=team)
     EvaluationRun.objects.create(stimulus_set=found, name="net", spec="table:x", created_by=team)
     found.refresh_from_db()
     return found

@@ -22,7 +22,7 @@ from humanexp.results import services as results
 from humanexp.screening import services as screening
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
-from humanexp.studies.power.question import PowerQuestion
+from humanexp.studies.power import PowerQuestion
 from humanexp.studies.roles import Role
 from humanexp.studies.selectors import configuration_of
 from humanexp.studies.services import members as membership

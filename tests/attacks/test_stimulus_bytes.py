@@ -9,7 +9,7 @@ from humanexp.console.doctor_checks.files import damaged_pictures
 from humanexp.core.models import AuditEvent
 from humanexp.core.storage import media_path
 from humanexp.participation.models import DamagedPicture, Response
-from humanexp.participation.selectors.damaged_pictures import damaged_files
+from humanexp.participation.selectors.faults import damaged_files
 from humanexp.participation.services import previewing, showing
 from humanexp.recruitment.selectors.attention import attention
 from tests.factories import Tab, new_session, png

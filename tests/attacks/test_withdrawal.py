@@ -19,15 +19,14 @@ from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.pages.live.figures import SESSIONS, kept_figures
 from humanexp.participation.pages.live.rows import page_of
 from humanexp.participation.tallies import make_tally
-from humanexp.participation.working_time import active_minutes
 from humanexp.results import tables
 from humanexp.screening import selectors as screening
 from humanexp.screening import services as judging
-from humanexp.screening.certificate import certificate_of
 from humanexp.screening.models import Verdict
 from humanexp.screening.pages.review import golds_of
+from humanexp.screening.selectors import certificate_of
 from humanexp.studies.facts import KEPT_DAYS
-from tests.factories import Tab, new_session
+from tests.factories import Tab, active_minutes, new_session
 
 
 def finish(client, session, lease="tab-00000001"):

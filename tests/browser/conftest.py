@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ import pytest
 from humanexp.participation.models import Session
 from humanexp.studies.models import Study
 from tests.browser import studies
+from tests.chromium import CHROMIUM, require_chromium
 from tests.marketplace.server import MarketplaceServer, RequesterKeys, running
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 #: Collects what the content policy refused, from before the first script of every page.
 _LISTEN = """
 window.__refused = [];
@@ -28,11 +27,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        reason = "there is no Chromium: install it or set CHROMIUM to its path"
-        if os.environ.get("CI") == "true" or os.environ.get("REQUIRE_BROWSER"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    require_chromium()
     from playwright.sync_api import sync_playwright
 
     # playwright's event loop runs in this thread; the ORM is used beside it, never inside it.
@@ -107,4 +102,4 @@ def platform(live_server: Any, market: MarketplaceServer, requester: RequesterKe
 
 @pytest.fixture(autouse=True)
 def without_guards(unhurried, open_gates):
-    """Pace and pre-flight check have tests of their own; here answers and launches are about something else."""
+    """Participants click as fast as Chromium draws, and campaigns are launched for their pages."""

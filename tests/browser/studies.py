@@ -72,13 +72,15 @@ def stimulus_set(folder: Path, *, name: str, corruptions: Sequence[str], count: 
         _kept[key].put_back()
         return StimulusSet.objects.get(name=name)
     made = stimuli.create_stimulus_set(
-        source_set=stimuli.import_images(source=folder, name="drawings").source_set,
-        name=name,
-        corruptions=list(corruptions),
-        count=count,
-        seed=seed,
-        size_px=SIZE_PX,
-        with_plain=True,
+        stimuli.Described(
+            source_set=stimuli.import_images(source=folder, name="drawings").source_set,
+            name=name,
+            corruptions=list(corruptions),
+            count=count,
+            seed=seed,
+            size_px=SIZE_PX,
+            with_plain=True,
+        )
     )
     stimuli.start_generation(stimulus_set=made)
     runner.run_waiting()

@@ -15,12 +15,12 @@ from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign
 from tests.browser import recruiter_site, studies, tls
-from tests.browser.conftest import CHROMIUM
 from tests.browser.looks import PHONE, shot
 from tests.browser.participant import Participant, agrees
 from tests.browser.person import PATIENCE_MS
 from tests.browser.recruiter_site import RecruiterSite
 from tests.browser.researcher import sign_in
+from tests.chromium import CHROMIUM
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 

@@ -18,7 +18,7 @@ from tests.browser.axe import grave_violations
 from tests.browser.researcher import sign_in
 from tests.journeys.newcomer import Hand
 from tests.marketplace.server import MarketplaceServer
-from tests.recruitment.conftest import Worker
+from tests.recruitment.workers import Worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("own_media")]
 

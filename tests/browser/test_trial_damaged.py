@@ -8,7 +8,7 @@ import pytest
 
 from humanexp.core.storage import media_path
 from humanexp.participation.models import Response, Session
-from humanexp.participation.selectors.damaged_pictures import damaged_files
+from humanexp.participation.selectors.faults import damaged_files
 from tests.browser.axe import grave_violations
 from tests.browser.looks import shot
 from tests.browser.person import Person

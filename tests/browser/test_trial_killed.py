@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from humanexp.participation.models import Session
-from tests.browser.conftest import CHROMIUM
 from tests.browser.person import Person
 from tests.browser.studies import given, right_answers
+from tests.chromium import CHROMIUM
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

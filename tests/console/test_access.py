@@ -25,7 +25,7 @@ from humanexp.studies.models import Study
 from humanexp.studies.permissions import may, members_of
 from humanexp.studies.roles import MAY, Action, Role
 from humanexp.studies.selectors import visible_to
-from tests.factories import configuration, make_stimulus_set, new_session
+from tests.factories import draft_study, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
 
@@ -142,7 +142,7 @@ def address_of(name: str, slug: str) -> str:
 @pytest.fixture
 def study(db: None) -> Study:
     make_stimulus_set()
-    return services.create_study(configuration=configuration())
+    return draft_study()
 
 
 @pytest.fixture
@@ -302,7 +302,7 @@ class TestMembers:
         assert [member.role for member in members_of(study)][:1] == ["owner"]
 
     def test_who_makes_a_study_owns_it(self, people: dict[str, User]) -> None:
-        made = services.create_study(configuration=configuration(title="Another"), by=people["stranger"])
+        made = draft_study(by=people["stranger"], title="Another")
         assert made.memberships.get().user == people["stranger"]
 
 

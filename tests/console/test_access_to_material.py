@@ -18,9 +18,8 @@ from humanexp.evaluations.models import EvaluationRun
 from humanexp.jobs import services as jobs
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.studies import services as studies
 from humanexp.studies.models import Study
-from tests.factories import configuration, make_stimulus_set
+from tests.factories import draft_study, make_stimulus_set
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +84,7 @@ def stimulus_set(people: dict[str, User]) -> StimulusSet:
 
 @pytest.fixture
 def study(stimulus_set: StimulusSet, people: dict[str, User]) -> Study:
-    made = studies.create_study(configuration=configuration(), by=people["owner"])
+    made = draft_study(by=people["owner"])
     made.memberships.create(user=people["viewer"], role="viewer")
     made.memberships.create(user=people["analyst"], role="researcher")
     return made

@@ -14,12 +14,11 @@ from benchmarks.console import fill
 from humanexp.core.models import User
 from humanexp.participation import selectors as participation
 from humanexp.participation import services
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.models import Response, Session, SessionState, counting
 from humanexp.participation.pages.live.activity import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.rows import page_of
+from humanexp.participation.selectors.working_times import measured
 from humanexp.participation.tallies import _marker, content_of, make_tally, tally_of
-from humanexp.participation.working_time import active_minutes, measured
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of
@@ -27,6 +26,7 @@ from humanexp.recruitment.selectors.tally import places_left, taken_places
 from humanexp.recruitment.states import LISTED, AssignmentState
 from humanexp.screening.services import append_verdict
 from humanexp.studies.models import Study
+from tests.factories import active_minutes
 
 pytestmark = pytest.mark.django_db
 PEOPLE = 36

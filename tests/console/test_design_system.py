@@ -12,7 +12,7 @@ TOKENS = dict(re.findall(r"--([\w-]+):\s*(#[0-9a-fA-F]{3,6})\b", (ROOT / "humane
 TEMPLATES = sorted((ROOT / "humanexp").rglob("templates/**/*.html"))
 STYLES = [
     ROOT / "humanexp/static/css" / name
-    for name in ("base.css", "frame.css", "components.css", "stimuli.css", "chart.css")
+    for name in ("base.css", "frame.css", "components.css", "forms.css", "charts.css", "stimuli.css", "pictures.css")
 ]
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.console.kept_facts import WRITERS
-from tests.postgres import postgres_cluster  # noqa: F401  (a fixture)
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -16,9 +16,8 @@ from humanexp.participation.answer_coverage import bars as bars_of
 from humanexp.participation.models import Session, SessionState
 from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis
-from humanexp.studies import services as studies
 from humanexp.studies.models import Study, StudyState
-from tests.factories import configuration, make_stimulus_set
+from tests.factories import draft_study, make_stimulus_set
 from tests.results.collected import SESSIONS, make_predictions, make_study
 
 pytestmark = pytest.mark.django_db
@@ -61,7 +60,7 @@ def test_an_empty_console_says_how_to_begin(researcher: Client) -> None:
 
 def test_a_draft_is_tried_out_then_launched(researcher: Client, user: User) -> None:
     make_stimulus_set()
-    draft = studies.create_study(configuration=configuration(), by=user)
+    draft = draft_study(by=user)
     address = reverse("console:overview", args=[draft.slug])
     assert overview_of(draft).steps[0].url == reverse("console:preflight", args=[draft.slug])
     assert words(researcher, address).count("data-next-step") == 1
@@ -80,7 +79,7 @@ def test_the_list_asks_little_of_the_database_for_a_draft(
 ) -> None:
     make_stimulus_set()
     for number in range(3):
-        studies.create_study(configuration=configuration(title=f"Study {number}"), by=user)
+        draft_study(by=user, title=f"Study {number}")
     with django_assert_max_num_queries(5 + 3 * 3):
         researcher.get("/")
 

@@ -26,7 +26,7 @@ from humanexp.recruitment.pricing import FeeTable, quote
 from humanexp.studies import services as studies
 from humanexp.studies.models import Study
 from humanexp.studies.plans import planned_stimuli
-from tests.factories import configuration, make_stimulus_set, png
+from tests.factories import configuration, draft_study, make_stimulus_set, png
 
 DESIGN = {
     "sessions": 4, "main_trials": 2, "minimum_main_trials": 1, "practice_trials": 1, "gold_trials": 1,
@@ -43,9 +43,7 @@ def user(transactional_db: None) -> User:
 def study(user: User, live_server: Any, settings: Any, monkeypatch: Any) -> Study:
     settings.PUBLIC_URL = live_server.url
     make_stimulus_set()
-    return studies.create_study(
-        configuration=configuration(design=DESIGN, recruitment={"contact": "lab@example.org"}), by=user
-    )
+    return draft_study(by=user, design=DESIGN, recruitment={"contact": "lab@example.org"})
 
 
 def line(made: Preflight, key: str) -> dict[str, str]:
@@ -215,6 +213,6 @@ def test_the_commands_check_and_refuse(study: Study, capsys: Any, settings: Any)
 def test_scripted_participants_are_let_onto_our_own_grounds_unchecked(user: User, monkeypatch: Any) -> None:
     monkeypatch.setattr(gates, "GATES", [gate.refuse])
     make_stimulus_set()
-    scripted = studies.create_study(configuration=configuration(design=DESIGN, population="scripted"), by=user)
+    scripted = draft_study(by=user, design=DESIGN, population="scripted")
     assert services.publish(study=scripted, terms=services.LaunchTerms(to="link", assignments=1)).is_link
     assert not gates.is_asked(scripted, "link") and gates.is_asked(scripted, "sandbox")

@@ -16,9 +16,8 @@ from humanexp.participation.services import previewing
 from humanexp.recruitment import selectors as recruitment
 from humanexp.screening import selectors as screening
 from humanexp.screening import services as judging
-from humanexp.studies import services
 from humanexp.studies.models import Study
-from tests.factories import Tab, configuration, make_stimulus_set, new_session
+from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 from tests.participation.test_preview import PreviewTab
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unhurried", "open_gates")]
@@ -27,7 +26,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unhurried", "open_
 @pytest.fixture
 def study(db: None) -> Study:
     make_stimulus_set()
-    return services.start_collecting(study=services.create_study(configuration=configuration()))
+    return collecting_study()
 
 
 def answer_all(tab: Tab) -> None:

@@ -11,7 +11,7 @@ from humanexp.core.errors import NotAllowed
 from humanexp.core.models import AuditEvent, User
 from humanexp.studies import services
 from humanexp.studies.models import Study
-from tests.factories import configuration, make_stimulus_set, new_session
+from tests.factories import configuration, draft_study, make_stimulus_set, new_session
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def ada() -> User:
 @pytest.fixture
 def study(ada: User) -> Study:
     make_stimulus_set()
-    return services.create_study(configuration=configuration(), by=ada)
+    return draft_study(by=ada)
 
 
 def acts(study: Study) -> list[str]:
@@ -141,9 +141,9 @@ def test_every_act_of_the_house_has_words() -> None:
     import re
     from pathlib import Path
 
-    from humanexp.console.audit_log import ACTS
+    from humanexp.console.pages.audit_log import ACTS
 
     found: set[str] = set()
     for path in Path("humanexp").rglob("*.py"):
         found |= set(re.findall(r'record\(\s*(?:action=)?"([a-z-]+)"', path.read_text()))
-    assert found - set(ACTS) == set(), "give these acts words in humanexp/console/audit_log.py"
+    assert found - set(ACTS) == set(), "give these acts words in humanexp/console/pages/audit_log.py"

@@ -17,12 +17,14 @@ from analysis.classifiers import load_classifier
 from analysis.errors import InvalidInput, OriginalsOverlap
 from analysis.retraining import Recipe
 from analysis.tables import TRIALS
-from humanexp.console import retraining
+from humanexp.console import services
+from humanexp.console.jobs import retrain as run_job
+from humanexp.console.services import RETRAIN
 from humanexp.core.errors import Conflict, InputRefused, InvalidRequest, JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import retraining as retrainings
 from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.services import retraining as retrainings
 from humanexp.evaluations.specs import shelf_specs
 from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
@@ -114,8 +116,9 @@ def test_the_command_writes_a_network_that_loads_and_tells_what_it_brought(
 def test_with_people_there_are_indices_and_no_original_is_on_both_sides(
     stimulus_set: StimulusSet, network: str, tmp_path: Path
 ) -> None:
+    recipe = Recipe(epochs=1, batch=8)
     row = retrainings.describe(
-        stimulus_set=stimulus_set, spec=network, out=tmp_path / "out.pt2", recipe=Recipe(epochs=1, batch=8)
+        retrainings.Wanted(stimulus_set=stimulus_set, spec=network, out=tmp_path / "out.pt2", recipe=recipe)
     )
     report = retrainings.train_and_compare(row, people_on(stimulus_set), quiet)
     accuracy = [entry for entry in report["rows"] if entry["property"] == "accuracy"]
@@ -181,7 +184,7 @@ class TestConsole:
         other = client.post(FORM, form | {"epochs": 2})
         assert other.status_code == 422 and "robust.pt2 is being made by another retraining" in other.content.decode()
         assert "Waits for the job runner, which is silent" in client.get(started.url).content.decode()
-        runner.run_waiting(kinds=[retraining.JOB_KIND])
+        runner.run_waiting(kinds=[RETRAIN])
         row.refresh_from_db()
         assert row.completed_at is not None and row.corruptions == ["uniform_noise"] and row.power["power_w"] == 50
         shown = client.get(started.url).content.decode()
@@ -210,7 +213,7 @@ class TestConsole:
     ) -> None:
         reply = client.post(FORM, form | change)
         assert reply.status_code == 422 and message in reply.content.decode()
-        assert not Retraining.objects.exists() and not Job.objects.filter(kind=retraining.JOB_KIND).exists()
+        assert not Retraining.objects.exists() and not Job.objects.filter(kind=RETRAIN).exists()
 
     def test_sets_that_share_pictures_are_refused_by_content(
         self, study: Study, form: dict[str, Any], client: Client
@@ -227,7 +230,7 @@ class TestConsole:
         self, study: Study, form: dict[str, Any], client: Client
     ) -> None:
         client.post(FORM, form | {"study": study.pk})
-        row, job = Retraining.objects.get(), Job.objects.get(kind=retraining.JOB_KIND)
+        row, job = Retraining.objects.get(), Job.objects.get(kind=RETRAIN)
         page = reverse("evaluations:retraining", args=[row.pk])
         viewer, stranger = User.objects.create_user("vera"), User.objects.create_user("stan")
         study.memberships.create(user=viewer, role="viewer")
@@ -251,7 +254,7 @@ def test_a_cancelled_training_goes_on_after_its_last_epoch(
     stimulus_set: StimulusSet, network: str, tmp_path: Path
 ) -> None:
     def once(out: str, stop_at: int | None) -> tuple[Retraining, list[int]]:
-        row, job = retraining.retrain(
+        row, job = services.retrain(
             stimulus_set=stimulus_set, spec=network, out=tmp_path / out, recipe=Recipe(epochs=3, batch=8)
         )
         if stop_at is not None:
@@ -261,9 +264,9 @@ def test_a_cancelled_training_goes_on_after_its_last_epoch(
                     raise JobCancelled
 
             with pytest.raises(JobCancelled):
-                retraining.run(stop, **job.parameters)
+                run_job(stop, **job.parameters)
         seen: list[int] = []
-        retraining.run(lambda done, total, message="": seen.append(done), **job.parameters)
+        run_job(lambda done, total, message="": seen.append(done), **job.parameters)
         row.refresh_from_db()
         return row, seen
 
@@ -279,24 +282,24 @@ def test_one_that_was_stopped_does_not_replace_what_took_its_name(
 ) -> None:
     def asked(epochs: int) -> Job:
         recipe = Recipe(epochs=epochs, batch=8)
-        return retraining.retrain(stimulus_set=stimulus_set, spec=network, out=tmp_path / "n.pt2", recipe=recipe)[1]
+        return services.retrain(stimulus_set=stimulus_set, spec=network, out=tmp_path / "n.pt2", recipe=recipe)[1]
 
     stopped = jobs.cancel(job=asked(2))
-    retraining.run(quiet, **asked(1).parameters)
+    run_job(quiet, **asked(1).parameters)
     written = (tmp_path / "n.pt2").read_bytes()
     with pytest.raises(Conflict, match="was made by another retraining"):
-        retraining.run(quiet, **stopped.parameters)
+        run_job(quiet, **stopped.parameters)
     assert (tmp_path / "n.pt2").read_bytes() == written
 
 
 def test_another_set_of_the_same_pictures_is_no_test(stimulus_set: StimulusSet, network: str, tmp_path: Path) -> None:
     same = made("again")
     with pytest.raises(OriginalsOverlap, match="8 originals of evaluation are originals of training too"):
-        retraining.retrain(
+        services.retrain(
             stimulus_set=stimulus_set, evaluation_set=same, spec=network, out=tmp_path / "o.pt2", recipe=Recipe()
         )
     assert not Retraining.objects.exists()
-    assert not Job.objects.filter(kind=retraining.JOB_KIND).exists()
+    assert not Job.objects.filter(kind=RETRAIN).exists()
 
 
 @pytest.mark.parametrize(
@@ -319,7 +322,7 @@ def test_what_cannot_end_well_is_refused_before_anything_is_trained(
 ) -> None:
     asked = {"spec": network, "out": "net.pt2", "recipe": Recipe(), **change}
     with pytest.raises(error, match=message):
-        retraining.retrain(stimulus_set=stimulus_set, **(asked | {"out": tmp_path / str(asked["out"])}))
+        services.retrain(stimulus_set=stimulus_set, **(asked | {"out": tmp_path / str(asked["out"])}))
     assert not Retraining.objects.exists()
 
 

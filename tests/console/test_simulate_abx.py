@@ -18,7 +18,6 @@ from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services as recruitment
 from humanexp.screening.selectors import current_verdicts
 from humanexp.studies import services
-from tests.console.test_simulate_validation import one_at_a_time  # noqa: F401
 from tests.factories import SIZE_PX, make_stimulus_set
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried", "open_gates")]

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from io import StringIO
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import pytest
@@ -19,23 +18,10 @@ from humanexp.jobs import runner
 from humanexp.participation.models import Response, Session
 from humanexp.recruitment import services as recruitment
 from humanexp.screening.selectors import current_verdicts
-from humanexp.simulation.connection import PatientConnection
 from humanexp.studies import services
 from tests.factories import SIZE_PX, make_stimulus_set
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("unhurried", "open_gates")]
-
-
-@pytest.fixture
-def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The test's server has one connection for all its threads: two requests at once would share a transaction."""
-    turn, request = Lock(), PatientConnection.request
-
-    def wait_and_request(self: PatientConnection, method: str, url: str, **arguments: Any) -> Any:
-        with turn:
-            return request(self, method, url, **arguments)
-
-    monkeypatch.setattr(PatientConnection, "request", wait_and_request)
 
 
 @pytest.mark.usefixtures("one_at_a_time")

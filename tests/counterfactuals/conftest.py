@@ -11,8 +11,8 @@ from analysis.generation import encode_png
 from humanexp.counterfactuals.models import SearchRun
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet
+from tests.counterfactuals.networks import CLEAN, ROBUST
 
-CLEAN, ROBUST = (f"export:fixtures/classifiers/{name}.pt2" for name in ("clean", "robust"))
 SIZE_PX = 112
 
 
@@ -51,8 +51,3 @@ def order(source_set: SourceSet) -> Callable[..., dict[str, object]]:
         return {"run": SearchRun(**{**values, **changes}), "pictures": pictures}
 
     return make
-
-
-@pytest.fixture(autouse=True)
-def without_guards(unhurried, open_gates):
-    """Pace and pre-flight check have tests of their own; here answers and launches are about something else."""

@@ -12,12 +12,14 @@ from analysis.findings.model.transfer import Transfer
 from humanexp.core.errors import Conflict
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import charts, groups, services
+from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.search_run import search_settings
+from humanexp.counterfactuals.pages import charts
+from humanexp.counterfactuals.selectors import groups
+from humanexp.counterfactuals.selectors.searches import search_settings
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
-from tests.counterfactuals.conftest import CLEAN, ROBUST
+from tests.counterfactuals.networks import CLEAN, ROBUST
 
 ADVERSARIAL = "export:fixtures/counterfactuals/adversarial.pt2"
 ORACLE = "classifier:export:fixtures/counterfactuals/oracle.pt2"

@@ -8,11 +8,12 @@ import pytest
 from django.urls import reverse
 
 from humanexp.core.models import User
-from humanexp.counterfactuals import selectors, services
+from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchRun
+from humanexp.counterfactuals.selectors import searches as selectors
 from humanexp.jobs import runner
 from humanexp.studies.models import StudyMembership
-from tests.counterfactuals.conftest import CLEAN, ROBUST
+from tests.counterfactuals.networks import CLEAN, ROBUST
 
 
 @pytest.fixture

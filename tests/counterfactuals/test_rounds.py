@@ -16,7 +16,7 @@ from humanexp.core.errors import CapExceeded, Conflict
 from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
-from humanexp.counterfactuals.verdicts import verdicts_on
+from humanexp.counterfactuals.selectors.verdicts import verdicts_on
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.participation import services as participation
@@ -26,6 +26,8 @@ from humanexp.recruitment.models import Campaign
 from humanexp.screening import services as screening
 from humanexp.studies import services as studies
 from tests.counterfactuals.test_search import done
+
+pytestmark = pytest.mark.usefixtures("open_gates")
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def test_a_round_is_a_study_of_validation_about_the_pictures_of_a_step(run) -> N
 
 
 def _planned(study: Any) -> list[dict[str, str]]:
-    from humanexp.studies.plans import whole_plan
+    from tests.factories import whole_plan
 
     return [
         {"stimulus": trial.stimulus, "role": trial.role}

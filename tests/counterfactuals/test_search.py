@@ -10,9 +10,10 @@ from django.core.management import CommandError, call_command
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import selectors, services
+from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import SearchRun
-from humanexp.counterfactuals.search_run import records_of, search_settings
+from humanexp.counterfactuals.selectors import searches as selectors
+from humanexp.counterfactuals.selectors.searches import records_of, search_settings
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
 from humanexp.jobs import runner
@@ -20,7 +21,7 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis
-from tests.counterfactuals.conftest import CLEAN, ROBUST
+from tests.counterfactuals.networks import CLEAN, ROBUST
 from tests.results.collected import make_predictions, make_study
 
 AUTOENCODER = "fixtures/counterfactuals/autoencoder.pt"

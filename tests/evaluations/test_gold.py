@@ -16,7 +16,8 @@ from analysis.errors import DesignRefused
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.errors import InvalidRequest, SetFrozen
 from humanexp.core.models import User
-from humanexp.evaluations import gold, services
+from humanexp.evaluations import services
+from humanexp.evaluations.services import gold
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services as stimuli

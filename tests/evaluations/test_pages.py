@@ -12,8 +12,9 @@ from django.urls import reverse
 
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.evaluations import services, uploads
+from humanexp.evaluations import services
 from humanexp.evaluations.models import EvaluationRun, Retraining
+from humanexp.evaluations.services import uploads
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet

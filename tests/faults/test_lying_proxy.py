@@ -32,8 +32,8 @@ from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.studies.models import Study
 from tests.faults.liar import LIES, Liar, lying
 from tests.marketplace.server import MarketplaceServer
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import make_study
+from tests.recruitment.workers import Worker
 
 #: Pace and pre-flight check have tests of their own; here launches meet lies alone.
 pytestmark = pytest.mark.usefixtures("unhurried", "open_gates")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.chromium import require_chromium
 from tests.journeys.site import Site, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -15,11 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 @pytest.fixture(autouse=True)
 def _chromium() -> None:
-    if not (os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")):
-        reason = "there is no Chromium: install it or set CHROMIUM to its path"
-        if os.environ.get("CI") == "true" or os.environ.get("REQUIRE_BROWSER"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    require_chromium()
 
 
 def answers(site: Site) -> list[tuple[str, str]]:

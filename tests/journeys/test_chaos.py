@@ -27,7 +27,6 @@ from humanexp.simulation.personas import RandomClicker, TruePicture
 from tests.journeys.chaos import ChaoticParticipant, Story, Weather
 from tests.journeys.people import session_of
 from tests.journeys.site import Site, kill_all_of, wait_for
-from tests.postgres import postgres_cluster  # noqa: F401  (a fixture)
 
 HERE = Path(__file__).parent
 #: Longer than an assignment and its grace last.

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from tests.marketplace.server import ROOT
-from tests.postgres import postgres_cluster  # noqa: F401  (a fixture: skips where PostgreSQL is missing)
 
 DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from humanexp.marketplace.api.protocol.requests import read_parameters
 from humanexp.marketplace.errors import InvalidParameterValue
-from humanexp.marketplace.protocol.requests import read_parameters
 from tests.marketplace.model_requests import (
     NUMBERS,
     OPERATIONS,

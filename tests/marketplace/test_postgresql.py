@@ -14,7 +14,6 @@ from tests.marketplace.queues import Queues
 from tests.marketplace.requester import code, places
 from tests.marketplace.server import running
 from tests.marketplace.test_qualifications import quiz
-from tests.postgres import postgres_cluster, postgres_url  # noqa: F401  (fixtures)
 
 MakeHit = Callable[..., dict[str, Any]]
 
@@ -22,7 +21,7 @@ MakeHit = Callable[..., dict[str, Any]]
 @pytest.mark.slow
 @pytest.mark.postgres
 def test_the_whole_way_on_postgresql(
-    postgres_url: str,  # noqa: F811
+    postgres_url: str,
     tmp_path: Path,
     queues: Queues,
     make_hit: MakeHit,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from humanexp.marketplace.api.protocol.requests import read_parameters
+from humanexp.marketplace.api.protocol.responses import render
+from humanexp.marketplace.api.protocol.service import operation_names, operation_of
 from humanexp.marketplace.errors import InvalidParameterValue, ResponseDrift, UnknownOperation, Unreadable
-from humanexp.marketplace.protocol.requests import read_parameters
-from humanexp.marketplace.protocol.responses import render
-from humanexp.marketplace.protocol.service import operation_names, operation_of
 
 HIT_TYPE = {"Title": "t", "Description": "d", "Reward": "0.10", "AssignmentDurationInSeconds": 60}
 

@@ -8,8 +8,8 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from humanexp.marketplace.api.protocol.signature import Authorization, SignedRequest, verify
 from humanexp.marketplace.errors import IncompleteSignature, InvalidSignature, MissingAuthentication
-from humanexp.marketplace.protocol.signature import Authorization, SignedRequest, verify
 
 SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 TARGET = "MTurkRequesterServiceV20170117.GetAccountBalance"
@@ -47,7 +47,7 @@ def test_accepts_what_botocore_signs(path: str, query: str, body: bytes) -> None
 
 def test_agrees_with_the_published_example() -> None:
     """AWS's Signature Version 4 test suite, case post-vanilla-query."""
-    from humanexp.marketplace.protocol.signature import signature
+    from humanexp.marketplace.api.protocol.signature import signature
 
     authorization = Authorization(
         access_key_id="AKIDEXAMPLE",

@@ -5,4 +5,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def without_guards(unhurried, open_gates):
-    """Pace and pre-flight check have tests of their own; here answers and launches are about something else."""
+    """Nearly every test answers trials at once or opens a campaign; `test_limits` puts the pace back."""

@@ -28,7 +28,7 @@ def main() -> None:
 
     from humanexp.participation import minimum_duration
     from humanexp.studies import services as studies
-    from tests.factories import configuration, make_stimulus_set
+    from tests.factories import draft_study, make_stimulus_set
 
     minimum_duration.SHARE = 0.0
     call_command("migrate", verbosity=0)
@@ -36,11 +36,7 @@ def main() -> None:
     outcomes = {}
     races = (open_sessions, open_as_one_person, answer_once, redeem_once, launch_once, stop_behind_long_work)
     for race in (*races, killed_before_the_reply):
-        made = studies.create_study(
-            configuration=configuration(
-                slug=race.__name__.replace("_", "-"), recruitment={"contact": "lab@example.org"}
-            )
-        )
+        made = draft_study(slug=race.__name__.replace("_", "-"), recruitment={"contact": "lab@example.org"})
         outcomes[race.__name__] = race(studies.start_collecting(study=made))
     connections.close_all()
     json.dump(outcomes, sys.stdout)

@@ -13,7 +13,7 @@ from humanexp.participation.models import Trial
 from humanexp.studies import selectors as studies
 from humanexp.studies import services
 from humanexp.studies.pages.design import design_page
-from tests.factories import SIZE_PX, Tab, configuration, make_stimulus_set, new_session, png
+from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session, png
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
 DESIGN = {
@@ -26,8 +26,7 @@ DESIGN = {
 @pytest.fixture
 def abx(db):
     make_stimulus_set(per_category=8, per_function=160)
-    made = services.create_study(configuration=configuration(protocol=PROTOCOL, design=DESIGN))
-    return services.start_collecting(study=made)
+    return collecting_study(protocol=PROTOCOL, design=DESIGN)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from humanexp.participation import selectors as participation
 from humanexp.studies import selectors as studies
 from humanexp.studies import services
 from humanexp.studies.pages.design import design_page
-from tests.factories import SIZE_PX, Tab, configuration, make_stimulus_set, new_session
+from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session
 
 SHUFFLED = {"name": "vcr", "size_px": SIZE_PX, "grid_order": "shuffled"}
 
@@ -30,7 +30,7 @@ def opened(client, study, code):
 
 @pytest.fixture
 def shuffled(stimulus_set):
-    return services.start_collecting(study=services.create_study(configuration=configuration(protocol=SHUFFLED)))
+    return collecting_study(protocol=SHUFFLED)
 
 
 def test_the_published_order_is_the_default(client, study):
@@ -81,7 +81,7 @@ def test_answers_are_judged_by_name_wherever_they_stand(client, shuffled):
 def test_pairs_keep_the_order_of_their_choices(client, db):
     make_stimulus_set(per_category=8, per_function=160)
     design = {"sessions": 2, "main_trials": 0, "discrimination": {"trials": 4, "sentinels": 2, "practice": 1}}
-    study = services.create_study(configuration=configuration(protocol=SHUFFLED, design=design))
+    study = draft_study(protocol=SHUFFLED, design=design)
     tab = opened(client, services.start_collecting(study=study), "P-1")
     assert [choice["name"] for choice in tab.get("session/").json()["choices"]["discrimination"]] == [
         "same",

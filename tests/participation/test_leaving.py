@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from humanexp.participation import selectors, services
 from humanexp.participation.models import Response, SessionState
 from humanexp.studies.facts import KEPT_DAYS
 from tests.factories import Tab, new_session
-
-
-@pytest.fixture(autouse=True)
-def at_any_pace(monkeypatch):
-    monkeypatch.setattr("humanexp.participation.minimum_duration.SHARE", 0)
 
 
 def test_answers_are_hidden_at_once_and_the_slot_is_free(tab, session, study):

@@ -23,7 +23,7 @@ from humanexp.participation import services as participation
 from humanexp.participation.models import RefusedCall, Response, Session
 from humanexp.participation.services import auditing
 from humanexp.studies import services as studies
-from tests.factories import Tab, configuration, new_session
+from tests.factories import Tab, draft_study, new_session
 
 RUN = "/api/v1/run/"
 ROOT = Path(__file__).parents[2]
@@ -128,7 +128,7 @@ def test_a_pair_takes_two_pictures_and_an_untimed_task_no_time():
 
 
 def test_scripted_sessions_are_as_fast_as_they_like(paced, client, stimulus_set):
-    made = studies.create_study(configuration=configuration(population="scripted"))
+    made = draft_study(population="scripted")
     session = new_session(studies.start_collecting(study=made), "S-0001", scripted=True)
     tab = Tab(client, session)
     tab.take_lease()

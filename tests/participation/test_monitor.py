@@ -12,8 +12,7 @@ from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.participation.models import Response, Session, SessionState
 from humanexp.participation.pages.live import Standing, live_page, rows
-from humanexp.studies import services
-from tests.factories import configuration, make_stimulus_set, new_session
+from tests.factories import collecting_study, make_stimulus_set, new_session
 
 CHROME = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 EDGE = f"{CHROME} Edg/140.0.0.0"
@@ -35,8 +34,7 @@ DESIGN = {
 def study(db):
     """Practice 0-1, two tries of the qualification 2-17 and 18-33, rounds 34-38 and 39-43."""
     make_stimulus_set(per_category=10, per_function=96)
-    made = services.create_study(configuration=configuration(design=DESIGN))
-    return services.start_collecting(study=made)
+    return collecting_study(design=DESIGN)
 
 
 @pytest.fixture

@@ -13,11 +13,10 @@ from humanexp.participation import selectors as participation
 from humanexp.participation import services as participation_services
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Session
-from humanexp.studies import plans
 from humanexp.studies import selectors as studies
 from humanexp.studies import services as study_services
 from humanexp.studies.pages.design import design_page
-from tests.factories import SIZE_PX, Tab, configuration, make_stimulus_set, new_session
+from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session, whole_plan
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
 DESIGN = {
@@ -29,8 +28,7 @@ DESIGN = {
 @pytest.fixture
 def shared(db):
     make_stimulus_set(per_category=8, per_function=120)
-    made = study_services.create_study(configuration=configuration(protocol=PROTOCOL, design=DESIGN, rules="none"))
-    return study_services.start_collecting(study=made)
+    return collecting_study(protocol=PROTOCOL, design=DESIGN, rules="none")
 
 
 def answer_all(client, session, wrong_every=0):
@@ -102,4 +100,4 @@ def test_who_comes_again_sees_no_common_picture_again(client, db):
     assert len(main_stimuli(first) & main_stimuli(other)) == 8
     assert len(main_stimuli(second)) == 16 and not main_stimuli(second) & main_stimuli(other)
     later = study_services.new_version(study=study, configuration=wanted)
-    assert later.version == 2 and plans.whole_plan(later).summary["overlap"]["trials"] == 8
+    assert later.version == 2 and whole_plan(later).summary["overlap"]["trials"] == 8

@@ -14,8 +14,7 @@ from humanexp.participation import services as participation
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Participant, Preview, RefusedCall, Response, Session, Trial
 from humanexp.participation.services import previewing
-from humanexp.studies import services as studies
-from tests.factories import Tab, configuration, make_stimulus_set, new_session
+from tests.factories import Tab, draft_study, make_stimulus_set, new_session
 
 RUN, PREVIEW = "/api/v1/run/", "/api/v1/preview/"
 
@@ -59,7 +58,7 @@ def qualifying(db):
         "consistency_pairs": 1,
         "qualification_trials": 16,
     }
-    return studies.create_study(configuration=configuration(design=design))
+    return draft_study(design=design)
 
 
 @pytest.fixture
@@ -153,7 +152,7 @@ def test_tokens_and_codes_of_the_two_kinds_open_nothing_of_each_other(client, st
 
 
 def test_a_draft_can_be_taken_before_it_is_launched(client, stimulus_set, anna):
-    study = studies.create_study(configuration=configuration())
+    study = draft_study()
     page = PreviewTab(client, previewing.open_preview(study=study, by=anna, slot=5))
     assert page.get("session/").json()["total"] == len(right_answers(study, 5))
     study.refresh_from_db()
@@ -229,7 +228,7 @@ def test_speeding_through_shortens_phases_and_lets_everybody_pass(client, qualif
 def test_a_fixed_window_is_shortened_too(client, db, anna):
     make_stimulus_set()
     fixed = {"name": "vcr", "size_px": 24, "fixed_response_window": True, "response_ms": 1500}
-    study = studies.create_study(configuration=configuration(protocol=fixed))
+    study = draft_study(protocol=fixed)
     page = PreviewTab(client, previewing.open_preview(study=study, by=anna, is_hurried=True))
     assert page.get("session/").json()["protocol"]["response_ms"] == 200
     study.refresh_from_db()

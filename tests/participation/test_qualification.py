@@ -10,7 +10,7 @@ from humanexp.participation import selectors
 from humanexp.participation import services as participation
 from humanexp.participation.models import Response, SessionState
 from humanexp.studies import services as studies
-from tests.factories import SIZE_PX, Tab, configuration, make_stimulus_set, new_session
+from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session
 
 DESIGN = {"sessions": 3, "main_trials": 16, "practice_trials": 2, "consistency_pairs": 1, "qualification_trials": 16}
 
@@ -18,7 +18,7 @@ DESIGN = {"sessions": 3, "main_trials": 16, "practice_trials": 2, "consistency_p
 @pytest.fixture
 def study(db):
     make_stimulus_set(per_category=10)
-    return studies.start_collecting(study=studies.create_study(configuration=configuration(design=DESIGN)))
+    return collecting_study(design=DESIGN)
 
 
 @pytest.fixture
@@ -116,9 +116,7 @@ def test_the_verdict_reads_the_better_try(person):
 def test_a_study_without_the_rule_has_one_round_that_ends_nobodys_session(client, db, monkeypatch):
     monkeypatch.setattr("humanexp.participation.minimum_duration.SHARE", 0)
     make_stimulus_set(per_category=10)
-    study = studies.create_study(
-        configuration=configuration(design=DESIGN, rules="none", protocol={"name": "vcr", "size_px": SIZE_PX})
-    )
+    study = draft_study(design=DESIGN, rules="none", protocol={"name": "vcr", "size_px": SIZE_PX})
     tab = someone(client, studies.start_collecting(study=study), "P-1")
     assert [block["kind"] for block in tab.session.blocks].count("qualification") == 1
     answer_block(tab, 0)

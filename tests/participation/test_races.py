@@ -10,8 +10,6 @@ import sys
 
 import pytest
 
-from tests.postgres import postgres_cluster  # noqa: F401  (a fixture)
-
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def outcomes(request, tmp_path_factory, migrated_database):

@@ -12,9 +12,8 @@ from humanexp.participation import selectors
 from humanexp.participation import services as participation
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Session, SessionState
-from humanexp.studies import plans
 from humanexp.studies import services as studies
-from tests.factories import SIZE_PX, Tab, configuration, new_session
+from tests.factories import SIZE_PX, Tab, configuration, new_session, whole_plan
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
 
@@ -53,7 +52,7 @@ def test_slots_return_to_the_pool_and_counts_stay_exact(client, stimulus_set, se
     held = selectors.holding_slots(study)
     assert sorted(held.values_list("slot", flat=True)) == list(range(5))
     planned = Counter(
-        (trial.role, trial.stimulus) for session in plans.whole_plan(study).sessions for trial in session.trials
+        (trial.role, trial.stimulus) for session in whole_plan(study).sessions for trial in session.trials
     )
     answered = Counter((row["role"], row["stimulus"]) for row in list(selectors.iter_trial_rows(study)))
     assert answered == planned

@@ -21,29 +21,29 @@ from humanexp.studies import services as study_services
 from humanexp.studies.models import STUDY_TRANSITIONS, Study, StudyState
 from humanexp.studies.permissions import role_of
 from humanexp.studies.roles import Role
-from tests.factories import Tab, configuration, new_session
+from tests.factories import Tab, collecting_study, configuration, draft_study, new_session, whole_plan
 
 # Studies
 
 
 def test_a_study_is_its_configuration_its_plan_and_their_digests(stimulus_set):
-    made = study_services.create_study(configuration=configuration(seed=5))
+    made = draft_study(seed=5)
     assert (made.state, made.version, made.slug, made.family.slug) == ("draft", 1, "small-study", "small-study")
     assert made.planned_sessions == 6 and made.frozen_at is None
     assert studies.configuration_of(made) == configuration(seed=5)
     assert made.digest == configuration(seed=5).digest()
     assert made.rule_set["name"] == "vcr"
-    plan = plans.whole_plan(made)
+    plan = whole_plan(made)
     assert isinstance(plan, StudyPlan) and len(plan.sessions) == 6 and list(plan.notes) == made.plan_notes
     lines = media_path(made.plan_file).read_text().splitlines()
     assert StudyPlan.from_lines(lines) == plan
 
 
 def test_the_same_study_again_is_refused_and_another_seed_is_another_plan(stimulus_set):
-    first = study_services.create_study(configuration=configuration())
+    first = draft_study()
     with pytest.raises(InputRefused, match="There is a study 'small-study' already"):
-        study_services.create_study(configuration=configuration())
-    second = study_services.create_study(configuration=configuration(slug="other", seed=1))
+        draft_study()
+    second = draft_study(slug="other", seed=1)
     assert second.plan_digest != first.plan_digest
 
 
@@ -58,18 +58,18 @@ def test_the_same_study_again_is_refused_and_another_seed_is_another_plan(stimul
 )
 def test_what_cannot_be_planned_is_refused_before_anything_is_written(stimulus_set, changes, error, sentence):
     with pytest.raises(error, match=sentence):
-        study_services.create_study(configuration=configuration(**changes))
+        draft_study(**changes)
     assert not Study.objects.exists()
 
 
 def test_an_incomplete_stimulus_set_is_refused(stimulus_set):
     StimulusSet.objects.update(completed_at=None)
     with pytest.raises(InputRefused, match="is not complete yet"):
-        study_services.create_study(configuration=configuration())
+        draft_study()
 
 
 def test_a_draft_can_be_revised_a_launched_or_frozen_study_cannot(stimulus_set):
-    study = study_services.create_study(configuration=configuration())
+    study = draft_study()
     stale = Study.objects.get(pk=study.pk)
     revised = study_services.revise_study(study=study, configuration=configuration(seed=9))
     assert revised.seed == 9
@@ -87,7 +87,7 @@ def test_a_draft_can_be_revised_a_launched_or_frozen_study_cannot(stimulus_set):
 
 
 def test_a_stale_copy_of_a_study_cannot_revise_it_after_the_first_session(stimulus_set):
-    study = study_services.create_study(configuration=configuration())
+    study = draft_study()
     stale = Study.objects.get(pk=study.pk)
     new_session(study_services.start_collecting(study=study))
     with pytest.raises(StudyRefused, match="frozen"):
@@ -97,7 +97,7 @@ def test_a_stale_copy_of_a_study_cannot_revise_it_after_the_first_session(stimul
 def test_strangers_add_no_study_to_a_family(stimulus_set, django_user_model):
     """A newer study of a family says how often its people may come, and opens its list of exclusions."""
     ada, bob, eve = (django_user_model.objects.create_user(name) for name in ("ada", "bob", "eve"))
-    study = study_services.create_study(configuration=configuration(), by=ada)
+    study = draft_study(by=ada)
     study.memberships.create(user=bob, role="viewer")
     joining = configuration(slug="mine", family=study.family.slug)
     for stranger in (bob, eve):
@@ -199,7 +199,7 @@ def test_the_command_says_which_file_of_rules_is_missing(stimulus_set, tmp_path)
 def test_sessions_take_the_lowest_free_slot_and_its_trials(study):
     sessions = [new_session(study, f"P-{n}") for n in range(3)]
     assert [session.slot for session in sessions] == [0, 1, 2]
-    plan = plans.whole_plan(study)
+    plan = whole_plan(study)
     for session in sessions:
         planned = plan.sessions[session.slot].trials
         stored = list(session.trials.values_list("position", "role", "stimulus__key", "correct_response", "mask_seed"))
@@ -248,7 +248,7 @@ def test_a_full_study_and_a_study_that_does_not_collect_take_nobody(study):
 
 
 def test_people_and_scripts_never_mix(study, stimulus_set):
-    scripted = study_services.create_study(configuration=configuration(slug="bots", population="scripted"))
+    scripted = draft_study(slug="bots", population="scripted")
     study_services.start_collecting(study=scripted)
     with pytest.raises(StudyRefused, match="This study is for people"):
         new_session(study, "B-1", scripted=True)
@@ -260,9 +260,7 @@ def test_people_and_scripts_never_mix(study, stimulus_set):
 
 
 def test_a_participant_of_another_family_is_refused(study, stimulus_set):
-    other = study_services.start_collecting(
-        study=study_services.create_study(configuration=configuration(slug="other"))
-    )
+    other = collecting_study(slug="other")
     participant = participation_services.participant_for(family=other.family, code="P-1")
     with pytest.raises(StudyRefused, match="another family"):
         participation_services.open_session(study=study, participant=participant)
@@ -383,7 +381,7 @@ def test_progress_counts_planned_and_answered_by_bin(client, study):
     assert sum(row.answered for row in before) == 0
     assert sum(row.planned for row in before) == 6 * 16 + sum(
         not trial.stimulus.startswith("none")
-        for plan in plans.whole_plan(study).sessions
+        for plan in whole_plan(study).sessions
         for trial in plan.trials
         if trial.role == "consistency_first"
     )
@@ -397,5 +395,5 @@ def test_researchers_see_their_own_studies_and_staff_sees_all(stimulus_set):
     anna = User.objects.create_user("anna")
     ben = User.objects.create_user("ben")
     staff = User.objects.create_user("staff", is_staff=True)
-    study_services.create_study(configuration=configuration(), by=anna)
+    draft_study(by=anna)
     assert [studies.visible_to(user).count() for user in (anna, ben, staff)] == [1, 0, 1]

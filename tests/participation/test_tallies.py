@@ -134,7 +134,7 @@ def test_a_count_that_was_under_way_while_somebody_withdrew_is_not_shown(
     session = Session.objects.get(study=study, slot=0)
     Session.objects.filter(pk=session.pk).update(state=SessionState.COMPLETED)
     session.refresh_from_db()
-    monkeypatch.setattr("humanexp.screening.certificate.REPORTED_EVERY", 50)
+    monkeypatch.setattr("humanexp.screening.selectors.REPORTED_EVERY", 50)
 
     def report(done: int, total: int) -> None:
         if done == 50:
@@ -147,7 +147,7 @@ def test_a_count_that_was_under_way_while_somebody_withdrew_is_not_shown(
 def test_a_count_that_was_under_way_while_somebody_was_deleted_is_not_kept(
     study: Study, monkeypatch: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    monkeypatch.setattr("humanexp.screening.certificate.REPORTED_EVERY", 50)
+    monkeypatch.setattr("humanexp.screening.selectors.REPORTED_EVERY", 50)
 
     def report(done: int, total: int) -> None:
         if done == 50:
@@ -175,7 +175,7 @@ def test_the_count_is_shown_again_when_the_withdrawal_is_undone(study: Study, wi
 
 
 def test_the_certificate_as_a_file_holds_everybody(console: Client, study: Study, monkeypatch: Any) -> None:
-    monkeypatch.setattr("humanexp.screening.certificate.SHOWN", 3)
+    monkeypatch.setattr("humanexp.screening.pages.timing.SHOWN", 3)
     address = f"/studies/{study.slug}/timing/certificate.json"
     assert console.get(address).status_code == 404
     count_all(study)

@@ -23,7 +23,7 @@ from humanexp.studies import selectors as studies
 from humanexp.studies import services as study_services
 from humanexp.studies.tasks import TASKS
 from humanexp.studies.tasks.wanted import WANTED, question
-from tests.factories import SIZE_PX, Tab, configuration, new_session
+from tests.factories import SIZE_PX, Tab, collecting_study, new_session
 
 DESIGN = {"sessions": 12, "validation": {"answers_per_picture": 3, "shown": "clean"}}
 
@@ -143,7 +143,7 @@ def test_questions_are_given_like_pictures_and_in_validation_alone(client, study
 
 
 def test_other_tasks_have_no_question_of_their_own(client, stimulus_set):
-    made = study_services.start_collecting(study=study_services.create_study(configuration=configuration()))
+    made = collecting_study()
     tab = Tab(client, new_session(made))
     tab.take_lease()
     assert tab.get("trials/0/question/").status_code == 404

@@ -4,9 +4,8 @@ import pytest
 
 from analysis.spec.study import StudyConfiguration
 from humanexp.core.models import User
-from humanexp.studies import services
 from humanexp.studies.models import Study
-from tests.factories import configuration, new_session
+from tests.factories import configuration, draft_study, new_session
 
 
 @pytest.fixture
@@ -73,6 +72,6 @@ def test_a_discrimination_study_has_its_pairs_on_the_page(client, researcher, db
 
     make_stimulus_set(per_category=12, per_function=192)
     design = {"sessions": 3, "main_trials": 16, "discrimination": {"trials": 6, "sentinels": 2, "practice": 1}}
-    services.create_study(configuration=configuration(design=design), by=researcher)
+    draft_study(by=researcher, design=design)
     text = client.get("/studies/small-study/design/").content.decode()
     assert "18 comparisons of pairs" in text and "gaussian blur / gaussian noise" in text

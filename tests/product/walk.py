@@ -22,7 +22,7 @@ NOT_OF_THE_PRODUCT = ("pytest", "hypothesis", "moto", "playwright", "timm", "myp
 NETWORKS = ("fixtures/classifiers/clean.pt2", "fixtures/classifiers/robust.pt2")
 
 TRANSFER = """
-from humanexp.counterfactuals.groups import groups
+from humanexp.counterfactuals.selectors.groups import groups
 from humanexp.counterfactuals.services import start_transfer
 from humanexp.jobs import runner
 (group,) = [one for one in groups() if one.is_transferable]

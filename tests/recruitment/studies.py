@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import secrets
 from typing import Any
 
 from django.test import Client
-from django.utils import timezone
 
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig
@@ -17,9 +15,10 @@ from analysis.spec.study import StudyConfiguration
 from humanexp.participation.models import Session
 from humanexp.participation.selectors import session_for_token
 from humanexp.recruitment.models import Campaign
-from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.models import StimulusSet
 from humanexp.studies import services as studies
 from humanexp.studies.models import Protocol, Study, StudyFamily
+from tests.factories import make_stimulus_set, no_png
 
 ORIGINALS = 4  # of each category
 LEASE = "0123456789abcdef"
@@ -79,51 +78,16 @@ def _plan_study(slug: str, *, population: str = "people", design: DesignConfig =
 
 
 def _stimulus_set(name: str) -> StimulusSet:
-    source_set = SourceSet.objects.create(name=name)
-    images = SourceImage.objects.bulk_create(
-        SourceImage(
-            source_set=source_set,
-            key=f"{category}-{number}",
-            category=category,
-            file="nowhere.png",
-            sha256=_digest(name, category, number),
-        )
-        for category in CATEGORIES
-        for number in range(ORIGINALS)
-    )
-    stimulus_set = StimulusSet.objects.create(
-        name=name,
-        source_set=source_set,
-        corruptions=["gaussian_noise"],
-        count_per_corruption=len(images),
+    """Rows alone, one corrupted picture of every original."""
+    return make_stimulus_set(
+        name,
+        per_category=ORIGINALS,
+        per_function=ORIGINALS * len(CATEGORIES),
+        functions=["gaussian_noise"],
+        plain=(),
         size_px=224,
-        metric="test",
-        completed_at=timezone.now(),
+        picture=no_png,
     )
-    Stimulus.objects.bulk_create(
-        Stimulus(
-            stimulus_set=stimulus_set,
-            key=f"{image.key}-{corruption}",
-            source_image=image,
-            corruption=corruption,
-            corruption_version="1",
-            parameter=parameter,
-            seed=0,
-            visual_change=change,
-            sha256=_digest(name, image.key, corruption),
-            file="nowhere.png",
-        )
-        for number, image in enumerate(images)
-        for corruption, parameter, change in (
-            ("none", 0.0, 0.0),
-            ("gaussian_noise", 0.1, (number + 0.5) / len(images)),
-        )
-    )
-    return stimulus_set
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 class Visitor:

@@ -17,8 +17,8 @@ from humanexp.recruitment.models import Assignment, Campaign, Message, Payment
 from humanexp.recruitment.selectors import Attention
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor
+from tests.recruitment.workers import Worker
 
 Launch = Callable[..., Campaign]
 NewWorker = Callable[[], Worker]

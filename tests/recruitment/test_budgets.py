@@ -20,8 +20,8 @@ from humanexp.recruitment.services.budgeting import reserve
 from humanexp.recruitment.services.people import person_for
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study
+from tests.recruitment.workers import Worker
 
 Launch = Callable[..., Campaign]
 MARKET = "http://localhost:8001"

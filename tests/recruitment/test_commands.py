@@ -14,8 +14,8 @@ from humanexp.participation.models import Participant, Session
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Campaign, Payment
 from humanexp.studies.models import Study
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study
+from tests.recruitment.workers import Worker
 
 NewWorker = Callable[[], Worker]
 

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from tests.marketplace.server import ROOT, MarketplaceServer, RequesterKeys
-from tests.postgres import postgres_cluster, postgres_url  # noqa: F401  (fixtures)
 
 
 class Platform:

@@ -17,8 +17,8 @@ from humanexp.recruitment.recruiters import recruiter_for
 from humanexp.recruitment.recruiters.shapes import hits_told
 from tests.marketplace.queues import Queues
 from tests.marketplace.server import MarketplaceServer, running
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import make_study
+from tests.recruitment.workers import Worker
 
 _numbers = itertools.count()
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -29,8 +29,8 @@ from humanexp.screening.services import append_verdict
 from humanexp.studies.models import StudyFamily
 from humanexp.studies.roles import Role
 from tests.marketplace.server import MarketplaceServer
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor, make_study
+from tests.recruitment.workers import Worker
 
 Launch = Callable[..., Campaign]
 NewWorker = Callable[[], Worker]

@@ -25,8 +25,8 @@ from humanexp.recruitment.recruiters.base import (
 from humanexp.recruitment.services.deliveries.hits import terms_of
 from humanexp.recruitment.states import AssignmentState
 from humanexp.studies.models import Study
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor
+from tests.recruitment.workers import Worker
 
 RECRUITERS = ("link", "marketplace")
 

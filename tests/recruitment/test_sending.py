@@ -23,7 +23,7 @@ from humanexp.recruitment.services.deliveries import delivery_of
 from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import HitState, WriteState
 from tests.marketplace.server import MarketplaceServer, RequesterKeys
-from tests.recruitment.conftest import Worker
+from tests.recruitment.workers import Worker
 
 Launch = Callable[..., Campaign]
 NewWorker = Callable[[], Worker]

@@ -21,8 +21,8 @@ from humanexp.recruitment.services.lease import Lease
 from humanexp.recruitment.states import AssignmentState, WriteState
 from humanexp.studies.models import Study
 from tests.marketplace.server import MarketplaceServer
-from tests.recruitment.conftest import Worker
 from tests.recruitment.studies import Visitor
+from tests.recruitment.workers import Worker
 
 Launch = Callable[..., Campaign]
 NewWorker = Callable[[], Worker]

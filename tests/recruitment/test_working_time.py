@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from humanexp.participation.models import Response, Session
-from humanexp.participation.working_time import active_minutes
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign
 from humanexp.recruitment.services import LaunchTerms, publish
+from tests.factories import active_minutes
 from tests.recruitment.studies import Visitor, make_study
 
 pytestmark = pytest.mark.django_db

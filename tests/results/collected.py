@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -16,8 +15,9 @@ from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.participation.models import Participant, Response, Session, SessionState, Trial
-from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.models import Study, StudyFamily, StudyState
+from tests.factories import make_stimulus_set, no_png
 
 CORRUPTIONS = ("gaussian_blur", "uniform_noise")
 PER_CATEGORY, PER_CORRUPTION, SESSIONS, TRIALS_EACH = 4, 80, 8, 20
@@ -43,46 +43,10 @@ def human_rate(visual_change: float) -> float:
     return 0.95 if visual_change < 0.7 else 0.95 - 2.5 * (visual_change - 0.7)
 
 
-def make_stimuli(name: str = "pictures") -> StimulusSet:
-    source = SourceSet.objects.create(name=f"{name}-source")
-    stimulus_set = StimulusSet.objects.create(
-        name=name,
-        source_set=source,
-        corruptions=list(CORRUPTIONS),
-        count_per_corruption=PER_CORRUPTION,
-        metric="vif-1",
-        completed_at=clock.now(),
+def make_stimuli(name: str) -> StimulusSet:
+    return make_stimulus_set(
+        name, per_category=PER_CATEGORY, per_function=PER_CORRUPTION, functions=CORRUPTIONS, plain=(), picture=no_png
     )
-    images = SourceImage.objects.bulk_create(
-        SourceImage(
-            source_set=source,
-            key=f"{category}-{number}",
-            category=category,
-            file=f"{category}-{number}.png",
-            sha256=hashlib.sha256(f"{name}/{category}-{number}".encode()).hexdigest(),
-        )
-        for category in CATEGORIES
-        for number in range(PER_CATEGORY)
-    )
-    rows = [("none", image, 0.0) for image in images]
-    for corruption in CORRUPTIONS:
-        rows += [(corruption, images[(7 * k) % len(images)], (k + 0.5) / PER_CORRUPTION) for k in range(PER_CORRUPTION)]
-    Stimulus.objects.bulk_create(
-        Stimulus(
-            stimulus_set=stimulus_set,
-            key=f"{corruption}-{number:04d}",
-            source_image=image,
-            corruption=corruption,
-            corruption_version="1",
-            parameter=change,
-            seed=number,
-            visual_change=change,
-            sha256=f"{number:064d}",
-            file=f"{number}.png",
-        )
-        for number, (corruption, image, change) in enumerate(rows)
-    )
-    return stimulus_set
 
 
 def make_study(by: User | None = None, slug: str = "blur", stimulus_set: StimulusSet | None = None) -> Study:

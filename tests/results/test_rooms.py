@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from analysis.documents import TableBlock
 from analysis.figures import Table
+from analysis.figures.page import to_plotly
 from analysis.findings.model import RankSet, VerdictOnAll
 from humanexp.core.models import User
 from humanexp.results import charts, selectors
@@ -73,7 +74,7 @@ def test_every_chart_has_figure_tables_definition_and_caveats(researcher: Client
         chart = charts.chart_of(found, key)
         assert chart.tables and all(table.rows for table in chart.tables) and chart.definition
         if chart.figure is not None:
-            json.dumps(chart.figure.to_plotly(), allow_nan=False)
+            json.dumps(to_plotly(chart.figure), allow_nan=False)
             assert chart.figure.description
 
 

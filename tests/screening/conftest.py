@@ -3,37 +3,6 @@ from __future__ import annotations
 import pytest
 
 from humanexp.core.models import User
-from tests.factories import Tab, new_session
-
-TIMING = {
-    "t_refresh_median_ms": 16.67,
-    "max_frame_gap_ms": 16.7,
-    "dur_stim_taken_ms": 200.1,
-    "frames_target": 12,
-    "frames_shown": 12,
-    "n_long_frames": 0,
-    "visible_whole_trial": True,
-    "focused_whole_trial": True,
-    "decode_ok": True,
-    "resized": False,
-}
-
-
-def finished(client, study, code, answer=None):
-    """A session answered to its end: rightly, or as `answer(trial)` says."""
-    session = new_session(study, code)
-    tab = Tab(client, session, f"tab-{code:>08}".replace(" ", "0"))
-    tab.take_lease()
-    for trial in session.trials.all():
-        response = answer(trial) if answer else trial.correct_response
-        assert tab.answer(trial.position, response, timing=TIMING).status_code == 201
-    assert tab.post("complete/", {}).status_code == 200
-    session.refresh_from_db()
-    return session
-
-
-def always_dog(trial):
-    return "dog"
 
 
 @pytest.fixture
@@ -45,4 +14,4 @@ def anna(client, study):
 
 @pytest.fixture(autouse=True)
 def without_guards(unhurried, open_gates):
-    """Pace and pre-flight check have tests of their own; here answers and launches are about something else."""
+    """Every test judges sessions that it answers at once."""

@@ -13,9 +13,8 @@ from humanexp.participation import services as participation
 from humanexp.screening import selectors, services
 from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.screening.pages.evidence import evidence_of
-from humanexp.studies import services as studies
-from tests.factories import configuration, new_session
-from tests.screening.conftest import always_dog, finished
+from tests.factories import collecting_study, new_session
+from tests.screening.answered import always_dog, finished
 
 
 def test_a_finished_session_is_judged_by_the_job_runner(client, study):
@@ -209,8 +208,7 @@ def test_a_large_study_is_looked_at_whenever_it_has_grown_by_a_twentieth():
 def two_each(stimulus_set):
     """A study in which everybody may do two short sessions."""
     design = {"sessions": 6, "main_trials": 16, "practice_trials": 2, "consistency_pairs": 0, "clean_trials": 2}
-    made = studies.create_study(configuration=configuration(slug="two", design=design, max_sessions_per_worker=2))
-    return studies.start_collecting(study=made)
+    return collecting_study(slug="two", design=design, max_sessions_per_worker=2)
 
 
 @pytest.mark.parametrize(("wrong", "accepted"), [((2, 0), True), ((1, 1), True), ((1, 2), False)])

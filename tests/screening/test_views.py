@@ -13,7 +13,7 @@ from humanexp.screening.models import Verdict, WithdrawnGold
 from humanexp.screening.pages import review
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
 from tests.factories import new_session
-from tests.screening.conftest import always_dog, finished
+from tests.screening.answered import always_dog, finished
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_the_page_says_in_a_sentence_which_golds_are_withdrawn(client, study, ju
     assert text.lstrip().startswith("<section")
     assert "1 gold is withdrawn, for too few of the otherwise accepted people named it" in text
     golds = client.get(f"{url}golds/").content.decode()
-    assert '<span class="tag plain">withdrawn</span>' in golds
+    assert '<span class="tag tag--plain">withdrawn</span>' in golds
     assert "After 20 presentations, a gold is withdrawn if under 90" in golds
     one = client.get(f"{url}{judged[0].code}/").content.decode()
     assert "withdrawn gold" in one, "the strip shows it as a trial like others"

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from analysis.visual_change import measure_coverage, measure_paper_coverage
 from humanexp.stimuli.models import Sampling, SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.selectors.set_pairs import counted_changes
+from humanexp.stimuli.selectors.sets import counted_changes
 
 pytestmark = pytest.mark.django_db
 

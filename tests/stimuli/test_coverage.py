@@ -14,11 +14,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from analysis.visual_change import measure_coverage, measure_paper_coverage
-from humanexp.stimuli import coverage
-from humanexp.stimuli.binning import OURS, PAPER, common_edges, edges_of, regrouped
-from humanexp.stimuli.coverage import coverage_of, function_coverage
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.selectors import stimuli
+from humanexp.stimuli.selectors import coverage, stimuli
+from humanexp.stimuli.selectors.coverage import (
+    OURS,
+    PAPER,
+    common_edges,
+    coverage_of,
+    edges_of,
+    function_coverage,
+    regrouped,
+)
 
 pytestmark = pytest.mark.django_db
 

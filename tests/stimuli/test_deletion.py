@@ -10,8 +10,8 @@ from humanexp.jobs.models import JobState
 from humanexp.jobs.runner import run_waiting
 from humanexp.jobs.selectors import latest_for
 from humanexp.stimuli import services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.services.generated_sets import make_stimuli
 from humanexp.studies.models import Study, StudyFamily
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
     made = services.create_stimulus_set(
-        source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112
+        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112)
     )
     make_stimuli(made, lambda done, total, message="": None)
     return made
@@ -33,7 +33,7 @@ def test_rows_and_files_go_and_the_name_is_free_again(stimulus_set: StimulusSet,
     assert list(media_path("stimuli").iterdir()) == []
     assert source_set.images.count() == 8
     services.create_stimulus_set(
-        source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112
+        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=10, size_px=112)
     )
 
 

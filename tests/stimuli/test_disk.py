@@ -15,9 +15,9 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services
-from humanexp.stimuli.building import generated_sets
 from humanexp.stimuli.models import SourceSet, StimulusSet
-from humanexp.stimuli.verification import verify_stimuli
+from humanexp.stimuli.services import generated_sets
+from humanexp.stimuli.services.verification import verify_stimuli
 from tests.disks import mounted
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,9 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
     return services.create_stimulus_set(
-        source_set=source_set, name="noise", corruptions=["uniform_noise"], count=60, seed=3, size_px=112
+        services.Described(
+            source_set=source_set, name="noise", corruptions=["uniform_noise"], count=60, seed=3, size_px=112
+        )
     )
 
 

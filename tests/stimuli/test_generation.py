@@ -22,9 +22,9 @@ from humanexp.jobs import runner
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet
-from humanexp.stimuli.verification import verify_stimuli
+from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.verification import verify_stimuli
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +33,7 @@ WANTED = {"corruptions": ["gaussian_noise", "gaussian_blur"], "count": 40, "seed
 
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
-    return services.create_stimulus_set(source_set=source_set, name="noise", **WANTED)
+    return services.create_stimulus_set(services.Described(source_set=source_set, name="noise", **WANTED))
 
 
 def made(stimulus_set: StimulusSet) -> dict[str, tuple]:
@@ -67,7 +67,9 @@ def test_a_job_makes_files_and_rows(stimulus_set: StimulusSet) -> None:
 @pytest.mark.parametrize("sampling", ["even", "uniform"])
 def test_a_set_holds_what_practice_and_plain_pairs_show(source_set: SourceSet, sampling: str) -> None:
     wanted = {**WANTED, "count": 8, "sampling": sampling}
-    plainly = services.create_stimulus_set(source_set=source_set, name="both", with_plain=True, **wanted)
+    plainly = services.create_stimulus_set(
+        services.Described(source_set=source_set, name="both", with_plain=True, **wanted)
+    )
     assert len(plainly.plain_functions) == 2 and not {*plainly.plain_functions} & {*plainly.corruptions}
     make_stimuli(plainly, quiet)
     plainly.refresh_from_db()
@@ -79,7 +81,7 @@ def test_a_set_holds_what_practice_and_plain_pairs_show(source_set: SourceSet, s
     assert list(plainly.coverage) == plainly.corruptions
     asked = {one.corruption for one in selectors.stimuli_of_curves(plainly)}
     assert asked == {"none", *plainly.corruptions}
-    bare = services.create_stimulus_set(source_set=source_set, name="bare", **wanted)
+    bare = services.create_stimulus_set(services.Described(source_set=source_set, name="bare", **wanted))
     make_stimuli(bare, quiet)
     assert made(bare).items() <= made(plainly).items()
 
@@ -87,7 +89,9 @@ def test_a_set_holds_what_practice_and_plain_pairs_show(source_set: SourceSet, s
 def test_a_set_of_all_functions_has_none_left_for_plain_pairs(source_set: SourceSet) -> None:
     with pytest.raises(InvalidRequest, match="No two plainly different functions remain") as refused:
         services.create_stimulus_set(
-            source_set=source_set, name="all", with_plain=True, **{**WANTED, "corruptions": list(CORRUPTIONS)}
+            services.Described(
+                source_set=source_set, name="all", with_plain=True, **{**WANTED, "corruptions": list(CORRUPTIONS)}
+            )
         )
     assert list(refused.value.fields) == ["with_plain"]
 
@@ -133,7 +137,9 @@ def test_the_manifest_beside_the_stimuli_is_the_table(stimulus_set: StimulusSet)
     ],
 )
 def test_other_samplings_take_the_same_way(source_set: SourceSet, change: dict, n_stimuli: int) -> None:
-    stimulus_set = services.create_stimulus_set(source_set=source_set, name="x", **{**WANTED, **change})
+    stimulus_set = services.create_stimulus_set(
+        services.Described(source_set=source_set, name="x", **{**WANTED, **change})
+    )
     assert make_stimuli(stimulus_set, quiet) == n_stimuli
     stimulus_set.refresh_from_db()
     assert stimulus_set.pilots == {}
@@ -182,7 +188,7 @@ def test_functions_of_the_users_own_are_known_in_other_processes(
     try:
         load_modules(settings.CORRUPTION_MODULES)
         stimulus_set = services.create_stimulus_set(
-            source_set=source_set, name="own", corruptions=["darken"], count=20, size_px=112
+            services.Described(source_set=source_set, name="own", corruptions=["darken"], count=20, size_px=112)
         )
         assert make_stimuli(stimulus_set, quiet) == 28
         assert verify_stimuli(stimulus_set).stimuli.identical == 28
@@ -218,7 +224,7 @@ def test_the_manifest_is_a_valid_table(stimulus_set: StimulusSet) -> None:
 def test_children_make_the_same_as_this_process(stimulus_set: StimulusSet, source_set: SourceSet, settings) -> None:  # noqa: ANN001
     make_stimuli(stimulus_set, quiet)
     settings.COMPUTE = "processes:2"
-    other = services.create_stimulus_set(source_set=source_set, name="again", **WANTED)
+    other = services.create_stimulus_set(services.Described(source_set=source_set, name="again", **WANTED))
     make_stimuli(other, quiet)
     assert made(other) == made(stimulus_set)
 
@@ -302,7 +308,7 @@ def test_a_picture_that_became_unreadable_ends_the_job_with_its_name(stimulus_se
 )
 def test_impossible_sets_are_refused(source_set: SourceSet, change: dict, reason: str) -> None:
     with pytest.raises(InvalidRequest, match=reason):
-        services.create_stimulus_set(**{"source_set": source_set, "name": "x", **WANTED, **change})
+        services.create_stimulus_set(services.Described(**{"source_set": source_set, "name": "x", **WANTED, **change}))
     assert not StimulusSet.objects.exists()
     source_set.refresh_from_db()
     assert source_set.frozen_at is None
@@ -376,6 +382,11 @@ def test_small_pictures_are_enlarged_only_on_purpose(source_set: SourceSet) -> N
     source_set.images.filter(pk=image.pk).update(width_px=132, height_px=200)
     described = {**WANTED, "size_px": 160}
     with pytest.raises(InvalidRequest, match=r"8 of 8 pictures .*132 x 200 px.*--enlarge") as refusal:
-        services.create_stimulus_set(source_set=source_set, name="small", **described)
+        services.create_stimulus_set(services.Described(source_set=source_set, name="small", **described))
     assert set(refusal.value.fields) == {"enlarge"} and not StimulusSet.objects.filter(name="small").exists()
-    assert services.create_stimulus_set(source_set=source_set, name="small", enlarge=True, **described).size_px == 160
+    assert (
+        services.create_stimulus_set(
+            services.Described(source_set=source_set, name="small", enlarge=True, **described)
+        ).size_px
+        == 160
+    )

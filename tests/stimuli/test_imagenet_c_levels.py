@@ -10,9 +10,9 @@ import pytest
 from analysis.corruptions.imagenet_c import LEVELS
 from analysis.visual_change.comparison import level_spreads
 from humanexp.stimuli import services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import Sampling, SourceSet, StimulusSet
-from humanexp.stimuli.selectors.set_pairs import counted_changes
+from humanexp.stimuli.selectors.sets import counted_changes
+from humanexp.stimuli.services.generated_sets import make_stimuli
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +20,9 @@ pytestmark = pytest.mark.django_db
 def made(source_set: SourceSet, size_px: int) -> StimulusSet:
     """Not as a job: a runner's heart beats in a second thread, which the tests' database in memory does not bear."""
     stimulus_set = services.create_stimulus_set(
-        source_set=source_set, name="levels", corruptions=list(LEVELS), sampling=Sampling.LEVELS, size_px=size_px
+        services.Described(
+            source_set=source_set, name="levels", corruptions=list(LEVELS), sampling=Sampling.LEVELS, size_px=size_px
+        )
     )
     make_stimuli(stimulus_set, lambda *_told: None)
     return stimulus_set

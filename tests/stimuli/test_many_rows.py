@@ -12,7 +12,7 @@ import pytest
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import digests_of, image_ids_of, places_by_original
-from humanexp.stimuli.verification import _sampled
+from humanexp.stimuli.services.verification import _sampled
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -21,12 +21,14 @@ FUNCTIONS = ["gaussian_noise", "gaussian_blur", "shot_noise", "defocus_blur"]
 
 def filled(source_set: SourceSet, count: int) -> StimulusSet:
     made = services.create_stimulus_set(
-        source_set=source_set,
-        name=f"rows-{count}",
-        corruptions=FUNCTIONS,
-        count=count // 4,
-        sampling="uniform",
-        size_px=112,
+        services.Described(
+            source_set=source_set,
+            name=f"rows-{count}",
+            corruptions=FUNCTIONS,
+            count=count // 4,
+            sampling="uniform",
+            size_px=112,
+        )
     )
     images = itertools.cycle(source_set.images.values_list("pk", flat=True))
     rng = random.Random(count)

@@ -12,8 +12,8 @@ from humanexp.core.storage import media_path
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import services
-from humanexp.stimuli.building.generated_sets import make_stimuli
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet
+from humanexp.stimuli.services.generated_sets import make_stimuli
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def stimulus_set(source_set: SourceSet) -> StimulusSet:
     return services.create_stimulus_set(
-        source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=40, size_px=112
+        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=40, size_px=112)
     )
 
 
@@ -193,7 +193,7 @@ def test_queries_do_not_grow_with_the_number_of_stimuli(
     django_assert_max_num_queries,  # noqa: ANN001
 ) -> None:
     larger = services.create_stimulus_set(
-        source_set=source_set, name="larger", corruptions=["gaussian_noise"], count=120, size_px=112
+        services.Described(source_set=source_set, name="larger", corruptions=["gaussian_noise"], count=120, size_px=112)
     )
     make_stimuli(larger, lambda done, total, message="": None)
     with django_assert_max_num_queries(26):

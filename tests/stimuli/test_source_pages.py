@@ -212,7 +212,7 @@ def test_a_set_that_nobody_needs_is_deleted_with_its_files(researcher: Client, s
 
 def test_a_set_in_use_is_not_deleted(source_set: SourceSet) -> None:
     services.create_stimulus_set(
-        source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112
+        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112)
     )
     with pytest.raises(Conflict, match="used by the stimulus set noise"):
         services.delete_source_set(source_set=source_set)

@@ -15,7 +15,6 @@ from humanexp.core.errors import Conflict, InvalidRequest, SetFrozen
 from humanexp.core.storage import media_path
 from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceImage, SourceSet
-from tests.postgres import postgres_cluster, postgres_url  # noqa: F401  (fixtures)
 
 
 def image(source_set: SourceSet, **changes: object) -> SourceImage:
@@ -111,7 +110,7 @@ def test_freezing_twice_keeps_the_first_time_and_empty_sets_are_not_frozen(sourc
 @pytest.mark.django_db
 def test_a_stimulus_set_freezes_its_pictures(source_set: SourceSet) -> None:
     services.create_stimulus_set(
-        source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112
+        services.Described(source_set=source_set, name="noise", corruptions=["gaussian_noise"], count=2, size_px=112)
     )
     with pytest.raises(SetFrozen):
         SourceImage.objects.first().delete()
@@ -131,7 +130,7 @@ def test_ratings_are_no_change_of_a_frozen_set(source_set: SourceSet) -> None:
 
 
 @pytest.mark.postgres
-def test_the_same_holds_on_postgresql(postgres_url: str, tmp_path: Path) -> None:  # noqa: F811
+def test_the_same_holds_on_postgresql(postgres_url: str, tmp_path: Path) -> None:
     environment = {**os.environ, "DATABASE_URL": postgres_url, "PYTHONPATH": os.getcwd()}
     done = subprocess.run(
         [

@@ -11,10 +11,10 @@ from PIL import Image
 from analysis.tables import STIMULI
 from humanexp.core.storage import media_path
 from humanexp.stimuli import selectors, services
-from humanexp.stimuli.building.generated_sets import make_stimuli
-from humanexp.stimuli.manifest import manifest_path
 from humanexp.stimuli.models import Sampling, SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.verification import verify_stimuli
+from humanexp.stimuli.services.generated_sets import make_stimuli
+from humanexp.stimuli.services.manifest import manifest_path
+from humanexp.stimuli.services.verification import verify_stimuli
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def quiet(done: int, total: int, message: str = "") -> None:
 @pytest.fixture
 def described(source_set: SourceSet) -> StimulusSet:
     wanted = {"corruptions": ["gaussian_noise", "gaussian_blur"], "count": 40, "seed": 3, "size_px": 112}
-    return services.create_stimulus_set(source_set=source_set, name="noise", **wanted)
+    return services.create_stimulus_set(services.Described(source_set=source_set, name="noise", **wanted))
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from humanexp.core.errors import NotFound
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
 from humanexp.jobs import runner
-from humanexp.stimuli import services, strength_sweep
+from humanexp.stimuli import services
 from humanexp.stimuli.models import Sampling, SourceImage, SourceSet, Stimulus, StimulusSet
-from humanexp.stimuli.pages import previews
+from humanexp.stimuli.pages import previews, strength_sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def researcher(client: Client) -> Client:
 
 def make(source_set: SourceSet, **changes) -> StimulusSet:  # noqa: ANN003
     described = {"name": "walked", "corruptions": ["gaussian_noise", "brightness"], "count": 16, "size_px": 112}
-    stimulus_set = services.create_stimulus_set(source_set=source_set, **{**described, **changes})
+    stimulus_set = services.create_stimulus_set(services.Described(source_set=source_set, **{**described, **changes}))
     services.start_generation(stimulus_set=stimulus_set)
     runner.run_waiting()
     stimulus_set.refresh_from_db()
@@ -175,24 +175,29 @@ def test_examples_of_all_functions_are_changed_alike(source_set: SourceSet) -> N
 
 def test_the_estimate_grows_with_what_is_asked(source_set: SourceSet) -> None:
     asked = {"source_set": source_set, "size_px": 112, "sampling": Sampling.EVEN, "framing": "whole"}
-    one = previews.estimate(corruptions=["gaussian_noise"], count=100, **asked)
-    ten = previews.estimate(corruptions=["gaussian_noise"], count=1000, **asked)
+    one = previews.estimate(services.Described(name="x", corruptions=["gaussian_noise"], count=100, **asked))
+    ten = previews.estimate(services.Described(name="x", corruptions=["gaussian_noise"], count=1000, **asked))
     assert (one.stimuli, ten.stimuli) == (108, 1008)
     assert ten.seconds == pytest.approx(10 * one.seconds)
     assert ten.bytes > 5 * one.bytes
     assert one.fits
-    levels = previews.estimate(corruptions=["gaussian_noise"], count=0, **{**asked, "sampling": Sampling.LEVELS})
+    levels = previews.estimate(
+        services.Described(name="x", corruptions=["gaussian_noise"], count=0, **{**asked, "sampling": Sampling.LEVELS})
+    )
     assert levels.stimuli == 8 + 5 * 8
 
 
 def test_the_estimate_of_bytes_is_near_what_is_written(source_set: SourceSet) -> None:
     estimate = previews.estimate(
-        source_set=source_set,
-        corruptions=["gaussian_noise"],
-        count=40,
-        size_px=112,
-        sampling=Sampling.EVEN,
-        framing="whole",
+        services.Described(
+            name="x",
+            source_set=source_set,
+            corruptions=["gaussian_noise"],
+            count=40,
+            size_px=112,
+            sampling=Sampling.EVEN,
+            framing="whole",
+        )
     )
     make(source_set, corruptions=["gaussian_noise"], count=40)
     written = sum(media_path(stimulus.file).stat().st_size for stimulus in Stimulus.objects.all())

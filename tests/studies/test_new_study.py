@@ -10,12 +10,12 @@ from analysis.spec.toml import line_of
 from humanexp.core.errors import InputRefused
 from humanexp.core.models import User
 from humanexp.studies import services
-from humanexp.studies.drafting.drafts import draft_of, refusals_of, values_of_file
-from humanexp.studies.drafting.fields import SETTINGS, stated, to_fields, to_values
-from humanexp.studies.drafting.presets import PRESETS, values_of
-from humanexp.studies.drafting.session_strip import strip_of
 from humanexp.studies.models import Study, StudyFamily
+from humanexp.studies.pages.drafts import draft_of, refusals_of, values_of_file
+from humanexp.studies.pages.fields import SETTINGS, stated, to_fields, to_values
+from humanexp.studies.pages.session_strip import strip_of
 from humanexp.studies.plans import session_plan
+from humanexp.studies.presets import PRESETS, values_of
 from tests.factories import SIZE_PX, configuration, make_stimulus_set, new_session
 
 SMALL = f"[protocol]\nsize_px = {SIZE_PX}\n"
@@ -245,7 +245,7 @@ def test_the_form_makes_the_study_and_shows_it_before(client, researcher, stimul
     before = client.post("/studies/new/draft/", filled()).content.decode()
     assert 'data-draft="good"' in before and "4 sessions of" in before and "<html" not in before
     assert "sessions = 4" in before and "contact = &quot;lab@example.org&quot;" in before
-    assert 'class="role-gold"' in before and before.count("<img") > 3
+    assert 'class="is-gold"' in before and before.count("<img") > 3
     assert not Study.objects.exists()
     made = client.post("/studies/new/", filled())
     assert made.status_code == 302 and made.url == "/studies/small-study/design/"

@@ -12,8 +12,8 @@ from analysis.spec.base import InForm
 from analysis.spec.documents import settings_table
 from humanexp.core.models import User
 from humanexp.participation.api import openapi
-from humanexp.studies.drafting import drafts, fields
 from humanexp.studies.models import Study
+from humanexp.studies.pages import drafts, fields
 from humanexp.studies.pages.forms import StudyForm
 from tests.factories import SIZE_PX
 

@@ -18,15 +18,14 @@ from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
 from humanexp.studies import jobs as studies
+from humanexp.studies import power as questions
 from humanexp.studies import services
 from humanexp.studies.models import PowerEstimate, Study
-from humanexp.studies.pages.power_form import PowerForm
+from humanexp.studies.pages.forms import PowerForm
 from humanexp.studies.plans import plan_head
-from humanexp.studies.power import question as questions
-from humanexp.studies.power.discrimination import telling_apart
-from humanexp.studies.power.question import PowerQuestion, planned_answers, planned_study
-from humanexp.studies.selectors.power_estimates import POWER
-from tests.factories import configuration
+from humanexp.studies.power import PowerQuestion, planned_answers, planned_study, telling_apart
+from humanexp.studies.selectors import POWER
+from tests.factories import configuration, draft_study
 
 DESIGN = "/studies/small-study/design/"
 PAGE = f"{DESIGN}power/"
@@ -38,7 +37,7 @@ def draft(stimulus_set: Any, monkeypatch: pytest.MonkeyPatch) -> Study:
     """Two simulated studies of a size stand for a hundred."""
     monkeypatch.setattr(questions, "LIMITS", {**questions.LIMITS, "runs": (2, 1000)})
     monkeypatch.setitem(PowerForm.base_fields, "runs", IntegerField())
-    return services.create_study(configuration=configuration(), by=User.objects.create_user("anna"))
+    return draft_study(by=User.objects.create_user("anna"))
 
 
 @pytest.fixture
@@ -165,7 +164,7 @@ def test_the_command_tells_power_and_sizes(draft: Study, tmp_path: Path) -> None
 def test_people_for_a_pair_stand_beside_what_the_plan_holds(stimulus_set: Any, client: Client) -> None:
     anna = User.objects.create_user("anna")
     design = {"sessions": 6, "main_trials": 0, "discrimination": {"trials": 12, "sentinels": 4, "practice": 2}}
-    study = services.create_study(configuration=configuration(design=design), by=anna)
+    study = draft_study(by=anna, design=design)
     found = telling_apart(study)
     assert found is not None and found.pairs == 3
     assert (found.trials, found.people, found.trials_each, found.plain_each) == (24, 6, 4, 4)

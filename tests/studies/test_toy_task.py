@@ -6,9 +6,10 @@ import pytest
 
 from humanexp.participation import selectors
 from humanexp.participation.models import Session, Trial
-from humanexp.studies import services
 from humanexp.studies.tasks import TASKS, Choice, Task, register
-from tests.factories import SIZE_PX, Tab, configuration, new_session
+from tests.factories import SIZE_PX, Tab, collecting_study, new_session
+
+pytestmark = pytest.mark.usefixtures("unhurried")
 
 PROTOCOL = {"name": "vcr", "size_px": SIZE_PX, "fixation_ms": 0, "stimulus_ms": 1, "mask_ms": 0}
 
@@ -36,7 +37,7 @@ def toy():
 @pytest.fixture
 def sitting(client, stimulus_set, toy):
     """A session whose first block asks the toy question, as a planner of its own would have it."""
-    study = services.start_collecting(study=services.create_study(configuration=configuration(protocol=PROTOCOL)))
+    study = collecting_study(protocol=PROTOCOL)
     session = new_session(study)
     other = session.trials.last().stimulus
     Trial.objects.filter(session=session, block=0).update(

@@ -5,14 +5,12 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import BinRule
 from analysis.curves.methods.base import AnchorUse, Cells, ChosenFit, dense_knots, falling
 from analysis.curves.methods.dense import DenseMethod, described
-
-FloatArray = NDArray[np.float64]
 
 _SMOOTHING = 0.04
 _POINTS = 10_000

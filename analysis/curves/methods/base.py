@@ -6,12 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import BinRule
-
-FloatArray = NDArray[np.float64]
 
 AnchorUse = Literal["soft", "hard", "none"]
 #: Straight pieces by which curves that are no splines on the default knots are stored: areas within 1e-5.

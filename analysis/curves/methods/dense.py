@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.basis import SplineBasis, spline_basis
 from analysis.curves.goodness import log_likelihood, pearson_dispersion
 from analysis.curves.methods.base import DENSE_SEGMENTS, Cells, ChosenFit
 from analysis.errors import InvalidInput
-
-FloatArray = NDArray[np.float64]
 
 
 class DenseMethod:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.basis import SplineBasis, spline_basis
 from analysis.curves.binning import BinRule
 from analysis.curves.methods.base import AnchorUse, Cells, ChosenFit, falling
 from analysis.curves.spline import fit_binned, select_smoothness
-
-FloatArray = NDArray[np.float64]
 
 #: Smaller falls of the fit are rounding errors of none.
 _FALLING = 1e-9

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import BinRule
 from analysis.curves.goodness import VARIANCE_FLOOR, log_likelihood
 from analysis.curves.methods.base import AnchorUse, Cells, ChosenFit, dense_knots, falling
 from analysis.curves.methods.dense import DenseMethod, described
 
-FloatArray = NDArray[np.float64]
 Shape = Literal["weibull", "logistic"]
 
 #: Limits of logit(height at 0), log(place), log(steepness), logit(floor / highest floor).

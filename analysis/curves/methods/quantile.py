@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analysis.arrays import FloatArray
 from analysis.curves.basis import SplineBasis
 from analysis.curves.binning import BinRule
 from analysis.curves.methods.base import AnchorUse, Cells, ChosenFit, dense_knots, falling
 from analysis.curves.methods.dense import DenseMethod, described
 from analysis.errors import FitError
-
-FloatArray = NDArray[np.float64]
 
 #: Weights of the roughness that are tried.
 ROUGHNESS_GRID: tuple[float, ...] = tuple(float(10.0 ** (k / 2.0)) for k in range(-8, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from analysis.entry import Entry
 from analysis.findings.model.agreement import Agreement, Difficulty, ErrorConsistency, Pooled, ShapeBias
 from analysis.findings.model.answers import (
     Accuracy,
@@ -39,7 +40,6 @@ from analysis.findings.model.comparisons import (
     Fragility,
     FullSet,
     HmriAndMrsi,
-    Indices,
     Individuals,
     Leader,
     ModelVerdict,
@@ -64,9 +64,10 @@ from analysis.findings.model.curves import (
     SizeAndArea,
     Threshold,
 )
-from analysis.findings.model.entry import HUMANS, LEVEL, N_BOOTSTRAP, Entry, Interval, Property, Twin
+from analysis.findings.model.entry import HUMANS, LEVEL, N_BOOTSTRAP, Interval, Property, Twin
 from analysis.findings.model.findings import Findings
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, OtherModel, PlainPairs, Reuse, Similarity
+from analysis.metrics import Indices
 
 __all__ = [
     "HUMANS",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from analysis.findings.model.entry import Entry, Interval, Pair
+from analysis.entry import Entry
+from analysis.findings.model.entry import Interval, Pair
 
 
 class ErrorConsistency(Entry):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from analysis.entry import Entry
 from analysis.findings.model.curves import Line
-from analysis.findings.model.entry import Entry
 
 
 class Observer(Entry):

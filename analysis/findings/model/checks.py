@@ -6,8 +6,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from analysis.entry import Entry
 from analysis.findings.model.comparisons import Word
-from analysis.findings.model.entry import ComparisonName, CurveName, Entry, Property
+from analysis.findings.model.entry import ComparisonName, CurveName, Property
 
 ChoiceKind = Literal["headline", "screening", "timing", "misses"]
 

@@ -3,114 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from analysis.findings.model.entry import LEVEL, ComparisonName, Entry, Interval, Property, Twin
-from analysis.summaries import one_row, plot_figure, screen
-
-if TYPE_CHECKING:
-    import matplotlib.axes
-    import pandas as pd
-
-    from analysis.figures import Observer
+from analysis.entry import Entry
+from analysis.findings.model.entry import ComparisonName, Interval, Property, Twin
+from analysis.metrics import Indices
 
 Word = Literal["matches", "differs", "undecided"]
 Direction = Literal["above", "below", "crosses"]
-
-
-class Indices(Entry):
-    """A classifier's curve beside the human one.
-
-    Attributes
-    ----------
-    hmri : float
-        Human-Relative Model Robustness Index: the share of the human area that the classifier reaches too, in [0, 1].
-    mrsi : float
-        Model Robustness Superiority Index: the share of the classifier's area above the human curve, in [0, 1].
-    human_area, classifier_area : float
-        Areas under the curves.
-    human_lead, classifier_lead : float
-        Area by which the human curve lies above the classifier's, and the other way round.
-    level : float
-        Level of the intervals.
-    hmri_interval, mrsi_interval, human_lead_interval, classifier_lead_interval, area_difference_interval : tuple
-        Percentile intervals of the joint bootstrap (area difference: human minus classifier); None without refits.
-        Where neither observer is shown to exceed the other somewhere, the interval of that lead reaches down to 0
-        (and MRSI's with it, HMRI's up to 1).
-    exceeds, falls_short : tuple of (float, float) or None
-        Ranges of visual change where the classifier was shown to be above people, and below: the windows of the
-        verdict. None where there is no verdict. MRSI is positive by noise alone: only these ranges show that a
-        classifier exceeds people.
-    """
-
-    hmri: float
-    mrsi: float
-    human_area: float
-    classifier_area: float
-    human_lead: float
-    classifier_lead: float
-    level: float = LEVEL
-    hmri_interval: Interval | None = None
-    mrsi_interval: Interval | None = None
-    human_lead_interval: Interval | None = None
-    classifier_lead_interval: Interval | None = None
-    area_difference_interval: Interval | None = None
-    exceeds: tuple[Interval, ...] | None = None
-    falls_short: tuple[Interval, ...] | None = None
-
-    def __repr__(self) -> str:
-        """The two indices."""
-        from analysis.reporting.wording import with_interval
-
-        hmri, mrsi = with_interval(self.hmri, self.hmri_interval), with_interval(self.mrsi, self.mrsi_interval)
-        return f"<Indices: HMRI {hmri}, MRSI {mrsi}>"
-
-    def summary(self) -> str:
-        """One screen of text: indices, areas and leads with their intervals."""
-        from analysis.reporting.wording import with_interval
-
-        difference = self.human_area - self.classifier_area
-        return screen(
-            "A classifier beside people",
-            (
-                ("HMRI", with_interval(self.hmri, self.hmri_interval)),
-                ("MRSI", with_interval(self.mrsi, self.mrsi_interval)),
-                ("area, people", f"{self.human_area:.3f}"),
-                ("area, classifier", f"{self.classifier_area:.3f}"),
-                ("people minus classifier", with_interval(difference, self.area_difference_interval)),
-                ("people above", with_interval(self.human_lead, self.human_lead_interval)),
-                ("classifier above", with_interval(self.classifier_lead, self.classifier_lead_interval)),
-                ("shown above people at Δv", _ranges(self.exceeds)),
-                ("shown below people at Δv", _ranges(self.falls_short)),
-                ("intervals", f"{100 * self.level:g} %" if self.hmri_interval else "none: curves without n_bootstrap"),
-                (
-                    "verdict",
-                    "" if self.exceeds is not None else "none: HMRI is below 1, and MRSI above 0, by noise alone",
-                ),
-            ),
-        )
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row: every number, an interval in two columns ``..._lower`` and ``..._upper`` (NaN without refits)."""
-        return one_row({name: getattr(self, name) for name in type(self).model_fields})
-
-    def plot(self, ax: matplotlib.axes.Axes | None = None, *, observer: Observer | None = None) -> matplotlib.axes.Axes:
-        """Draw HMRI and MRSI with their intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Made where none are given.
-        observer : analysis.figures.Observer, optional
-            Name and look of the classifier.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from analysis.figures.results import SOME_CLASSIFIER, comparison_figure
-
-        return plot_figure(comparison_figure(self, observer or SOME_CLASSIFIER), ax)
 
 
 class Span(Entry):
@@ -351,9 +251,3 @@ class Leader(Entry):
     classifier_area_interval: Interval | None
     corruption_error: float | None
     corruption_error_interval: Interval | None
-
-
-def _ranges(ranges: tuple[Interval, ...] | None) -> str:
-    if ranges is None:
-        return ""
-    return ", ".join(f"{low:.2f} to {high:.2f}" for low, high in ranges) or "nowhere"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import ConfigDict
 
-from analysis.findings.model.entry import LEVEL, N_BOOTSTRAP, Entry
+from analysis.entry import Entry
+from analysis.findings.model.entry import LEVEL, N_BOOTSTRAP
 from analysis.spec.analysis_plan import (
     BAND_MARGIN,
     D_PRIME_MARGIN,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from analysis.curves.bootstrap import Scheme
-from analysis.curves.curve import AnchorKind
+from analysis.curves.config import AnchorKind
+from analysis.entry import Entry
 from analysis.figures.performance import BandKind, CurveBand
-from analysis.findings.model.entry import LEVEL, CurveName, Entry, Interval, Numbers, Twin
+from analysis.findings.model.entry import LEVEL, CurveName, Interval, Numbers, Twin
 
 Abscissa = Literal["visual_change", "condition"]
 

@@ -6,13 +6,14 @@ from typing import Self
 
 from pydantic import JsonValue
 
+from analysis.entry import Entry
 from analysis.findings.model.agreement import Agreement, Difficulty, ErrorConsistency, ShapeBias
 from analysis.findings.model.answers import Accuracy, Confusion, HumanAccuracy, Observer, Participant, ResponseTimes
 from analysis.findings.model.checks import Choice, Levels, Reach, Validation
 from analysis.findings.model.comparisons import Comparison, Leader
 from analysis.findings.model.counts import Flow, SessionCounts, Settings, TrialCounts
 from analysis.findings.model.curves import Curve
-from analysis.findings.model.entry import HUMANS, LEVEL, Entry
+from analysis.findings.model.entry import HUMANS, LEVEL
 from analysis.findings.model.similarity import AlikeClasses, Discrimination, Similarity
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from analysis.findings.model.entry import HUMANS, Entry, Interval, Pair, Property
+from analysis.entry import Entry
+from analysis.findings.model.entry import HUMANS, Interval, Pair, Property
 from analysis.similarity.verdicts import Verdict
 from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import computed_field
 
-from analysis.findings.model.entry import Entry, Numbers
+from analysis.entry import Entry
+from analysis.findings.model.entry import Numbers
 
 #: Edges of the distribution of departures, in frames; departures beyond the ends are counted in the outer bins.
 EDGES = tuple(round(-3 + 0.25 * step, 2) for step in range(25))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.findings.model.entry import Entry, Interval, Pair
+from analysis.entry import Entry
+from analysis.findings.model.entry import Interval, Pair
 
 
 class Transfer(Entry):

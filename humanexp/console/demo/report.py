@@ -14,7 +14,7 @@ from humanexp.console.demo import workspace
 from humanexp.console.demo.steps import Demo
 from humanexp.console.scripted import Cast
 from humanexp.console.supervisor import Addresses
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
 from humanexp.core.storage import media_path, write_whole
 from humanexp.key_files import read_or_create_key
 from humanexp.recruitment import selectors as recruitment
@@ -82,9 +82,7 @@ _NUMBERS = "demo-numbers.json"
 
 def collect(demo: Demo) -> dict[str, Any]:
     """Everything `analyse` says of the study, and the personas' true curves beside it."""
-    run = results.latest_run(demo.study)
-    if run is None:
-        raise NotFound("The analysis left no findings: see the Jobs page.")
+    run = existing(results.latest_run(demo.study), "The analysis left no findings: see the Jobs page.")
     found = results.findings(run)
     sessions = demo.study.sessions.select_related("participant")
     verdicts = current_verdicts(demo.study)

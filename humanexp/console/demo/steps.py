@@ -103,15 +103,15 @@ class Demo:
         pairs = design.discrimination.trials if design.discrimination else 0
         in_pairs = pairs * (design.discrimination.pictures if design.discrimination else 0)
         shown = self.options.participants * (design.main_trials + in_pairs)
-        made = stimuli.create_stimulus_set(
+        described = stimuli.Described(
             source_set=source_set,
             name="demo",
             corruptions=CORRUPTIONS,
             count=math.ceil(shown / len(CORRUPTIONS) * spare),
             seed=self.options.seed,
             with_plain=True,
-            by=researcher(),
         )
+        made = stimuli.create_stimulus_set(described, by=researcher())
         self._wait(stimuli.start_generation(stimulus_set=made), report)
 
     def studies(self, report: Report) -> None:

@@ -14,7 +14,7 @@ from django.conf import settings
 from humanexp.console.doctor_checks.finding import Finding, question
 from humanexp.core.storage import media_path
 from humanexp.evaluations.models import EvaluationRun
-from humanexp.participation.selectors.damaged_pictures import DamagedFile, damaged_files
+from humanexp.participation.selectors.faults import DamagedFile, damaged_files
 from humanexp.results.models import AnalysisRun, TrialImport
 from humanexp.stimuli.models import SourceImage, Stimulus
 from humanexp.studies.models import Study

@@ -143,7 +143,7 @@ class RetrainingForm(forms.Form):
 
     @property
     def asked(self) -> dict[str, Any]:
-        """As `console.retraining.retrain_onto_shelf` takes it, from a valid form."""
+        """As `console.services.retrain_onto_shelf` takes it, from a valid form."""
         from analysis.retraining import Recipe
         from analysis.retraining.energy import usual_power_w
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from humanexp.console.preflight.gate import newest_of
 from humanexp.core.models import User
-from humanexp.core.pages import navigation
+from humanexp.core.pages.navigation import tab_address
 from humanexp.evaluations import selectors as evaluations
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs.models import Job, JobState
@@ -26,6 +26,7 @@ from humanexp.results.models import AnalysisRun, TrialImport
 from humanexp.screening import selectors as screening
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study, StudyState
+from humanexp.studies.selectors import subject_of
 
 
 @dataclass(frozen=True)
@@ -60,30 +61,29 @@ def steps(
     if study.state == StudyState.DRAFT and not sessions["opened"]:
         yield _launch_step(study)
         return
-    some = False
-    for step in _waiting(study, sessions, flagged, run, tally):
-        some = True
-        yield step
-    if not some:
-        yield Step(_("Nothing waits for you."), tone="good")
+    waiting = _waiting(study, sessions, flagged, run, tally)
+    yield next(waiting, Step(_("Nothing waits for you."), tone="good"))
+    yield from waiting
 
 
 def _waiting(
     study: Study, sessions: dict[str, int], flagged: int, run: AnalysisRun | None, tally: recruitment.Tally | None
 ) -> Iterator[Step]:
     for found in recruitment.attention(study, tally):
-        yield Step(found.text, _("Look"), _tab("monitor", study), found.tone)
-    failed = jobs.latest_for(results.subject_of(study))
+        yield Step(found.text, _("Look"), tab_address("monitor", study.slug), found.tone)
+    failed = jobs.latest_for(subject_of(study))
     if failed is not None and failed.state == JobState.FAILED:
         yield Step(_("A job has failed."), _("See why"), reverse("jobs:job", args=[failed.pk]), "bad")
     if flagged:
         text = ngettext("%(n)d session is flagged: look at it.", "%(n)d sessions are flagged: look at them.", flagged)
-        yield Step(text % {"n": flagged}, _("Review"), _tab("review", study), "warn")
+        yield Step(text % {"n": flagged}, _("Review"), tab_address("review", study.slug), "warn")
     is_collecting = study.state == StudyState.COLLECTING and recruitment.is_recruiting(study, tally)
     if sessions["planned"] and sessions["completed"] >= sessions["planned"] and is_collecting:
-        yield Step(_("Every planned session is finished."), _("Stop collecting"), _tab("recruit", study), "good")
+        yield Step(
+            _("Every planned session is finished."), _("Stop collecting"), tab_address("recruit", study.slug), "good"
+        )
     elif is_collecting and not sessions["opened"]:
-        yield Step(_("Collecting; nobody has started yet."), _("Monitor"), _tab("monitor", study))
+        yield Step(_("Collecting; nobody has started yet."), _("Monitor"), tab_address("monitor", study.slug))
     if study.stimulus_set is not None and not evaluations.completed_runs(study.stimulus_set).exists():
         yield Step(
             _("No model has classified these stimuli yet."), _("Evaluate one"), reverse("evaluations:classifiers")
@@ -98,7 +98,7 @@ def _launch_step(study: Study) -> Step:
     if newest is None:
         return Step(_("Try everything out before anybody is invited."), _("Pre-flight check"), check)
     if newest.is_green:
-        url = f"{_tab('recruit', study)}?to={newest.to}"
+        url = f"{tab_address('recruit', study.slug)}?to={newest.to}"
         return Step(_("Everything works: invite people."), _("Launch"), url, "good")
     count = len(newest.faults)
     text = ngettext(
@@ -120,12 +120,6 @@ def analysis_step(study: Study, run: AnalysisRun | None, finished: int = 0) -> S
         text = ngettext("%(n)d session is newer than the analysis.", "%(n)d sessions are newer than the analysis.", new)
         return Step(text % {"n": new}, _("Analyse again"), url)
     return Step(_("The results are up to date."), _("Read the results"), url, "good")
-
-
-def _tab(key: str, study: Study) -> str:
-    """Address of a room of the study; empty when no app offers it."""
-    tabs = {tab.key: tab for tab in navigation.study_tabs(imported=study.origin == Origin.IMPORTED)}
-    return reverse(tabs[key].url_name, args=[study.slug]) if key in tabs else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +162,7 @@ class Overview:
 def overview_of(study: Study) -> Overview:
     run = results.latest_run(study)
     headline = headline_of(results.findings(run)) if run is not None else None
-    open_jobs = list(jobs.unfinished().filter(subject=results.subject_of(study)))
+    open_jobs = list(jobs.unfinished().filter(subject=subject_of(study)))
     if study.origin == Origin.IMPORTED:
         trial_import = results.trial_import_of(study)
         return Overview(

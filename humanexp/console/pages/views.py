@@ -11,8 +11,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from analysis.errors import AnalysisError, OriginalsOverlap
-from humanexp.console import retraining
-from humanexp.console.audit_log import chosen, record_csv, record_page
+from humanexp.console import services
+from humanexp.console.pages.audit_log import chosen, record_csv, record_page
 from humanexp.console.pages.forms import InviteForm, PreviewForm, RetrainingForm
 from humanexp.console.pages.overview import listed_studies, overview_of
 from humanexp.console.preflight.gate import standing_of
@@ -228,7 +228,7 @@ def retrain(request: HttpRequest) -> HttpResponse:
     form = RetrainingForm(request.POST or None, user=user, spec=request.GET.get("spec", ""))
     if request.method == "POST" and form.is_valid():
         try:
-            row, _job = retraining.retrain_onto_shelf(**form.asked, by=user)
+            row, _job = services.retrain_onto_shelf(**form.asked, by=user)
         except ApplicationError as error:
             form.add_error(next((name for name in error.fields if name in form.fields), None), error.message)
         except OriginalsOverlap as error:

@@ -3,5 +3,3 @@
 A check is one function in `addresses`, `materials`, `terms` or `operation`, registered by `@check`; `running` makes
 the checks and stores what they said; `gate` tells whether the newest result still holds, and refuses a launch.
 """
-
-from __future__ import annotations

@@ -17,8 +17,8 @@ from humanexp.recruitment import selectors
 from humanexp.stimuli.models import Stimulus
 from humanexp.studies.pages.power import power_page
 from humanexp.studies.plans import plan_head, planned_stimuli
-from humanexp.studies.power.question import planned_answers
-from humanexp.studies.selectors.power_estimates import estimates_of
+from humanexp.studies.power import planned_answers
+from humanexp.studies.selectors import estimates_of
 
 #: Pictures that are opened, spread evenly over the names of those that the plan shows.
 SAMPLE = 48

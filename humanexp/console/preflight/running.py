@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -19,12 +18,13 @@ from humanexp.core.models import User
 from humanexp.jobs import selectors as jobs
 from humanexp.jobs import services as job_services
 from humanexp.jobs.models import Job
+from humanexp.jobs.registry import Progress, silent
 from humanexp.recruitment.models import Environment
 from humanexp.studies.models import Origin, Study
+from humanexp.studies.selectors import subject_of
 
 logger = logging.getLogger(__name__)
 JOB = "console.preflight"
-Report = Callable[[int, int, str], None]
 
 
 def request_preflight(*, study: Study, to: str, by: User | None) -> Job:
@@ -34,25 +34,23 @@ def request_preflight(*, study: Study, to: str, by: User | None) -> Job:
     if job is not None and not job.is_finished and job.parameters.get("to") == to:
         return job
     return job_services.submit(
-        JOB, subject=f"study:{study.pk}", by=by, study_id=study.pk, to=to, by_id=by.pk if by else None
+        JOB, subject=subject_of(study), by=by, study_id=study.pk, to=to, by_id=by.pk if by else None
     )
 
 
 def latest_job(study: Study) -> Job | None:
-    return jobs.latest_for(f"study:{study.pk}", JOB)
+    return jobs.latest_for(subject_of(study), JOB)
 
 
-def run_preflight(*, study: Study, to: str, by: User | None = None, report: Report | None = None) -> Preflight:
+def run_preflight(*, study: Study, to: str, by: User | None = None, report: Progress = silent) -> Preflight:
     """Make every check, whatever the others say. Nothing but the result is written."""
     _check(study, to)
     launch, began, lines = Launch(study=study, to=to, by=by), clock.now(), []
     fingerprint = fingerprint_of(study, to)
     for number, entry in enumerate(CHECKS):
-        if report is not None:
-            report(number, len(CHECKS), str(entry.title))
+        report(number, len(CHECKS), str(entry.title))
         lines.append(as_stored(entry, _look(entry, launch)))
-    if report is not None:
-        report(len(CHECKS), len(CHECKS), "")
+    report(len(CHECKS), len(CHECKS))
     with transaction.atomic():
         made = Preflight.objects.create(
             study=study,

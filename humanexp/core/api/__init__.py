@@ -1,3 +1,1 @@
 """What every API of the platform has in common: bodies that are read, and errors as problem JSON."""
-
-from __future__ import annotations

@@ -3,12 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.utils.translation import gettext_lazy as _
 
 from humanexp.core.models import User
-
-__all__ = ["AddressForm", "ForgottenForm", "PasswordChangeForm", "SetPasswordForm"]
 
 
 class ForgottenForm(forms.Form):

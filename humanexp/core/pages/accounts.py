@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -16,7 +17,7 @@ from humanexp.core import selectors, services
 from humanexp.core.caller_hash import caller_of
 from humanexp.core.errors import NotFound, TooManyCalls
 from humanexp.core.limits import Allowance
-from humanexp.core.pages.account_forms import AddressForm, ForgottenForm, PasswordChangeForm, SetPasswordForm
+from humanexp.core.pages.account_forms import AddressForm, ForgottenForm
 from humanexp.core.pages.login import password_tried
 
 #: Links that one address may ask for, for whatever accounts; and that may be sent to one address of mail.

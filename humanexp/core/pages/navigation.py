@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.functional import Promise
 
 
@@ -52,6 +53,12 @@ def sections() -> list[Section]:
 def study_tabs(*, imported: bool = False) -> list[StudyTab]:
     tabs = sorted(_STUDY_TABS.values(), key=lambda tab: tab.order)
     return [tab for tab in tabs if tab.for_imported or not imported]
+
+
+def tab_address(key: str, slug: str, *, imported: bool = False) -> str:
+    """Address of a room of a study; empty when no app offers it."""
+    found = next((tab for tab in study_tabs(imported=imported) if tab.key == key), None)
+    return reverse(found.url_name, args=[slug]) if found else ""
 
 
 def console(request: HttpRequest) -> dict[str, object]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -8,13 +10,17 @@ from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from analysis.figures.paper import to_file
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotAllowed, NotFound, existing
 from humanexp.core.pages.rendering import FIGURE_KINDS, attached, drawn
 from humanexp.core.selectors import user_of
 from humanexp.core.storage import media_path
-from humanexp.counterfactuals import charts, groups, selectors, services
-from humanexp.counterfactuals.exports import write_archive
+from humanexp.counterfactuals import services
+from humanexp.counterfactuals.pages import charts
 from humanexp.counterfactuals.pages.forms import SearchForm, alike
+from humanexp.counterfactuals.selectors import groups
+from humanexp.counterfactuals.selectors import searches as selectors
+from humanexp.counterfactuals.services.freezing import write_archive
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.throughput import partial_context
 
@@ -63,7 +69,7 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
     shown = shown if shown in selectors.SHOWN else "all"
     page = max(0, int(request.GET.get("page", "0")) if request.GET.get("page", "0").isdecimal() else 0)
     pictures, count = selectors.gallery(run, shown=shown, page=page)
-    job = selectors.latest_job(run)
+    job = job_selectors.latest_for(run.job_subject)
     context = {
         "run": run,
         "pooled": run.scores.get("pooled"),
@@ -176,7 +182,7 @@ def group_file(request: HttpRequest, key: str, chart: str, suffix: str) -> HttpR
     if suffix == "csv":
         return attached(found.tables[0].to_csv(), "text/csv; charset=utf-8", name, inline=inline)
     if suffix == "svg" and found.figure is not None:
-        return attached(drawn(suffix, found.figure.to_file), FIGURE_KINDS[suffix], name, inline=inline)
+        return attached(drawn(suffix, partial(to_file, found.figure)), FIGURE_KINDS[suffix], name, inline=inline)
     raise NotFound("Charts come as .csv, and as .svg where something is drawn.")
 
 

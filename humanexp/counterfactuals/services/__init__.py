@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from humanexp.counterfactuals.services.freezing import as_stimuli, freeze
-from humanexp.counterfactuals.services.grouping import GROUP_KIND, start_transfer, store_group
 from humanexp.counterfactuals.services.rounds import close_round, publish_round, start_round
 from humanexp.counterfactuals.services.searching import (
     ROUND_KIND,
@@ -14,6 +13,7 @@ from humanexp.counterfactuals.services.searching import (
     start,
     store_records,
 )
+from humanexp.counterfactuals.services.transfer import GROUP_KIND, start_transfer
 
 __all__ = [
     "GROUP_KIND",
@@ -29,6 +29,5 @@ __all__ = [
     "start",
     "start_round",
     "start_transfer",
-    "store_group",
     "store_records",
 ]

@@ -1,10 +1,14 @@
+"""A search frozen as a benchmark: its manifest, its stimulus set, and the archive of its files."""
+
 from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
+import zipfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.db import transaction
 
@@ -15,6 +19,8 @@ from humanexp.core.models import User
 from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, write_whole
 from humanexp.counterfactuals.models import Benchmark, SearchRun
+from humanexp.counterfactuals.selectors.searches import records_of
+from humanexp.counterfactuals.services.round_pictures import picture_set
 from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.services.generation import SIZES_PX
@@ -24,8 +30,6 @@ MANIFEST = "manifest.json"
 
 def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
     """Freeze the kept pictures of a finished search with a manifest that holds the digest of every file."""
-    from humanexp.counterfactuals.search_run import records_of
-
     ownership.check(by, Right.CHANGE, run)
     if run.completed_at is None:
         raise Conflict(f"The search {run} is not finished yet: let it come to its end first.")
@@ -45,8 +49,6 @@ def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
 
 def as_stimuli(*, benchmark: Benchmark, progress: Progress = silent) -> StimulusSet:
     """The frozen pictures as a stimulus set for human trials; the same again gives the same set."""
-    from humanexp.counterfactuals.round_pictures import picture_set
-
     if benchmark.stimulus_set is not None:
         return benchmark.stimulus_set
     run = benchmark.run
@@ -83,3 +85,27 @@ def _manifest(run: SearchRun, pictures: list[dict[str, Any]]) -> dict[str, Any]:
         "scores": run.scores,
         "pictures": [{**picture, "file": f"pictures/{picture['key']}.png"} for picture in pictures],
     }
+
+
+#: Archives larger than this go to the disk while they are made.
+_IN_MEMORY = 16 * 2**20
+
+
+def write_archive(benchmark: Benchmark) -> IO[bytes]:
+    """Manifest, pictures and originals; refused when a file is not the one that was frozen."""
+    run = benchmark.run
+    content = manifest_path(run).read_bytes()
+    if hashlib.sha256(content).hexdigest() != benchmark.manifest_sha256:
+        raise Conflict(f"The manifest of {benchmark} was changed: restore it from the backup of MEDIA_ROOT.")
+    archive: IO[bytes] = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115  the response closes it
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as packed:
+        packed.writestr(MANIFEST, content)
+        for told in json.loads(content)["pictures"]:
+            picture = media_path(f"{run.folder}/{told['file']}").read_bytes()
+            if hashlib.sha256(picture).hexdigest() != told["sha256"]:
+                raise Conflict(f"{told['file']} of {benchmark} was changed: restore it from the backup of MEDIA_ROOT.")
+            packed.writestr(told["file"], picture)
+            original = f"originals/{told['key']}.png"
+            packed.writestr(original, media_path(f"{run.folder}/{original}").read_bytes())
+    archive.seek(0)
+    return archive

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 
+from analysis.counterfactuals.files import SearchRecord
 from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import InvalidRequest
@@ -18,9 +19,6 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import SourceImage
 from humanexp.stimuli.services.generation import SIZES_PX
-
-if TYPE_CHECKING:
-    from analysis.counterfactuals.files import SearchRecord
 
 SEARCH_KIND = "counterfactuals.search"
 ROUND_KIND = "counterfactuals.round"

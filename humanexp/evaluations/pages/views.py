@@ -13,9 +13,10 @@ from analysis.classifiers.paper_models import PAPER_MODELS
 from analysis.errors import AnalysisError
 from humanexp.core.errors import ApplicationError, InvalidRequest
 from humanexp.core.selectors import user_of
-from humanexp.evaluations import selectors, services, uploads
+from humanexp.evaluations import selectors, services
 from humanexp.evaluations.pages import classifier_list
 from humanexp.evaluations.pages.forms import ConfirmForm, EvaluateForm, GoldForm, TableForm
+from humanexp.evaluations.services import uploads
 from humanexp.stimuli.selectors import source_set_by_name
 
 

@@ -6,7 +6,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh, trigger_client_event
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
+from humanexp.core.pages.rendering import render_part
 from humanexp.jobs import selectors, services
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import shown_to
@@ -24,8 +25,8 @@ def job_list(request: HttpRequest) -> HttpResponse:
         request,
         "jobs/jobs.html",
         {
-            "under_way": [_context(job) for job in jobs if not job.is_finished],
-            "finished": [_context(job) for job in jobs if job.is_finished],
+            "under_way": [partial_context(job) for job in jobs if not job.is_finished],
+            "finished": [partial_context(job) for job in jobs if job.is_finished],
         },
     )
 
@@ -33,7 +34,12 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @login_required
 def job_page(request: HttpRequest, pk: int) -> HttpResponse:
     """One job: a page, or for htmx the partial that replaces itself until the job has ended."""
-    return _answer(request, _job(pk))
+    job = _job(pk)
+    response = render_part(request, "jobs/job.html", partial_context(job))
+    if getattr(request, "htmx", False) and job.is_finished:
+        # Pages that wait for the result listen for this.
+        trigger_client_event(response, "jobFinished", {"job": job.pk, "state": job.state})
+    return response
 
 
 @login_required
@@ -41,7 +47,7 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     job = services.cancel(job=_job(pk))
     if getattr(request, "htmx", False):
-        return render(request, "jobs/_job.html", _context(job))
+        return render(request, "jobs/_job.html", partial_context(job))
     return redirect("jobs:job", pk=job.pk)
 
 
@@ -54,21 +60,4 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _job(pk: int) -> Job:
-    job = selectors.by_pk(pk)
-    if job is None:
-        raise NotFound("There is no such job; finished repeating jobs are forgotten after a while.")
-    return job
-
-
-def _context(job: Job) -> dict[str, object]:
-    return partial_context(job)
-
-
-def _answer(request: HttpRequest, job: Job) -> HttpResponse:
-    if not getattr(request, "htmx", False):
-        return render(request, "jobs/job.html", _context(job))
-    response = render(request, "jobs/_job.html", _context(job))
-    if job.is_finished:
-        # Pages that wait for the result listen for this.
-        trigger_client_event(response, "jobFinished", {"job": job.pk, "state": job.state})
-    return response
+    return existing(selectors.by_pk(pk), "There is no such job; finished repeating jobs are forgotten after a while.")

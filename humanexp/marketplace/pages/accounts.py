@@ -16,11 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import SignUpRefused, TooManyGuesses
-from humanexp.marketplace.guesses import GUESSES, address_of
 from humanexp.marketplace.models import Worker
-from humanexp.marketplace.pages.answers import problem, wants_json
+from humanexp.marketplace.pages.answers import problem
 from humanexp.marketplace.pages.forms import LogInForm, SignUpForm
 from humanexp.marketplace.services.accounts import sign_up
+from humanexp.marketplace.visitors import GUESSES, address_of, wants_json
 
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 

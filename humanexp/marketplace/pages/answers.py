@@ -9,22 +9,16 @@ from typing import Any, Concatenate, ParamSpec
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
+from humanexp.marketplace.errors import WorkRefused
 from humanexp.marketplace.models import HIT, Assignment, HITType, Worker
 from humanexp.marketplace.question import frame_url
+from humanexp.marketplace.visitors import site_url, wants_json, worker_of
 
 Arguments = ParamSpec("Arguments")
-
-
-def wants_json(request: HttpRequest) -> bool:
-    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
-
-
-def worker_of(request: HttpRequest) -> Worker | None:
-    """Whoever is signed in, if it is a worker."""
-    user = getattr(request, "user", None)  # a request that is refused early has none
-    return getattr(user, "worker", None)
 
 
 def worker_required(
@@ -48,11 +42,6 @@ def problem(kind: str, title: str, detail: str, *, status: int, **more: Any) -> 
     """A refusal as problem JSON."""
     body = {"type": kind, "title": title, "detail": detail, **more}
     return JsonResponse(body, status=status, content_type="application/problem+json")
-
-
-def site_url(request: HttpRequest) -> str:
-    """Where workers and frames reach this site; no slash at the end."""
-    return settings.MARKETPLACE_URL or f"{request.scheme}://{request.get_host()}"
 
 
 def work_url(request: HttpRequest, hit: HIT) -> str:
@@ -95,3 +84,36 @@ def html_or_json(request: HttpRequest, html: Callable[[], HttpResponse], body: d
     response["Vary"] = "Accept, Cookie"
     response["Cache-Control"] = "no-store"
     return response
+
+
+def refusal(request: HttpRequest, err: WorkRefused, *, in_frame: bool = False) -> HttpResponse:
+    """What cannot be done, why, and where to go on."""
+    if wants_json(request):
+        return problem(err.kind, err.title, err.message, status=err.status)
+    page = {"title": err.title, "detail": err.message, "in_frame": in_frame}
+    return render(request, "marketplace/refusal.html", page, status=err.status)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    if wants_json(request):
+        return problem("csrf", "No or wrong CSRF token", reason, status=403)
+    detail = _("This form was open too long, or cookies are switched off. Go back, reload the page and send it again.")
+    page = {"title": _("Please send it again"), "detail": detail}
+    return render(request, "marketplace/refusal.html", page, status=403)
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    detail = _("The address may be mistyped, or the work behind it has ended.")
+    if wants_json(request):
+        return problem("not-found", "Nothing here", detail, status=404)
+    return render(request, "marketplace/refusal.html", {"title": _("Nothing here"), "detail": detail}, status=404)
+
+
+def site(request: HttpRequest) -> dict[str, Any]:
+    """What every page shows: the site's name, and who is signed in."""
+    return {
+        "site_name": settings.MARKETPLACE_NAME,
+        "worker": worker_of(request),
+        "sign_up": settings.MARKETPLACE_SIGN_UP,
+        "test_controls": settings.MARKETPLACE_TEST_CONTROLS,
+    }

@@ -1,4 +1,4 @@
-"""/_test/: there only when MARKETPLACE_TEST_CONTROLS is set, and then for callers on this machine alone."""
+"""Whether the site is up, and /_test/: there if MARKETPLACE_TEST_CONTROLS is set, and for this machine alone."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
+from humanexp import health
 from humanexp.addresses import is_loopback
 from humanexp.marketplace import clock
+from humanexp.marketplace.api.protocol.service import operation_names
+from humanexp.marketplace.clock import advance
 from humanexp.marketplace.errors import InvalidParameterValue
 from humanexp.marketplace.faults import ANY_OPERATION, EXTERNAL_SUBMIT, FAULTS, Fault, FaultKind
 from humanexp.marketplace.pages.answers import problem
-from humanexp.marketplace.protocol.service import operation_names
-from humanexp.marketplace.services.clock import advance
 
 
 def from_this_machine(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -82,3 +83,9 @@ def _body(request: HttpRequest) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise ValueError("a JSON object is needed")
     return body
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Up, and the database answers."""
+    return health.answer(service="marketplace")

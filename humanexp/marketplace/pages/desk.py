@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods
 
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import BadPayout, WorkerDoesNotExist
+from humanexp.marketplace.pages.answers import page_not_found
 from humanexp.marketplace.pages.forms import PayoutForm
-from humanexp.marketplace.pages.refusals import page_not_found
 from humanexp.marketplace.selectors.accounts import worker_by_id
 from humanexp.marketplace.selectors.own_work import desk_sums, everybody_owed, latest_payouts
 from humanexp.marketplace.services.accounts import record_payout

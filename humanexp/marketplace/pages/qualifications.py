@@ -13,11 +13,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from humanexp.marketplace import clock
 from humanexp.marketplace.errors import AnswersRefused
 from humanexp.marketplace.models import QualificationRequest, Worker
-from humanexp.marketplace.pages.answers import html_or_json, problem, wants_json, worker_required
+from humanexp.marketplace.pages.answers import html_or_json, problem, worker_required
 from humanexp.marketplace.question_form import QuestionForm
-from humanexp.marketplace.selectors.own_qualifications import OwnQualification, qualifications_of
-from humanexp.marketplace.selectors.qualifications import own_request, requestable_type
+from humanexp.marketplace.selectors.qualifications import (
+    OwnQualification,
+    own_request,
+    qualifications_of,
+    requestable_type,
+)
 from humanexp.marketplace.services.qualification_requests import begin, submit_test
+from humanexp.marketplace.visitors import wants_json
 
 
 @ensure_csrf_cookie

@@ -16,10 +16,7 @@ from humanexp.marketplace.pages.answers import (
     assignment_frame_url,
     assignment_json,
     html_or_json,
-    site_url,
-    wants_json,
     work_url,
-    worker_of,
     worker_required,
 )
 from humanexp.marketplace.question import frame_url
@@ -36,6 +33,7 @@ from humanexp.marketplace.selectors.own_work import own_assignment, work_in_hand
 from humanexp.marketplace.selectors.qualifications import profile_of
 from humanexp.marketplace.services import assignments
 from humanexp.marketplace.states import AssignmentState
+from humanexp.marketplace.visitors import site_url, wants_json, worker_of
 
 _ORDERS = ("reward", "hour")
 

@@ -1,8 +1,9 @@
-"""Qualification types, who has them, and what is known about a worker."""
+"""Qualification types, who has them, what is known about a worker, and what a worker can ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
@@ -18,7 +19,7 @@ from humanexp.marketplace.models import (
     Worker,
 )
 from humanexp.marketplace.models.assignments import is_approved, is_rejected
-from humanexp.marketplace.requirements import Locale, WorkerProfile
+from humanexp.marketplace.requirements import RATE_COUNTS_FROM, Locale, WorkerProfile
 from humanexp.marketplace.rows import first_or
 
 
@@ -120,4 +121,51 @@ def profile_of(worker: Worker | None, now: datetime) -> WorkerProfile:
         locale=Locale(worker.country, worker.subdivision) if worker.country else None,
         is_adult=worker.is_adult,
         is_master=worker.is_master,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnQualification:
+    """A qualification type as one worker sees it."""
+
+    qualification_type: QualificationType
+    pending: bool = False
+    #: Why it cannot be asked for now; None: it can.
+    obstacle: str | None = None
+    #: A test that is being taken.
+    open_request: QualificationRequest | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnQualifications:
+    granted: tuple[Qualification, ...]
+    others: tuple[OwnQualification, ...]
+    profile: WorkerProfile
+
+    @property
+    def rate_counts(self) -> bool:
+        return self.profile.approved + self.profile.rejected >= RATE_COUNTS_FROM
+
+
+def qualifications_of(worker: Worker, now: datetime) -> OwnQualifications:
+    granted = tuple(
+        worker.qualifications.filter(status=Qualification.Status.GRANTED)
+        .select_related("qualification_type__requester")
+        .order_by("-granted_at", "-pk")
+    )
+    had = {one.qualification_type_id for one in granted}
+    last = {one.qualification_type_id: one for one in worker.qualification_requests.order_by("pk")}
+    others = tuple(
+        own_qualification(wanted, last.get(wanted.pk), now) for wanted in requestable_types() if wanted.pk not in had
+    )
+    return OwnQualifications(granted=granted, others=others, profile=profile_of(worker, now))
+
+
+def own_qualification(wanted: QualificationType, last: QualificationRequest | None, now: datetime) -> OwnQualification:
+    is_open = last is not None and last.is_open(now)
+    return OwnQualification(
+        qualification_type=wanted,
+        pending=last is not None and last.submitted_at is not None and last.decided_at is None,
+        obstacle=None if is_open else obstacle_of(wanted, last, now),
+        open_request=last if is_open else None,
     )

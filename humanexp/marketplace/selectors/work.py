@@ -6,10 +6,12 @@ from datetime import datetime
 from functools import reduce
 from operator import or_
 
+from django.core import signing
 from django.db.models import QuerySet
+from django.urls import reverse
 
-from humanexp.marketplace.errors import AssignmentDoesNotExist, HITDoesNotExist, HITTypeDoesNotExist
-from humanexp.marketplace.models import HIT, Assignment, BonusPayment, HITType, Requester
+from humanexp.marketplace.errors import AssignmentDoesNotExist, HITDoesNotExist, HITTypeDoesNotExist, NotFound
+from humanexp.marketplace.models import HIT, Assignment, BonusPayment, HITType, Requester, UploadedFile
 from humanexp.marketplace.models.assignments import is_approved, is_rejected, is_submitted
 from humanexp.marketplace.models.hits import HITQuerySet
 from humanexp.marketplace.rows import first_or
@@ -65,3 +67,20 @@ def listed_assignments(hit: HIT, states: list[str], now: datetime) -> QuerySet[A
 
 def bonus_payments_of(requester: Requester) -> QuerySet[BonusPayment]:
     return BonusPayment.objects.filter(requester=requester).select_related("worker", "assignment")
+
+
+#: As long as the real service's addresses work.
+_SECONDS = 60
+_SALT = "uploaded-file"
+
+
+def upload_link(uploaded: UploadedFile) -> str:
+    return reverse("upload", args=[signing.dumps(uploaded.key, salt=_SALT)])
+
+
+def upload_behind(token: str) -> UploadedFile:
+    try:
+        key = signing.loads(token, salt=_SALT, max_age=_SECONDS)
+    except signing.BadSignature as err:
+        raise NotFound("This address has expired, or was never given out.") from err
+    return first_or(UploadedFile.objects.filter(key=key), NotFound())

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils import timezone
 
-from humanexp.marketplace import transports
+from humanexp.marketplace import clock, transports
 from humanexp.marketplace.errors import InvalidParameterValue, InvalidTransportEndpoint
 from humanexp.marketplace.models import Event, HITType, NotificationSpecification
 from humanexp.marketplace.rows import change, first_or
@@ -164,3 +167,21 @@ def _document(events: list[dict[str, str]], *, version: str, customer: str) -> s
 
 def _stamp(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+logger = logging.getLogger(__name__)
+
+#: Between two looks.
+_SECONDS = 0.5
+
+
+def tell_events() -> None:
+    """Until the process ends; nothing where no transport is set."""
+    while settings.MARKETPLACE_SQS_ENDPOINT_URL or settings.MARKETPLACE_SNS_ENDPOINT_URL:
+        time.sleep(_SECONDS)
+        try:
+            find_events(now=clock.now(), real_now=timezone.now())
+            send_events(real_now=timezone.now())
+        except Exception:  # the thread outlives a fault of the database; the next look finds what this one missed
+            logger.exception("Events could not be told")
+            connection.close()

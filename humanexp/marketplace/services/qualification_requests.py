@@ -17,7 +17,8 @@ from humanexp.marketplace.models import Qualification, QualificationRequest, Qua
 from humanexp.marketplace.question_form import QuestionForm
 from humanexp.marketplace.rows import change, first_or
 from humanexp.marketplace.selectors.qualifications import obstacle_of
-from humanexp.marketplace.services.qualifications import grant, send_message
+from humanexp.marketplace.services.qualifications import grant
+from humanexp.marketplace.services.workers import send_message
 from humanexp.marketplace.xml_documents import answers_to_xml
 
 Outcome = QualificationRequest.Outcome

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,21 +13,19 @@ from humanexp.marketplace.errors import (
     InvalidQualificationState,
     InvalidQualificationTypeState,
     QualificationTypeAlreadyExists,
-    WorkerDoesNotExist,
 )
 from humanexp.marketplace.models import (
     HIT,
-    Message,
     Qualification,
     QualificationRequest,
     QualificationType,
     Requester,
-    Worker,
 )
 from humanexp.marketplace.question_form import FileUpload, QuestionForm
 from humanexp.marketplace.rows import change, first_or
 from humanexp.marketplace.selectors.accounts import is_known_to, worker_by_id
 from humanexp.marketplace.selectors.work import hit_types_asking_for
+from humanexp.marketplace.services.workers import send_message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,26 +164,3 @@ def revoke(*, owned: QualificationType, worker_id: str, reason: str, now: dateti
         text = f"You no longer have the qualification “{owned.name}”. {reason}".strip()
         send_message(sender=owned.requester, worker=worker, subject="A qualification has ended", text=text, now=now)
     return qualification
-
-
-@transaction.atomic
-def notify_workers(
-    *, requester: Requester, subject: str, text: str, worker_ids: Sequence[str], now: datetime
-) -> dict[str, str]:
-    """Only workers whose work this requester has judged get it; why the others do not, by worker id."""
-    undelivered = {}
-    for worker_id in dict.fromkeys(worker_ids):
-        try:
-            worker = worker_by_id(worker_id)
-        except WorkerDoesNotExist as err:
-            undelivered[worker_id] = err.message
-            continue
-        if not is_known_to(requester, worker, now):
-            undelivered[worker_id] = "You have not approved or rejected work of this worker."
-            continue
-        send_message(sender=requester, worker=worker, subject=subject, text=text, now=now)
-    return undelivered
-
-
-def send_message(*, sender: Requester, worker: Worker, subject: str, text: str, now: datetime) -> Message:
-    return Message.objects.create(worker=worker, sender=sender, subject=subject, text=text, sent_at=now)

@@ -1,3 +1,1 @@
 """The participant's API."""
-
-from __future__ import annotations

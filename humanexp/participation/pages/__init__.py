@@ -1,3 +1,1 @@
 """Pages of participants at work, and of who is where."""
-
-from __future__ import annotations

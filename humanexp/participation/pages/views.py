@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from humanexp.core.errors import ApplicationError, NotFound
+from humanexp.core.errors import ApplicationError, existing
 from humanexp.core.pages.rendering import render_part
 from humanexp.core.selectors import user_of
 from humanexp.participation import services, tallies
 from humanexp.participation.pages.live import live_page
-from humanexp.participation.selectors.withdrawals import undoable
+from humanexp.participation.selectors.sessions import undoable
 from humanexp.studies import selectors as studies
 from humanexp.studies.facts import KEPT_DAYS, StudyFacts
 
@@ -65,9 +65,8 @@ def withdrawn(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "GET":
         return render(request, "participation/withdrawn.html", context)
     code, reason = request.POST.get("session", ""), request.POST.get("reason", "")
-    session = undoable(study).filter(code=code).first()
-    if session is None:
-        raise NotFound("There is no withdrawn session with this code whose answers are still there.")
+    found = undoable(study).filter(code=code).first()
+    session = existing(found, "There is no withdrawn session with this code whose answers are still there.")
     try:
         services.undo_withdrawal(session=session, by=user_of(request), reason=reason)
     except ApplicationError as error:

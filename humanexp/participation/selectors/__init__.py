@@ -11,7 +11,7 @@ from humanexp.participation.selectors.answers import (
     rule_rows_of,
     session_rows,
 )
-from humanexp.participation.selectors.refused_calls import RefusedCalls, refused_calls
+from humanexp.participation.selectors.faults import RefusedCalls, refused_calls
 from humanexp.participation.selectors.sessions import (
     SILENT_AFTER,
     counted_sessions,

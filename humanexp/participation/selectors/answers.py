@@ -9,44 +9,46 @@ from typing import Any
 from django.db.models import QuerySet
 
 from analysis.tables import TIMING_COLUMNS
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response, Session, SessionState
+from humanexp.participation.models import Response, Session, SessionState, counting
 from humanexp.studies.models import Study
 
-_TRIAL_COLUMNS = (
-    "session__participant__code",
-    "session__code",
-    "position",
-    "trial__block",
-    "trial__task",
-    "trial__role",
-    "trial__stimulus__source_image__key",
-    "trial__stimulus__key",
-    "trial__stimulus__source_image__category",
-    "trial__stimulus__corruption",
-    "trial__stimulus__visual_change",
-    "trial__second_stimulus__source_image__key",
-    "trial__second_stimulus__key",
-    "trial__second_stimulus__corruption",
-    "trial__third_stimulus__source_image__key",
-    "trial__third_stimulus__key",
-    "trial__third_stimulus__corruption",
-    "trial__wanted",
-    "response",
-    "correct",
-    "rt_ms",
-    "timing_ok",
-    "is_scripted",
-    "timing",
-    "timing_rule",
-    "clicks",
-    "trial__stimulus__sha256",
-    "trial__mask_seed",
-    "received_at",
-    "session__grid_order",
-)
-
-
+#: Columns of `analysis.tables.TRIALS` that rules read (`analysis.acceptance.SessionRecord`), and where they are stored.
+_RULE_COLUMNS = {
+    "position": "position",
+    "block": "trial__block",
+    "task": "trial__task",
+    "role": "trial__role",
+    "original": "trial__stimulus__source_image__key",
+    "stimulus": "trial__stimulus__key",
+    "category": "trial__stimulus__source_image__category",
+    "corruption": "trial__stimulus__corruption",
+    "visual_change": "trial__stimulus__visual_change",
+    "response": "response",
+    "correct": "correct",
+    "rt_ms": "rt_ms",
+    "timing_ok": "timing_ok",
+}
+#: Those that a table of answers has as well.
+_TRIAL_COLUMNS = {
+    **_RULE_COLUMNS,
+    "participant": "session__participant__code",
+    "session": "session__code",
+    "second_original": "trial__second_stimulus__source_image__key",
+    "second_stimulus": "trial__second_stimulus__key",
+    "second_corruption": "trial__second_stimulus__corruption",
+    "third_original": "trial__third_stimulus__source_image__key",
+    "third_stimulus": "trial__third_stimulus__key",
+    "third_corruption": "trial__third_stimulus__corruption",
+    "wanted": "trial__wanted",
+    "timing_rule": "timing_rule",
+    "simulated": "is_scripted",
+    "stim_sha256": "trial__stimulus__sha256",
+    "mask_seed": "trial__mask_seed",
+    "server_received_at": "received_at",
+    "grid_order": "session__grid_order",
+}
+#: Kept as JSON with the answer, and unpacked into columns.
+_PACKED = ("timing", "clicks")
 #: Rows that are fetched at once.
 _ROWS_AT_ONCE = 2000
 
@@ -81,24 +83,6 @@ def rows_of(sessions: Collection[Session], study: Study) -> dict[str, list[dict[
     return found
 
 
-#: Columns of `analysis.tables.TRIALS` that rules read (`analysis.acceptance.SessionRecord`), and where they are stored.
-_RULE_COLUMNS = {
-    "position": "position",
-    "block": "trial__block",
-    "task": "trial__task",
-    "role": "trial__role",
-    "original": "trial__stimulus__source_image__key",
-    "stimulus": "trial__stimulus__key",
-    "category": "trial__stimulus__source_image__category",
-    "corruption": "trial__stimulus__corruption",
-    "visual_change": "trial__stimulus__visual_change",
-    "response": "response",
-    "correct": "correct",
-    "rt_ms": "rt_ms",
-    "timing_ok": "timing_ok",
-}
-
-
 def rule_rows_of(sessions: Collection[Session]) -> dict[int, list[dict[str, Any]]]:
     """The stored answers of some sessions, by primary key, with no more than rules read: for lists of many sessions."""
     found: dict[int, list[dict[str, Any]]] = {session.pk: [] for session in sessions}
@@ -114,49 +98,20 @@ def answers_of(sessions: Iterable[Session | int]) -> QuerySet[Response]:
 
 
 def _iter_rows(stored: QuerySet[Response], slug: str) -> Iterator[dict[str, Any]]:
-    ordered = stored.order_by("session_id", "position").values_list(*_TRIAL_COLUMNS)
-    for values in ordered.iterator(chunk_size=_ROWS_AT_ONCE):
-        (
-            participant, session, position, block, task, role, original, stimulus, category, corruption, change,
-            second_original, second_stimulus, second_corruption, third_original, third_stimulus, third_corruption,
-            wanted, response, correct, rt_ms, timing_ok, simulated,
-            timing, timing_rule, clicks, sha256, mask_seed, received_at, grid_order,
-        ) = values  # fmt: skip
-        yield {
-            "study": slug,
-            "participant": participant,
-            "session": session,
-            "position": position,
-            "block": block,
-            "task": task,
-            "role": role,
-            "original": original,
-            "stimulus": stimulus,
-            "category": category,
-            "corruption": corruption,
-            "visual_change": change,
-            "condition": None,
-            "second_original": second_original,
-            "second_stimulus": second_stimulus,
-            "second_corruption": second_corruption,
-            "third_original": third_original,
-            "third_stimulus": third_stimulus,
-            "third_corruption": third_corruption,
-            "wanted": wanted or None,
-            "response": response,
-            "correct": correct,
-            "rt_ms": rt_ms,
-            "timing_ok": timing_ok,
-            "timing_rule": timing_rule or None,
-            "accepted": None,
-            "simulated": simulated,
-            **{column: timing.get(column) for column in TIMING_COLUMNS},
-            "clicks_json": json.dumps(clicks),
-            "stim_sha256": sha256,
-            "mask_seed": mask_seed,
-            "server_received_at": received_at.isoformat(),
-            "grid_order": " ".join(grid_order) or None,
-        }
+    columns = tuple(_TRIAL_COLUMNS)
+    ordered = stored.order_by("session_id", "position").values_list(*_PACKED, *_TRIAL_COLUMNS.values())
+    for timing, clicks, *values in ordered.iterator(chunk_size=_ROWS_AT_ONCE):
+        row = dict(zip(columns, values, strict=True))
+        row["study"] = slug
+        row["condition"] = row["accepted"] = None
+        row["wanted"] = row["wanted"] or None
+        row["timing_rule"] = row["timing_rule"] or None
+        row["clicks_json"] = json.dumps(clicks)
+        row["server_received_at"] = row["server_received_at"].isoformat()
+        row["grid_order"] = " ".join(row["grid_order"]) or None
+        for column in TIMING_COLUMNS:
+            row[column] = timing.get(column)
+        yield row
 
 
 def gold_answers(study: Study) -> list[tuple[int, str, str, bool]]:

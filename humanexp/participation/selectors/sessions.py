@@ -1,18 +1,17 @@
-"""Questions about sessions: whose they are, who holds a slot of the plan, how many there are."""
+"""Questions about sessions: whose they are, who holds a slot of the plan, how many there are, which were taken back."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Count, Q, QuerySet
 
 from humanexp.core import clock
 from humanexp.core.errors import TokenRefused
 from humanexp.participation import credentials
-from humanexp.participation.counting import counting
 from humanexp.participation.credentials import SessionClaim
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import Session, SessionState, counting
 from humanexp.studies.models import Study
 
 
@@ -98,3 +97,17 @@ def session_counts(study: Study) -> dict[str, int]:
         "withdrawn": in_all[SessionState.WITHDRAWN],
         "planned": study.planned_sessions,
     }
+
+
+def undoable(study: Study) -> QuerySet[Session]:
+    """Withdrawn, and not erased: the latest first."""
+    withdrawn = Session.objects.filter(study=study, state=SessionState.WITHDRAWN, erased_at=None)
+    return withdrawn.exclude(withdrawn_at=None).select_related("participant", "study").order_by("-withdrawn_at", "-pk")
+
+
+def taken_back(study: Study, *, since: datetime, opened_before: datetime) -> QuerySet[Session]:
+    """Sessions that counted with answers, and were withdrawn since: what was computed meanwhile may hold them."""
+    # few among many: by their keys, which an index tells
+    withdrawn = Session.objects.filter(pk__in=Session.objects.filter(study=study, state=SessionState.WITHDRAWN))
+    counted = withdrawn.filter(is_verified=True, cursor__gt=0)
+    return counted.filter(withdrawn_at__gte=since, opened_at__lt=opened_before)

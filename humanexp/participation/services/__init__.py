@@ -10,6 +10,7 @@ from humanexp.participation.services.sessions import (
     exchange_handoff,
     issue_handoff,
     issue_token,
+    keep_working_times,
     look_behind,
     mark_submitted,
     open_session,
@@ -20,7 +21,6 @@ from humanexp.participation.services.sessions import (
     scripted_participant,
     withdraw_session,
 )
-from humanexp.participation.services.working_times import keep_working_times
 
 __all__ = [
     "Exchanged",

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from humanexp.core import clock
 from humanexp.participation.models import DamagedPicture, Session, SessionState
-from humanexp.participation.selectors.damaged_pictures import damaged_files
+from humanexp.participation.selectors.faults import damaged_files
 from humanexp.recruitment import money
 from humanexp.recruitment.models import (
     Assignment,

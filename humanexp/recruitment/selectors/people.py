@@ -9,8 +9,7 @@ from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from humanexp.core import clock
 from humanexp.core.fingerprints import Stored, pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import Session, SessionState, counting
 from humanexp.recruitment.models import (
     WORKER_NAMESPACE,
     Assignment,

@@ -15,7 +15,7 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session, SessionState
-from humanexp.participation.working_time import FINISHED
+from humanexp.participation.selectors.working_times import FINISHED
 from humanexp.recruitment.models import Assignment, Campaign, Hit, Payment, PaymentKind
 from humanexp.recruitment.selectors.payments import UNCONFIRMED
 from humanexp.recruitment.states import LISTED, AssignmentState, CampaignState, WriteState

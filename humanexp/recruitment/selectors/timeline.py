@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from humanexp.core import clock
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Session, SessionState
+from humanexp.participation.models import Session, SessionState, counting
 from humanexp.studies.models import Study
 
 

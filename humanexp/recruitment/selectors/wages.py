@@ -9,9 +9,8 @@ from typing import Literal
 from django.conf import settings
 from django.db.models import QuerySet
 
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Session, SessionState
-from humanexp.participation.working_time import FINISHED, measured, minutes_of, unmeasured
+from humanexp.participation.models import Session, SessionState, counting
+from humanexp.participation.selectors.working_times import FINISHED, measured, minutes_of, unmeasured
 from humanexp.recruitment import pricing
 from humanexp.recruitment.models import EXTRAS, Assignment, Campaign, Payment
 from humanexp.recruitment.recruiters import fees_of

@@ -1,17 +1,16 @@
-"""Do observers err on the same pictures? Means by observer, and pairs."""
+"""Do observers err on the same pictures, and do they name the shape or the texture?"""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
-from analysis.claims.agreement import caveats, definitions, no_pairs_note, pairs_note
+from analysis.claims.agreement import caveats, definitions, no_pairs_note, pairs_note, shape_bias_definitions
 from analysis.figures import Column, Table
 from analysis.figures.table import Cell, estimate
 from analysis.findings.model import Agreement, Findings
-from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import population_label, readable
 
-KEY = "agreement"
 #: Pairs of observers beyond the first so many are left to the JSON.
 MOST_PAIRS = 120
 
@@ -85,12 +84,7 @@ def _pairs(findings: Findings) -> Table:
     )
 
 
-def _choices(findings: Findings) -> list[Choice]:
-    has_pairs = any(entry.shown for entry in findings.error_consistency)
-    return [Choice(KEY, _("all observers"))] if has_pairs or findings.agreement else []
-
-
-def _build(findings: Findings, key: str) -> Chart:
+def _build_agreement(findings: Findings, key: str) -> Chart:
     return Chart(
         key=key,
         title=_("Do observers err on the same pictures?"),
@@ -101,4 +95,44 @@ def _build(findings: Findings, key: str) -> Chart:
     )
 
 
-FAMILY = Family("agreement", _choices, _build)
+AGREEMENT = only_chart(
+    "agreement",
+    _("all observers"),
+    lambda findings: findings.agreement or any(entry.shown for entry in findings.error_consistency),
+    _build_agreement,
+)
+
+
+def _build_shape_bias(findings: Findings, key: str) -> Chart:
+    return Chart(
+        key=key,
+        title=_("Shape or texture?"),
+        figure=None,
+        tables=(
+            Table(
+                "shape-bias",
+                "Shape bias",
+                (
+                    Column("observer", "Observer"),
+                    Column("bias", "Shape bias", "estimate"),
+                    Column("shape", "Shape", "count"),
+                    Column("texture", "Texture", "count"),
+                    Column("other", "Neither", "count"),
+                ),
+                tuple(
+                    (
+                        population_label(one.observer),
+                        estimate(one.bias, one.interval if one.bias is not None else None),
+                        one.shape,
+                        one.texture,
+                        one.other,
+                    )
+                    for one in findings.shape_bias
+                ),
+            ),
+        ),
+        definition=shape_bias_definitions(),
+    )
+
+
+SHAPE_BIAS = only_chart("shape-bias", _("all observers"), lambda findings: findings.shape_bias, _build_shape_bias)

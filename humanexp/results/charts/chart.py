@@ -54,3 +54,10 @@ class Family:
     name: str
     choices: Callable[[Findings], list[Choice]]
     build: Callable[[Findings, str], Chart]
+
+
+def only_chart(
+    key: str, label: Text, is_there: Callable[[Findings], object], build: Callable[[Findings, str], Chart]
+) -> Family:
+    """A family of a single chart, of the same name, which a study has or has not."""
+    return Family(key, lambda findings: [Choice(key, label)] if is_there(findings) else [], build)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
-from analysis.claims.curves import MEAN_OVER, category_gaps_sentence
+from analysis.claims.curves import BANDS, MEAN_OVER, category_gaps_sentence
 from analysis.figures import (
     Column,
     Figure,
@@ -19,7 +19,6 @@ from analysis.figures import (
 from analysis.figures.table import Cell, Estimate, estimate
 from analysis.findings.model import HUMANS, Curve, Findings
 from humanexp.core.errors import existing
-from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.observer_styles import (
     FigureName,
@@ -30,6 +29,31 @@ from humanexp.results.charts.observer_styles import (
     is_over_conditions,
     observers_of,
     population_label,
+)
+
+_CURVES = (
+    _(
+        "Curve: monotone penalised B-spline with 20 segments, binomial likelihood, smoothness chosen by AIC, over the "
+        "answers of sessions that count. Clean trials hold its left end."
+    ),
+    *BANDS,
+    _(
+        "Dots: people's answers in 40 bins of visual change, two or four of them together where they hold few answers; "
+        "the area of a dot is proportional to its answers."
+    ),
+    _("R̂: area under the curve on [0, 1]. Grey: hardly any answers, the curve is a guess."),
+)
+_CONSISTENCY = _(
+    "Consistency of people: agreement of an answer with a random other person's answer to the clean original, because "
+    "nobody sees an original twice. Of models: the same answer as to the clean original."
+)
+CONSISTENCY_CAVEAT = _(
+    "Models are compared with themselves, people with others: a positive MRSI of consistency at low visual change is "
+    "partly by construction."
+)
+_CURVE_CAVEATS = (
+    _("Two curves that touch within their bands are not shown to be alike: see the test of similarity."),
+    _("Visual change is measured on luminance: changes of hue alone score near 0."),
 )
 
 N_BINS = 40
@@ -73,10 +97,10 @@ def _build(findings: Findings, key: str) -> Chart:
     if name.is_conditions:
         return Chart(
             key=key,
-            title=gettext_lazy("Accuracy by condition"),
+            title=_("Accuracy by condition"),
             figure=figure_of(findings, name),
             tables=(_condition_table(findings),),
-            definition=(gettext_lazy("Share of right answers by condition; people: mean over people."),),
+            definition=(_("Share of right answers by condition; people: mean over people."),),
         )
     curves = curves_of(findings, name)
     is_consistency = name.measure == "consistency"
@@ -91,15 +115,15 @@ def _build(findings: Findings, key: str) -> Chart:
             grid_table(name, curves),
         ),
         definition=(
-            *chart_notes.CURVES[:1],
+            *_CURVES[:1],
             *([MEAN_OVER[findings.settings.estimand]] if findings.settings else []),
-            *chart_notes.CURVES[1:],
-            *([chart_notes.CONSISTENCY] if is_consistency else []),
+            *_CURVES[1:],
+            *([_CONSISTENCY] if is_consistency else []),
         ),
         caveats=(
             *_missing(curves),
-            *(chart_notes.CURVE_CAVEATS[:1] if over_conditions else chart_notes.CURVE_CAVEATS),
-            *([chart_notes.CONSISTENCY_CAVEAT] if is_consistency else []),
+            *(_CURVE_CAVEATS[:1] if over_conditions else _CURVE_CAVEATS),
+            *([CONSISTENCY_CAVEAT] if is_consistency else []),
         ),
         found=tuple(
             f"{population_label(curve.population)}: {curve.rise.statement}"

@@ -12,10 +12,40 @@ from analysis.claims.models import ORDER_BY_ACCURACY, ORDER_BY_HMRI, RANKS_NOTE,
 from analysis.figures import Column, IndexRow, Table, index_figure
 from analysis.figures.table import Estimate, estimate
 from analysis.findings.model import Comparison, Findings, Leader, ModelVerdict, Twin
-from analysis.reporting.wording import quoted
-from humanexp.results.charts import chart_notes
+from analysis.wording import quoted
 from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.curves import CONSISTENCY_CAVEAT
 from humanexp.results.charts.observer_styles import observers_of, readable
+
+_INDICES = (
+    _("HMRI: the share of the area under people's curve that the model's curve reaches; 1 = nowhere below people."),
+    _("MRSI: the share of the area under the model's curve that lies above people's; 0 = nowhere above."),
+    _("Intervals: the same resamples of originals for people and models where both saw the same pictures."),
+    _(
+        "Matches: the areas of model and people differ by less than the margin, and the means over every window of "
+        "0.15 by less than theirs, shown by 90 % intervals. Differs: shown at level 0.05 over all models, corruptions "
+        "and windows together. Undecided: neither."
+    ),
+)
+_INDEX_CAVEATS = (
+    _(
+        "MRSI is positive, and HMRI below 1, by noise alone. Whether a model matches people or differs from them is "
+        "what the verdict says."
+    ),
+)
+_LEADERBOARD = (
+    *_INDICES[:2],
+    _INDICES[3],
+    _("Means over the corruptions on which a model is compared with people; each corruption counts once."),
+    _(
+        "Rank: the places that the data leave open to a model by its mean accuracy, from the differences of all pairs "
+        "of models together (Mogstad et al. 2024). Models that share a place are not ordered."
+    ),
+)
+_LEADERBOARD_CAVEATS = (
+    _("A mean over corruptions hides where a model fails: its lowest corruption stands beside it."),
+    _("No rank rests on HMRI or MRSI: noise alone moves them from their edge."),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,8 +267,8 @@ def _build(findings: Findings, key: str) -> Chart:
         title=title,
         figure=index_figure(rows, title=title) if rows else None,
         tables=(comparisons_table(findings, measure, corruption),),
-        definition=chart_notes.INDICES,
-        caveats=(*chart_notes.INDEX_CAVEATS, *([chart_notes.CONSISTENCY_CAVEAT] if measure == "consistency" else [])),
+        definition=_INDICES,
+        caveats=(*_INDEX_CAVEATS, *([CONSISTENCY_CAVEAT] if measure == "consistency" else [])),
     )
 
 
@@ -254,8 +284,8 @@ def _build_leaderboard(findings: Findings, key: str) -> Chart:
         title=_("Leaderboard"),
         figure=None,
         tables=(leaderboard_table(findings, measure), extremes_table(findings, measure)),
-        definition=chart_notes.LEADERBOARD,
-        caveats=chart_notes.LEADERBOARD_CAVEATS,
+        definition=_LEADERBOARD,
+        caveats=_LEADERBOARD_CAVEATS,
     )
 
 

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.figures import Column, Figure, Line, Observer, Table
 from analysis.findings.model import Findings, Participant
-from humanexp.results.charts import chart_notes
 from humanexp.results.charts.chart import Chart, Choice, Family
 from humanexp.results.charts.curves import figure_of, name_of
 from humanexp.results.charts.observer_styles import figure_names, readable
@@ -43,8 +42,18 @@ def _build(findings: Findings, key: str) -> Chart:
                 tuple((one.participant, one.n, one.accuracy, one.median_rt_ms, one.area) for one in entries),
             ),
         ),
-        definition=chart_notes.PARTICIPANTS,
-        caveats=chart_notes.PARTICIPANT_CAVEATS,
+        definition=(
+            _(
+                "Thin lines: the curve of each participant with at least 40 answers. Thick line: all people with their "
+                "band."
+            ),
+        ),
+        caveats=(
+            _(
+                "A single curve rests on few answers: its wiggles are mostly chance. The band is of the mean, not of "
+                "people."
+            ),
+        ),
     )
 
 

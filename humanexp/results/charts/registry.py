@@ -1,4 +1,4 @@
-"""What can be charted. A new kind of chart is a module with a `FAMILY` and one line here."""
+"""What can be charted. A new kind of chart is a `Family` in a module of this package and one line here."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ from analysis.findings.model import Findings
 from humanexp.core.errors import existing
 from humanexp.results.charts import (
     agreement,
-    confusion,
-    coverage,
+    answers,
+    beyond_curves,
     curves,
-    difficulty,
-    discrimination,
-    fragility,
     indices,
-    levels,
     participants,
     sensitivity,
-    shape_bias,
     similarity,
-    times,
     validation,
 )
 from humanexp.results.charts.chart import Chart, Choice, Family
@@ -29,16 +23,16 @@ FAMILIES: dict[str, Family] = {
         curves.FAMILY,
         indices.LEADERBOARD,
         indices.FAMILY,
-        fragility.FAMILY,
-        difficulty.FAMILY,
-        agreement.FAMILY,
-        levels.FAMILY,
-        shape_bias.FAMILY,
-        similarity.FAMILY,
-        discrimination.FAMILY,
-        coverage.FAMILY,
-        confusion.FAMILY,
-        times.FAMILY,
+        beyond_curves.FRAGILITY,
+        beyond_curves.DIFFICULTY,
+        agreement.AGREEMENT,
+        beyond_curves.LEVELS,
+        agreement.SHAPE_BIAS,
+        similarity.SIMILARITY,
+        similarity.DISCRIMINATION,
+        answers.COVERAGE,
+        answers.CONFUSION,
+        answers.TIMES,
         participants.FAMILY,
         validation.FAMILY,
         sensitivity.FAMILY,

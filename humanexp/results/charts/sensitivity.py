@@ -11,16 +11,9 @@ from analysis.figures import Column, Table
 from analysis.figures.table import Cell
 from analysis.findings.model import Choice as Chosen
 from analysis.findings.model import Findings
-from humanexp.results.charts import chart_notes
-from humanexp.results.charts.chart import Chart, Choice, Family
+from analysis.wording import quoted
+from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import readable
-from humanexp.results.headline import quoted
-
-KEY = "sensitivity"
-
-
-def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(KEY, _("all choices"))] if len(findings.sensitivity) > 1 else []
 
 
 def _build(findings: Findings, key: str) -> Chart:
@@ -44,8 +37,8 @@ def _build(findings: Findings, key: str) -> Chart:
             ),
             *_headlines(findings),
         ),
-        definition=chart_notes.SENSITIVITY,
-        caveats=chart_notes.SENSITIVITY_CAVEATS,
+        definition=(_("The same numbers under other choices of sessions and trials; the first line is as reported."),),
+        caveats=(_("A choice that is made after looking at this table is no planned analysis: say so."),),
     )
 
 
@@ -90,4 +83,4 @@ def _headline(entry: Chosen) -> str:
     return models_sentence(said["matches"], said["differs"], said["undecided"], where=where)
 
 
-FAMILY = Family("sensitivity", _choices, _build)
+FAMILY = only_chart("sensitivity", _("all choices"), lambda findings: len(findings.sensitivity) > 1, _build)

@@ -1,13 +1,13 @@
-"""Which corruptions are alike, for people and for classifiers."""
+"""Which corruptions are alike for people and for classifiers, and which can people tell apart?"""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
+from analysis.claims.telling_apart import FORMS, OBSERVERS, rule_sentence
 from analysis.figures import Column, Pair, Table, similarity_figure
 from analysis.findings.model import HUMANS, Findings, Similarity
-from humanexp.results.charts import chart_notes
-from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.chart import Chart, Choice, Family, only_chart
 from humanexp.results.charts.observer_styles import population_keys, population_label, readable
 
 
@@ -74,7 +74,7 @@ def _overlap(value: bool) -> str:
     return "overlap" if value else "part"
 
 
-def _choices(findings: Findings) -> list[Choice]:
+def _choices_similarity(findings: Findings) -> list[Choice]:
     pairs = dict.fromkeys(
         (entry.property, entry.population) for entry in (*findings.similarity, *findings.classifier_similarity)
     )
@@ -85,7 +85,7 @@ def _choices(findings: Findings) -> list[Choice]:
     ]
 
 
-def _build(findings: Findings, key: str) -> Chart:
+def _build_similarity(findings: Findings, key: str) -> Chart:
     _family, measure, population = key.split("--")
     entries = entries_of(findings, measure, population)
     label = population_label(entries[0].population)
@@ -106,8 +106,27 @@ def _build(findings: Findings, key: str) -> Chart:
         title=_("Are these corruptions alike?"),
         figure=similarity_figure([readable(name) for name in names], pairs, title=title),
         tables=(pairs_table(entries, title),),
-        definition=chart_notes.SIMILARITY,
-        caveats=chart_notes.SIMILARITY_CAVEATS,
+        definition=(
+            _(
+                "Equivalent: the difference of mean accuracies lies within the margin over everything measured, and "
+                "within ±0.10 over every window of 0.15 of visual change (two one-sided tests each). Margins shrink by "
+                "the share of answers that may not have come from looking; below 80 % from looking, nothing is called "
+                "equivalent."
+            ),
+            _(
+                "Different: a window, or the mean, differs at level 0.05, corrected over all windows and pairs "
+                "together."
+            ),
+            _(
+                "Undecided: neither. Undecided is not similar. The table says with how many answers two corruptions "
+                "without any difference would be shown to be equivalent, and a difference of 0.05 in area to be "
+                "different."
+            ),
+        ),
+        caveats=(
+            _("On the range of visual change that both corruptions measured."),
+            _("The papers' rule, overlap of 83 % bands, stands beside the verdict and does not enter it."),
+        ),
     )
 
 
@@ -117,4 +136,85 @@ def _detail(entry: Similarity) -> str:
     return f"{first} · {second}: {_verdict(entry)}, difference {entry.difference:.3f} [{low:.3f}, {high:.3f}]"
 
 
-FAMILY = Family("similarity", _choices, _build)
+SIMILARITY = Family("similarity", _choices_similarity, _build_similarity)
+
+
+def _build_discrimination(findings: Findings, key: str) -> Chart:
+    entries = findings.discrimination
+    return Chart(
+        key=key,
+        title=_("Can people tell the corruptions apart?"),
+        figure=None,
+        tables=(
+            Table(
+                "discrimination",
+                "Pairs of corruptions told apart",
+                (
+                    Column("first", "First"),
+                    Column("second", "Second"),
+                    Column("form", "Form"),
+                    Column("trials", "Trials", "count"),
+                    Column("correct", "Right", "count"),
+                    Column("accuracy", "Share right", "estimate"),
+                    Column("d_prime", "d′", "estimate", 2),
+                    Column("d_prime_upper", "d′ at most", "number", 2),
+                    Column("d_prime_other", "d′, other model", "number", 2),
+                    Column("p_holm", "p (Holm)", "p"),
+                    Column("verdict", "Verdict"),
+                ),
+                tuple(
+                    (
+                        *map(readable, entry.pair),
+                        FORMS[entry.form],
+                        entry.trials,
+                        entry.correct,
+                        (entry.accuracy, *entry.interval),
+                        (entry.d_prime, *(entry.d_prime_interval or (None, None))),
+                        entry.d_prime_upper,
+                        entry.other_model.d_prime if entry.other_model else None,
+                        entry.p_adjusted,
+                        entry.said,
+                    )
+                    for entry in entries
+                ),
+                _notes(findings),
+            ),
+        ),
+        definition=(
+            _("Same/different: two pictures of equal visual change; half of the pairs are of two corruptions."),
+            _("ABX: A and B of two corruptions, then X of one of them; either is right in half of the trials."),
+            _(
+                "d′: sensitivity under the named observer model, freed of bias; criteria differ from person to person. "
+                "Different: d′ above 0, Holm's correction over all pairs, level 0.05."
+            ),
+            _(
+                "Equivalent: the one-sided 95 % bound of d′ lies below the margin, with as many careless answers as "
+                "plain pairs of the same sessions leave possible. Answers of one person are a cluster."
+            ),
+        ),
+        caveats=(
+            _("Undecided is not indistinguishable. Without plain pairs no pair is called equivalent."),
+            _(
+                "d′ depends on what observers do with the pictures: the same answers stand for another d′ under "
+                "another model."
+            ),
+        ),
+    )
+
+
+def _notes(findings: Findings) -> tuple[str, ...]:
+    entries = findings.discrimination
+    notes = [f"Guessing gives 0.5; {100 * findings.level:g} % intervals."]
+    for form in dict.fromkeys(entry.form for entry in entries):
+        one = next(entry for entry in entries if entry.form == form)
+        notes.append(
+            rule_sentence(form=form, margin=one.margin, d_prime_margin=one.margin_d_prime, model=one.observer_model)
+        )
+    others = {entry.other_model.model for entry in entries if entry.other_model}
+    notes += [f"Other model: {OBSERVERS[name]}." for name in sorted(others)]
+    return tuple(notes)
+
+
+DISCRIMINATION = only_chart(
+    "discrimination", _("all pairs"), lambda findings: findings.discrimination, _build_discrimination
+)

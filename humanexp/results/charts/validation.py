@@ -7,10 +7,8 @@ from django.utils.translation import gettext_lazy as _
 from analysis.figures import Column, Table
 from analysis.findings.model import Findings
 from humanexp.core.errors import existing
-from humanexp.results.charts import chart_notes
-from humanexp.results.charts.chart import Chart, Choice, Family
+from humanexp.results.charts.chart import Chart, only_chart
 
-KEY = "validation"
 _OVERALL = {
     "people": "people who answered",
     "qualified": "of them qualified",
@@ -23,10 +21,6 @@ _OVERALL = {
     "accepted_share_one_coin": "share accepted, people weighed by one-coin EM",
     "decided_otherwise": "pictures on which the two decide otherwise",
 }
-
-
-def _choices(findings: Findings) -> list[Choice]:
-    return [Choice(KEY, _("all pictures"))] if findings.validation and findings.validation.images else []
 
 
 def _build(findings: Findings, key: str) -> Chart:
@@ -73,8 +67,13 @@ def _build(findings: Findings, key: str) -> Chart:
                 ),
             ),
         ),
-        definition=chart_notes.VALIDATION,
+        definition=(
+            _("Agreement: share of the qualified answers that equal the majority. Qualified: the session counts."),
+            _("One-coin EM estimates each person's reliability and the pictures' truth together."),
+        ),
     )
 
 
-FAMILY = Family("validation", _choices, _build)
+FAMILY = only_chart(
+    "validation", _("all pictures"), lambda findings: findings.validation and findings.validation.images, _build
+)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from pydantic import JsonValue
 
 from analysis.figures import Figure
+from analysis.figures.page import to_plotly
 from analysis.findings.model import Findings
 from humanexp.results.charts import FAMILIES, Chart, Choice, family_of
 from humanexp.results.charts.chart import Text
@@ -69,7 +70,7 @@ class Card:
 def figure_value(key: str, figure: Figure) -> FigureJson:
     """A figure as plotly's JSON, with what the page's scripts and screen readers need."""
     described = {"key": key, "description": figure.description, "bands": list(figure.band_meanings)}
-    return dict(figure.to_plotly()) | described
+    return to_plotly(figure) | described
 
 
 def cards_of(findings: Findings, room: str, chosen: Mapping[str, str]) -> list[Card]:

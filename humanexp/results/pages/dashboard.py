@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from analysis.claims.models import verdict_words
 from analysis.figures import Style, style_of
 from analysis.findings.model import HUMANS, Accuracy, Comparison, Curve, Findings, Interval, SessionCounts, TrialCounts
 from humanexp.results.charts import FigureName, conditions_of, figure_names, is_over_conditions, observers_of
-from humanexp.results.charts.observer_styles import curves_of
+from humanexp.results.charts.observer_styles import corruptions_of, curves_of
 from humanexp.results.headline import Headline, headline_of
+from humanexp.studies.models import Origin, Study
 
 
 @dataclass(frozen=True)
@@ -217,3 +220,33 @@ def readings_of(findings: Findings, panel: Panel, v: float) -> list[Reading]:
         ends = (band.lower[place], band.upper[place]) if band else None
         readings.append(Reading(swatch, curve.band.estimate[place], ends))
     return readings
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a study asked, in a few words."""
+
+    task: str
+    #: e.g. "200 ms"; empty where pictures stay
+    exposure: str
+    corruptions: int
+    models: int
+
+
+def question_of(study: Study, findings: Findings) -> Question:
+    configuration = study.configuration or {}
+    design = configuration.get("design") or {}
+    if design.get("validation"):
+        task = _("Does the picture show it, and could it be used as one?")
+    elif design.get("discrimination") and not design.get("main_trials"):
+        task = _("Same corruption or another?")
+    else:
+        task = _("Which of 16 categories?")
+    shown_ms = (configuration.get("protocol") or {}).get("stimulus_ms")
+    timed = shown_ms is not None and not design.get("validation") and study.origin == Origin.COLLECTED
+    return Question(
+        task=task,
+        exposure=f"{shown_ms:g} ms" if timed else "",
+        corruptions=len(corruptions_of(findings)),
+        models=len(observers_of(findings)) - 1,
+    )

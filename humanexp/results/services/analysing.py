@@ -18,11 +18,12 @@ from humanexp.jobs.registry import Progress, silent
 from humanexp.results import tables
 from humanexp.results.models import AnalysisRun
 from humanexp.results.selection import Selection
-from humanexp.results.selectors import ANALYSE, analyses_under_way, self_reports, subject_of
+from humanexp.results.selectors import ANALYSE, analyses_under_way, self_reports
 from humanexp.screening import services as screening
 from humanexp.studies import permissions
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.roles import Action
+from humanexp.studies.selectors import subject_of
 
 
 def run_analysis(
@@ -98,9 +99,8 @@ def request_analysis(
     for job in analyses_under_way(study):
         if job.parameters.get("selection", {}) == chosen:
             return job
-    subject = subject_of(study)
     with transaction.atomic():
         record(action="analyse", subject=f"study:{study.slug}", study=study.slug, by=by)
         return jobs.submit(
-            ANALYSE, subject=subject, by=by, study_id=study.pk, n_bootstrap=n_bootstrap, selection=chosen
+            ANALYSE, subject=subject_of(study), by=by, study_id=study.pk, n_bootstrap=n_bootstrap, selection=chosen
         )

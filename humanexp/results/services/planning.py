@@ -11,8 +11,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, StudyRefused
 from humanexp.core.models import User
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response
+from humanexp.participation.models import Response, counting
 from humanexp.results.models import AnalysisPlan
 from humanexp.results.tables import analysis_settings
 from humanexp.studies import permissions

@@ -20,11 +20,12 @@ from humanexp.results.inclusion import flow_of, withdrawn_sentence
 from humanexp.results.models import AnalysisPlan, AnalysisRun, Report
 from humanexp.results.report import ReportFacts, document_of
 from humanexp.results.selection import Selection
-from humanexp.results.selectors import REPORT, subject_of
+from humanexp.results.selectors import REPORT
 from humanexp.results.services.planning import study_snapshot
 from humanexp.studies import permissions
 from humanexp.studies.models import Population, Study
 from humanexp.studies.roles import Action
+from humanexp.studies.selectors import subject_of
 
 if TYPE_CHECKING:
     from analysis.reporting import Deviation, FrozenPlan, Paragraph

@@ -10,6 +10,7 @@ from django.template.context import Context
 from django.urls import reverse
 
 from analysis.figures import Table
+from analysis.figures.table import Cell
 
 register = template.Library()
 
@@ -33,16 +34,22 @@ def pretty_json(content: object) -> str:
 @register.inclusion_tag("results/_table.html")
 def printed_table(table: Table, *, sortable: bool = False, most: int = 0) -> dict[str, object]:
     """A table as it is printed; with `most` only its first rows."""
-    rows = []
-    for cells, texts in zip(table.rows, table.texts, strict=True):
-        printed = []
-        for column, cell, text in zip(table.columns, cells, texts, strict=True):
-            value = cell[0] if isinstance(cell, tuple) else cell
-            printed.append({"text": text, "value": "" if value is None else value, "is_number": column.is_number})
-        rows.append(printed)
+    rows = [
+        [
+            {"text": text, "value": _sorted_by(cell), "is_number": column.is_number}
+            for column, cell, text in zip(table.columns, cells, texts, strict=True)
+        ]
+        for cells, texts in zip(table.rows, table.texts, strict=True)
+    ]
     return {
         "table": table,
         "rows": rows[:most] if most else rows,
         "left_out": max(0, len(rows) - most) if most else 0,
         "sortable": sortable,
     }
+
+
+def _sorted_by(cell: Cell) -> object:
+    """What a column is sorted by: of an estimate with its interval, the estimate."""
+    value = cell[0] if isinstance(cell, tuple) else cell
+    return "" if value is None else value

@@ -12,9 +12,10 @@ from django.db.models import Max, QuerySet
 
 from analysis.acceptance import Gold, RuleSet, Withdrawal, withdrawal_of
 from humanexp.core.pages.paging import KeyedPaginator
+from humanexp.jobs.registry import Progress
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
-from humanexp.participation.tallies import Counted, Kind, Report, Tally, tally_of
+from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
 from humanexp.screening import selectors
 from humanexp.screening.models import Verdict
 from humanexp.screening.pages import panels
@@ -166,7 +167,7 @@ def golds_of(study: Study) -> Golds:
     )
 
 
-def _counted(study: Study, report: Report) -> Counted:
+def _counted(study: Study, report: Progress) -> Counted:
     performance = selectors.gold_performance(study)
     report(1, 1)
     return Counted(content={"golds": [asdict(gold) for gold in performance]})

@@ -10,17 +10,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
-from humanexp.core.errors import NotFound
+from humanexp.core.errors import existing
+from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Session
 from humanexp.participation.tallies import whole_tally
 from humanexp.screening import selectors, services
-from humanexp.screening.certificate import TIMING, timing_page
 from humanexp.screening.pages import panels
 from humanexp.screening.pages.evidence import evidence_of, portrait_of
 from humanexp.screening.pages.forms import DecisionForm
 from humanexp.screening.pages.review import golds_of, place_of, review_of
+from humanexp.screening.pages.timing import TIMING, timing_page
 from humanexp.studies import selectors as studies
 from humanexp.studies.models import Origin, Study
 
@@ -80,10 +81,10 @@ def session(request: HttpRequest, slug: str, code: str) -> HttpResponse:
         "unfetched": participation.unfetched_answers(Session.objects.filter(pk=found.pk)).get(found.pk),
         "place": place_of(found, _shown(request)),
         "form": form,
+        "panels": [
+            {"template": panel.template, "facts": panel.facts_of(found, user_of(request))} for panel in panels.panels()
+        ],
     }
-    context["panels"] = [
-        {"template": panel.template, "facts": panel.facts_of(found, user_of(request))} for panel in panels.panels()
-    ]
     return render(request, "screening/session.html", context, status=422 if form.is_bound else 200)
 
 
@@ -108,9 +109,8 @@ def timing(request: HttpRequest, slug: str) -> HttpResponse:
 def timing_certificate(request: HttpRequest, slug: str) -> HttpResponse:
     """The certificate as a file."""
     study = _study(request, slug)
-    response = HttpResponse(whole_tally(study, TIMING.name), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-timing-certificate.json"'
-    return response
+    content = whole_tally(study, TIMING.name)
+    return attached(content, "application/json", f"{study.slug}-timing-certificate.json")
 
 
 def _shown(request: HttpRequest) -> str:
@@ -119,14 +119,10 @@ def _shown(request: HttpRequest) -> str:
 
 
 def _study(request: HttpRequest, slug: str) -> Study:
-    study = studies.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
-    if study is None:
-        raise NotFound(f"There is no study {slug!r} whose sessions could be reviewed.")
-    return study
+    found = studies.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
+    return existing(found, f"There is no study {slug!r} whose sessions could be reviewed.")
 
 
 def _session(study: Study, code: str) -> Session:
-    found = study.sessions.select_related("participant", "study").filter(code=code).first()
-    if found is None or found.state not in selectors.JUDGED_STATES:
-        raise NotFound("There is no finished session with this code.")
-    return found
+    finished = study.sessions.select_related("participant", "study").filter(state__in=selectors.JUDGED_STATES)
+    return existing(finished.filter(code=code).first(), "There is no finished session with this code.")

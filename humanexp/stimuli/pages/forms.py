@@ -4,14 +4,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from analysis.corruptions import CORRUPTIONS
+from analysis.corruptions.imagenet_c import LEVELS
 from humanexp.core.errors import InvalidRequest
 from humanexp.core.slugs import NameField
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet
 from humanexp.stimuli.selectors.stimuli import Filters
 from humanexp.stimuli.services import plain_functions_beside
+from humanexp.stimuli.services.sources import MOST_PROVENANCE
+from humanexp.stimuli.sources import is_storage_configured
 
 #: How sets can be made here; the others come from elsewhere.
 _SAMPLINGS = [choice for choice in Sampling.choices if choice[0] != Sampling.IMPORTED]
@@ -83,8 +88,6 @@ class StimulusSetForm(forms.Form):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        from analysis.corruptions import CORRUPTIONS
-
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         source_sets, functions = self.fields["source_set"], self.fields["corruptions"]
         if isinstance(source_sets, forms.ModelChoiceField):
@@ -97,7 +100,7 @@ class StimulusSetForm(forms.Form):
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("sampling") == Sampling.LEVELS:
             cleaned["count"] = 0
-            without = [name for name in cleaned.get("corruptions", []) if name not in _levels()]
+            without = [name for name in cleaned.get("corruptions", []) if name not in LEVELS]
             if without:
                 self.add_error(
                     "corruptions",
@@ -115,8 +118,6 @@ class StimulusSetForm(forms.Form):
 
     def families(self) -> list[tuple[str, list[FunctionChoice]]]:
         """The functions by family, noise first."""
-        from analysis.corruptions import CORRUPTIONS
-
         chosen = set(self["corruptions"].value() or ())
         families: dict[str, list[FunctionChoice]] = {family: [] for family in _FAMILIES}
         for name, corruption in CORRUPTIONS.items():
@@ -139,8 +140,6 @@ class BrowseForm(forms.Form):
     high = forms.FloatField(label=_("to"), required=False, min_value=0, max_value=1)
 
     def __init__(self, stimulus_set: StimulusSet, categories: list[str], *args: Any, **kwargs: Any) -> None:
-        from analysis.corruptions import CORRUPTIONS
-
         super().__init__(*args, **{"label_suffix": "", **kwargs})
         functions, chosen = self.fields["corruption"], self.fields["category"]
         if isinstance(functions, forms.ChoiceField) and isinstance(chosen, forms.ChoiceField):
@@ -182,7 +181,55 @@ class BrowseForm(forms.Form):
         )
 
 
-def _levels() -> frozenset[str]:
-    from analysis.corruptions.imagenet_c import LEVELS
+class NotesForm(forms.Form):
+    provenance = forms.CharField(
+        label=_("Where the pictures come from"),
+        required=False,
+        max_length=MOST_PROVENANCE,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("Names, addresses, how they were chosen: what a methods section needs."),
+    )
+    licence = forms.CharField(label=_("Licence"), required=False, max_length=200)
 
-    return frozenset(LEVELS)
+
+class ImportForm(NotesForm):
+    name = NameField()
+    archive = forms.FileField(
+        label=_("Zip archive"),
+        required=False,
+        widget=forms.FileInput(attrs={"accept": ".zip,application/zip", "data-drop": ""}),
+        help_text=_("One folder a category or WordNet id, or pictures with a table path,category."),
+    )
+    storage_prefix = forms.CharField(label=_("Or everything in the storage under"), required=False, max_length=500)
+    minimum_side_px = forms.IntegerField(
+        label=_("Shortest side in pixels"),
+        min_value=0,
+        initial=224,
+        required=False,
+        help_text=_(
+            "Smaller pictures cannot be used. Stimuli are 224 px unless you choose otherwise; 0 takes all sizes."
+        ),
+    )
+    skip_unusable = forms.BooleanField(
+        label=_("Leave out pictures that cannot be used, and list them; otherwise one of them refuses all"),
+        required=False,
+    )
+    field_order = ("name", "archive", "storage_prefix", "minimum_side_px", "skip_unusable", "provenance", "licence")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if is_storage_configured():
+            self.fields["storage_prefix"].help_text = settings.PICTURES_STORAGE.split("?")[0]
+        else:
+            del self.fields["storage_prefix"]
+            self.fields["archive"].required = True
+
+    def clean_minimum_side_px(self) -> int:
+        return self.cleaned_data["minimum_side_px"] or 0
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        given = [bool(cleaned.get("archive")), bool(cleaned.get("storage_prefix"))]
+        if not self.errors and sum(given) != 1:
+            raise forms.ValidationError(_("Give either an archive or a prefix of the storage."))
+        return cleaned

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from django.conf import settings
 
+from analysis.compute import available_cores
+from analysis.corruptions import CORRUPTIONS
+from analysis.generation import encode_png
 from humanexp.core.errors import NotFound
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import Framing, Sampling, SourceSet
+from humanexp.stimuli.pages.strength_sweep import prepared, reach_on
 from humanexp.stimuli.selectors import stimuli as selectors
-from humanexp.stimuli.services import plain_functions_beside
-from humanexp.stimuli.strength_sweep import prepared, reach_on
+from humanexp.stimuli.services import Described
 
 #: The examples of all functions are changed alike, so that the functions can be compared.
 EXAMPLE_CHANGE = 0.6
@@ -43,59 +45,44 @@ class Estimate:
 
 def function_example(source_set: SourceSet, function: str) -> bytes:
     """A small picture of the set under a function, as PNG."""
-    from analysis.corruptions import CORRUPTIONS
-
     if function not in CORRUPTIONS:
         raise NotFound(f"There is no corruption function named {function!r}.")
     path, sha256 = _first_picture(source_set)
     return _example(path, sha256, function, CORRUPTIONS[function].version)
 
 
-def estimate(
-    *,
-    source_set: SourceSet,
-    corruptions: Sequence[str],
-    count: int,
-    size_px: int,
-    sampling: str,
-    framing: str,
-    with_plain: bool = False,
-) -> Estimate:
+def estimate(described: Described) -> Estimate:
     """Measure one picture at two visual changes under each function, and multiply."""
-    from analysis.corruptions import CORRUPTIONS
-
-    path, sha256 = _first_picture(source_set)
-    originals = selectors.count_originals(source_set)
-    each = _LEVELS_OF_IMAGENET_C * originals if sampling == Sampling.LEVELS else count
+    path, sha256 = _first_picture(described.source_set)
+    originals = selectors.count_originals(described.source_set)
+    each = _LEVELS_OF_IMAGENET_C * originals if described.sampling == Sampling.LEVELS else described.count
     seconds, size = 0.0, 0.0
-    for name in corruptions:
-        cost = _cost(path, sha256, name, CORRUPTIONS[name].version, size_px, framing)
-        seconds += each * (cost.seconds if sampling == Sampling.EVEN else cost.seconds / max(1, cost.evaluations))
-        size += each * cost.bytes
-        clean = cost.clean_bytes
-        size += originals * clean / len(corruptions)
-    plain = 0
-    for name in plain_functions_beside(corruptions) if with_plain else ():
-        cost = _cost(path, sha256, name, CORRUPTIONS[name].version, size_px, framing)
-        plain += originals
+
+    def cost_of(name: str) -> _Cost:
+        return _cost(path, sha256, name, CORRUPTIONS[name].version, described.size_px, described.framing)
+
+    for name in described.functions:
+        cost = cost_of(name)
+        is_even = described.sampling == Sampling.EVEN
+        seconds += each * (cost.seconds if is_even else cost.seconds / max(1, cost.evaluations))
+        size += each * cost.bytes + originals * cost.clean_bytes / len(described.functions)
+    for name in described.plain_functions:
+        cost = cost_of(name)
         seconds += originals * cost.seconds
         size += originals * cost.bytes
-    is_cluster = settings.COMPUTE.startswith("dask")
     workers = _processes(settings.COMPUTE)
     return Estimate(
-        stimuli=originals + plain + each * len(corruptions),
+        stimuli=originals * (1 + len(described.plain_functions)) + each * len(described.functions),
         seconds=seconds / workers,
         bytes=round(size),
         free_bytes=shutil.disk_usage(settings.MEDIA_ROOT).free,
         workers=workers,
-        is_cluster=is_cluster,
+        is_cluster=settings.COMPUTE.startswith("dask"),
     )
 
 
 def _processes(setting: str) -> int:
     """Processes that work at the same time; what a cluster has is not asked."""
-    from analysis.compute import available_cores
-
     kind, _, number = setting.partition(":")
     if kind != "processes":
         return 1
@@ -119,8 +106,6 @@ def _first_picture(source_set: SourceSet) -> tuple[str, str]:
 
 @lru_cache(maxsize=128)
 def _example(path: str, sha256: str, function: str, version: str) -> bytes:
-    from analysis.corruptions import CORRUPTIONS
-
     picture = prepared(path, sha256, EXAMPLE_SIZE_PX, Framing.WHOLE)
     return reach_on(picture, sha256, CORRUPTIONS[function], EXAMPLE_CHANGE, 1, None).png or b""
 
@@ -128,9 +113,6 @@ def _example(path: str, sha256: str, function: str, version: str) -> bytes:
 @lru_cache(maxsize=256)
 def _cost(path: str, sha256: str, function: str, version: str, size_px: int, framing: str) -> _Cost:
     """The pilot is left out: it is made once a set."""
-    from analysis.corruptions import CORRUPTIONS
-    from analysis.generation import encode_png
-
     picture = prepared(path, sha256, size_px, framing)
     reach_on(picture, sha256, CORRUPTIONS[function], _MEASURED[0], 1, None)
     started = time.perf_counter()

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from humanexp.core.errors import InvalidRequest
-from humanexp.stimuli import coverage
-from humanexp.stimuli.coverage import Bin, FunctionCoverage
+from humanexp.jobs.models import Job
+from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Stimulus, StimulusSet
-from humanexp.stimuli.selectors import stimuli as selectors
+from humanexp.stimuli.selectors import coverage
+from humanexp.stimuli.selectors import stimuli as chosen
+from humanexp.stimuli.selectors.coverage import Bin, FunctionCoverage, coverage_of, stored_total
 from humanexp.stimuli.selectors.stimuli import Cursor, Filters
 
 #: Pictures on a page, and of each function where all stand side by side.
@@ -79,8 +81,8 @@ def rows_of(stimulus_set: StimulusSet, filters: Filters) -> list[FunctionRow]:
                 name=name,
                 label=coverage.label_of(name),
                 reach=stimulus_set.pilots.get(name, {}).get("reach"),
-                stimuli=selectors.first_in_range(stimulus_set, alone, ROW),
-                count=None if is_part else selectors.count_between(stimulus_set, name, ends)[0],
+                stimuli=chosen.first_in_range(stimulus_set, alone, ROW),
+                count=None if is_part else chosen.count_between(stimulus_set, name, ends)[0],
                 query=query_of(alone),
             )
         )
@@ -125,3 +127,41 @@ def ends_of(stimuli: Iterable[Stimulus]) -> tuple[Cursor, Cursor] | None:
         return None
     first, last = shown[0], shown[-1]
     return Cursor(first.visual_change, first.pk, backwards=True), Cursor(last.visual_change, last.pk)
+
+
+@dataclass(frozen=True)
+class SetRow:
+    stimulus_set: StimulusSet
+    job: Job | None
+    size: int
+    #: None while the set grows
+    functions: list[FunctionCoverage] | None
+
+    @property
+    def n_even(self) -> int:
+        return sum(function.is_even for function in self.functions or [])
+
+
+def set_rows() -> list[SetRow]:
+    """Every set, the newest first."""
+    sets = list(selectors.stimulus_sets())
+    jobs = selectors.jobs_of(sets)
+    return [
+        SetRow(
+            one,
+            jobs.get(one.pk),
+            size_of(one, jobs.get(one.pk)),
+            coverage_of(one) if one.completed_at and one.coverage else None,
+        )
+        for one in sets
+    ]
+
+
+def size_of(stimulus_set: StimulusSet, job: Job | None = None) -> int:
+    """Corrupted stimuli: stored for a complete set, as its job reports while it grows, else counted."""
+    stored = stored_total(stimulus_set)
+    if stored is not None:
+        return stored
+    if job is not None and not job.is_finished:
+        return job.done
+    return selectors.count_corrupted(stimulus_set)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
+from analysis.figures.comparison import write_comparison
+from analysis.generation.imagenet_c import function_label
+from analysis.visual_change.comparison import FunctionComparison, FunctionSide, LevelSpread, SetComparison, compare_sets
 from humanexp.stimuli.models import StimulusSet
-from humanexp.stimuli.selectors.set_pairs import counted_changes
-
-if TYPE_CHECKING:
-    from analysis.visual_change.comparison import FunctionComparison, FunctionSide, LevelSpread, SetComparison
+from humanexp.stimuli.selectors.sets import counted_changes
 
 #: The drawing: bins across WIDTH right of the margin for levels' numbers, SIDE above and below the middle line.
 _MARGIN, _WIDTH, _SIDE = 16.0, 320.0, 72.0
@@ -144,8 +144,6 @@ class ComparisonPage:
 
 def compare(a: StimulusSet, b: StimulusSet) -> SetComparison:
     """Counts of both sets over their shared functions; the database counts, no row is read."""
-    from analysis.visual_change.comparison import compare_sets
-
     return compare_sets(counted_changes(a), counted_changes(b))
 
 
@@ -174,8 +172,6 @@ def comparison_json(a: StimulusSet, b: StimulusSet) -> dict[str, Any]:
 
 def write_file(a: StimulusSet, b: StimulusSet, path: Path) -> Path:
     """The page's drawings as one .svg, .pdf or .png file."""
-    from analysis.figures.comparison import write_comparison
-
     comparison = compare(a, b)
     names = [one.name for one in comparison.functions]
     labels = dict(zip(names, _labels(names), strict=True))
@@ -233,8 +229,6 @@ def _x(change: float) -> float:
 
 
 def _labels(names: list[str] | tuple[str, ...]) -> list[str]:
-    from analysis.generation.imagenet_c import function_label
-
     return [function_label(name) for name in names]
 
 

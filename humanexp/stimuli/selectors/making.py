@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Avg, Count, F, Q
 
+from analysis.generation import Original
 from humanexp.core.storage import media_path
 from humanexp.stimuli.models import SourceImage, SourceSet, Stimulus, StimulusSet
-
-if TYPE_CHECKING:
-    from analysis.generation import Original
 
 _NAMES_PER_QUERY = 500
 
@@ -81,8 +79,6 @@ def original_by_pk(pk: int) -> Original:
 
 
 def _original(image: SourceImage) -> Original:
-    from analysis.generation import Original
-
     return Original(image.key, image.category, str(media_path(image.file)), image.sha256)
 
 

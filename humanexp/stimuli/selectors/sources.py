@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.db.models import Count, F, Min, Q, QuerySet
 from django.db.models.functions import Least
 
+from analysis.categories import CATEGORIES
 from humanexp.core.errors import NotFound, existing
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.models import Job
@@ -51,8 +52,6 @@ def image_by_pk(pk: int) -> SourceImage:
 
 def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:
     """All 16 categories, those without a picture as well."""
-    from analysis.categories import CATEGORIES
-
     rows = {
         row["category"]: row
         for row in source_set.images.order_by()

@@ -4,12 +4,20 @@ import array
 import math
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 from django.db.models import PROTECT, ForeignObjectRel, ProtectedError, Q
 
+from analysis.corruptions import CORRUPTIONS, find_corruption
+from analysis.corruptions.imagenet_c import LEVELS
+from analysis.design.plain import choose_plain
 from analysis.errors import UnknownName
+from analysis.generation import METRIC_NAME
+from analysis.generation.files import storage_sentence
+from analysis.generation.originals import MAXIMUM_ENLARGEMENT
+from analysis.visual_change import coverage_report
 from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -21,9 +29,9 @@ from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
-from humanexp.stimuli.manifest import write_manifest
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, Stimulus, StimulusSet
 from humanexp.stimuli.selectors.making import changes_of, image_ids_of, making_of
+from humanexp.stimuli.services.manifest import write_manifest
 from humanexp.stimuli.services.sources import freeze_source_set
 
 JOB_KIND = "stimuli.generate"
@@ -35,57 +43,63 @@ SAMPLINGS = (Sampling.EVEN, Sampling.UNIFORM, Sampling.LEVELS)
 _ROWS_PER_DELETION = 500
 
 
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """A set of stimuli as it is asked for: `count` a corruption function, and one clean stimulus an original."""
+
+    source_set: SourceSet
+    name: str
+    corruptions: Sequence[str]
+    #: stays 0 with the sampling "imagenet-c-levels", which shows every original at every level
+    count: int = 0
+    seed: int = 0
+    size_px: int = 224
+    sampling: str = Sampling.EVEN
+    framing: str = Framing.WHOLE
+    #: an enlarged picture is blurred before any corruption: this says that it is wanted
+    enlarge: bool = False
+    #: adds what practice and plain pairs of same/different and ABX need: one stimulus an original of two more functions
+    with_plain: bool = False
+
+    @property
+    def functions(self) -> list[str]:
+        return list(dict.fromkeys(self.corruptions))
+
+    @property
+    def plain_functions(self) -> list[str]:
+        return plain_functions_beside(self.functions) if self.with_plain else []
+
+    def columns(self) -> dict[str, Any]:
+        """What a set that is made like this has in its row."""
+        return {
+            "source_set": self.source_set,
+            "corruptions": self.functions,
+            "plain_functions": self.plain_functions,
+            "sampling": self.sampling,
+            "framing": self.framing,
+            "count_per_corruption": self.count,
+            "seed": self.seed,
+            "size_px": self.size_px,
+        }
+
+
 @transaction.atomic
-def create_stimulus_set(
-    *,
-    source_set: SourceSet,
-    name: str,
-    corruptions: Sequence[str],
-    count: int = 0,
-    seed: int = 0,
-    size_px: int = 224,
-    sampling: str = Sampling.EVEN,
-    framing: str = Framing.WHOLE,
-    enlarge: bool = False,
-    with_plain: bool = False,
-    by: User | None = None,
-) -> StimulusSet:
-    """Describe a set of stimuli: `count` a corruption function, and one clean stimulus an original.
-
-    With the sampling "imagenet-c-levels" every original is shown at every level, and `count` stays 0. An enlarged
-    picture is blurred before any corruption: `enlarge` says that this is wanted. `with_plain` adds what
-    practice and plain pairs of same/different and ABX need: one stimulus an original of two functions more.
-    """
-    from analysis.generation import METRIC_NAME
-
+def create_stimulus_set(described: Described, *, by: User | None = None) -> StimulusSet:
+    """Keep the description of a set, whose stimuli are made by a job; its pictures are frozen."""
+    name, source_set = described.name, described.source_set
     check_new_name(name, taken=StimulusSet.objects.filter(name=name).exists(), what="stimulus set")
-    names = list(dict.fromkeys(corruptions))
-    _check_kinds(sampling, framing)
-    _check_corruptions(names, Sampling(sampling))
-    _check_numbers(count=count, seed=seed, size_px=size_px, sampling=Sampling(sampling))
-    _check_originals(source_set, size_px, Framing(framing), enlarge=enlarge)
+    _check_kinds(described)
+    _check_corruptions(described)
+    _check_numbers(described)
+    _check_originals(described)
     freeze_source_set(source_set=source_set, by=by)
     return StimulusSet.objects.create(
-        name=name,
-        source_set=source_set,
-        corruptions=names,
-        plain_functions=plain_functions_beside(names) if with_plain else [],
-        sampling=sampling,
-        framing=framing,
-        count_per_corruption=count,
-        seed=seed,
-        size_px=size_px,
-        metric=METRIC_NAME,
-        lab_id=source_set.lab_id,
-        created_by=by,
+        name=name, metric=METRIC_NAME, lab_id=source_set.lab_id, created_by=by, **described.columns()
     )
 
 
 def plain_functions_beside(corruptions: Sequence[str]) -> list[str]:
     """The two functions that a set of these functions shows in practice and plain pairs."""
-    from analysis.corruptions import CORRUPTIONS
-    from analysis.design.plain import choose_plain
-
     chosen = choose_plain(CORRUPTIONS, compared=corruptions)
     if chosen is None:
         raise InvalidRequest(
@@ -152,8 +166,6 @@ def store_stimuli(*, stimulus_set: StimulusSet, folder: str, rows: Sequence[Mapp
 
 def complete_stimulus_set(*, stimulus_set: StimulusSet) -> StimulusSet:
     """Count what the set covers, write its manifest, and only then let studies use it."""
-    from analysis.visual_change import coverage_report
-
     coverage: dict[str, Any] = {}
     for name in stimulus_set.corruptions:
         changes = array.array("d", changes_of(stimulus_set, name))
@@ -228,8 +240,6 @@ def _used(stimulus_set: StimulusSet, user: Any) -> Conflict:
 
 def _remove_folder(stimulus_set: StimulusSet) -> None:
     """Out of the way by one rename, then file by file."""
-    from analysis.generation.files import storage_sentence
-
     folder = media_path(f"stimuli/{stimulus_set.name}")
     doomed = folder.with_name(f".{stimulus_set.name}.deleted")
     try:
@@ -242,31 +252,25 @@ def _remove_folder(stimulus_set: StimulusSet) -> None:
         raise InvalidRequest(storage_sentence(folder, error)) from error
 
 
-def _check_kinds(sampling: str, framing: str) -> None:
-    for what, asked, kinds in (("sampling", sampling, SAMPLINGS), ("framing", framing, Framing.values)):
-        if asked not in kinds:
+def _check_kinds(described: Described) -> None:
+    asked = (("sampling", described.sampling, SAMPLINGS), ("framing", described.framing, Framing.values))
+    for what, kind, kinds in asked:
+        if kind not in kinds:
             known = ", ".join(kinds)
-            raise InvalidRequest(
-                f"There is no {what} {asked!r}: choose from {known}.", fields={what: f"one of {known}"}
-            )
+            raise InvalidRequest(f"There is no {what} {kind!r}: choose from {known}.", fields={what: f"one of {known}"})
 
 
-def _check_corruptions(corruptions: Sequence[str], sampling: Sampling) -> None:
-    from analysis.corruptions import CORRUPTIONS, find_corruption
-
-    if not corruptions:
+def _check_corruptions(described: Described) -> None:
+    if not described.functions:
         raise InvalidRequest("Choose at least one corruption function.", fields={"corruptions": "choose at least one"})
-    for name in corruptions:
+    for name in described.functions:
         try:
             find_corruption(name)
         except UnknownName as error:
             raise InvalidRequest(str(error), fields={"corruptions": str(error)}) from error
-    if sampling != Sampling.LEVELS:
-        return
-    published = published_functions()
-    without = [name for name in corruptions if name not in published]
-    if without:
-        known = ", ".join(name for name in CORRUPTIONS if name in published)
+    without = [name for name in described.functions if name not in LEVELS]
+    if described.sampling == Sampling.LEVELS and without:
+        known = ", ".join(name for name in CORRUPTIONS if name in LEVELS)
         raise InvalidRequest(
             f"No levels of {', '.join(without)} as ImageNet-C publishes them are made here: choose from {known}, or "
             "another sampling.",
@@ -274,20 +278,15 @@ def _check_corruptions(corruptions: Sequence[str], sampling: Sampling) -> None:
         )
 
 
-def published_functions() -> list[str]:
-    """Functions of which the sampling "imagenet-c-levels" knows levels."""
-    from analysis.corruptions.imagenet_c import LEVELS
-
-    return sorted(LEVELS)
-
-
-def _check_numbers(*, count: int, seed: int, size_px: int, sampling: Sampling) -> None:
-    if sampling == Sampling.LEVELS and count:
+def _check_numbers(described: Described) -> None:
+    count, seed, size_px = described.count, described.seed, described.size_px
+    by_levels = described.sampling == Sampling.LEVELS
+    if by_levels and count:
         raise InvalidRequest(
             "With the levels of ImageNet-C every picture is shown at every level: leave the number of stimuli out.",
             fields={"count": "leave it out with these levels"},
         )
-    if sampling != Sampling.LEVELS and not 1 <= count <= MOST_PER_CORRUPTION:
+    if not by_levels and not 1 <= count <= MOST_PER_CORRUPTION:
         raise InvalidRequest(
             f"The number of stimuli a function must lie between 1 and {MOST_PER_CORRUPTION}, not {count}.",
             fields={"count": f"1 to {MOST_PER_CORRUPTION}"},
@@ -302,12 +301,11 @@ def _check_numbers(*, count: int, seed: int, size_px: int, sampling: Sampling) -
         raise InvalidRequest(f"The seed must lie between 0 and 2^63 - 1, not {seed}.", fields={"seed": "0 or more"})
 
 
-def _check_originals(source_set: SourceSet, size_px: int, framing: Framing, *, enlarge: bool) -> None:
-    from analysis.generation.originals import MAXIMUM_ENLARGEMENT
-
+def _check_originals(described: Described) -> None:
+    source_set, size_px = described.source_set, described.size_px
     if not source_set.images.exists():
         raise InvalidRequest(f"The set of pictures {source_set} is empty: import pictures first.")
-    side_px = shown_side_px(framing, size_px)
+    side_px = shown_side_px(Framing(described.framing), size_px)
     n_small, example = smaller_than(source_set, math.ceil(side_px / MAXIMUM_ENLARGEMENT))
     if n_small:
         raise InvalidRequest(
@@ -316,7 +314,7 @@ def _check_originals(source_set: SourceSet, size_px: int, framing: Framing, *, e
             fields={"size_px": "larger than the pictures allow"},
         )
     n_enlarged, example = smaller_than(source_set, side_px)
-    if n_enlarged and not enlarge:
+    if n_enlarged and not described.enlarge:
         raise InvalidRequest(
             f"{n_enlarged} of {source_set.images.count()} pictures of {source_set} have a side shorter than "
             f"{side_px} px and would be enlarged, which blurs them before any corruption; for example {example}. "

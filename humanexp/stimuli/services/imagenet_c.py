@@ -1,23 +1,37 @@
+"""From folders in the layout of ImageNet-C to the files and rows of a stimulus set; what is there is not made again."""
+
 from __future__ import annotations
 
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.db import transaction
 
+from analysis.compute import executor
 from analysis.errors import PictureRefused
-from humanexp.core.errors import InputRefused, InvalidRequest
+from analysis.generation import METRIC_NAME, OriginalPlan
+from analysis.generation.imagenet_c import Likeness, cut_into_import_shards, import_shard, measure_likeness, plan_import
+from analysis.generation.originals import MAXIMUM_ENLARGEMENT
+from humanexp.core.batches import batches_of
+from humanexp.core.errors import InputRefused, InvalidRequest, JobError
 from humanexp.core.models import User
 from humanexp.core.slugs import check_new_name
+from humanexp.core.storage import media_path
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
-from humanexp.stimuli.building.imagenet_c_layout import (
+from humanexp.jobs.registry import Progress
+from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named
+from humanexp.stimuli.selectors.making import digests_of_originals, originals_by_key
+from humanexp.stimuli.services.generated_sets import close_folder, folder_of, open_folder, stored_as_made
+from humanexp.stimuli.services.generation import SIZES_PX, complete_stimulus_set, shown_side_px, smaller_than
+from humanexp.stimuli.services.sources import freeze_source_set
+from humanexp.stimuli.sources.imagenet_c_layout import (
     LevelFolder,
     MatchedPictures,
     Originals,
@@ -25,13 +39,6 @@ from humanexp.stimuli.building.imagenet_c_layout import (
     find_level_folders,
     matched_pictures,
 )
-from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named
-from humanexp.stimuli.selectors.making import originals_by_key
-from humanexp.stimuli.services.generation import SIZES_PX, shown_side_px, smaller_than
-from humanexp.stimuli.services.sources import freeze_source_set
-
-if TYPE_CHECKING:
-    from analysis.generation.imagenet_c import Likeness
 
 IMPORT_JOB_KIND = "stimuli.import_imagenet_c"
 #: Originals whose weakest pictures are compared with them before anything is written.
@@ -140,8 +147,6 @@ def scan_folder(folder: Path, source_set: SourceSet, functions: Sequence[str]) -
 
 def _check_sizes(source_set: SourceSet, framing: Framing, size_px: int) -> None:
     """Every original is also shown clean, so each has to be large enough."""
-    from analysis.generation.originals import MAXIMUM_ENLARGEMENT
-
     if size_px not in SIZES_PX:
         raise InvalidRequest(
             f"The size must lie between {SIZES_PX.start} and {SIZES_PX.stop - 1} px, not {size_px}.",
@@ -177,8 +182,6 @@ class _EvenlySpread:
 
 
 def _likeness(scan: Scan, source_set: SourceSet, framing: Framing, size_px: int) -> Likeness:
-    from analysis.generation.imagenet_c import measure_likeness, plan_import
-
     originals = originals_by_key(source_set, [probe.key for probe in scan.probes])
     plans = [
         plan_import(originals[probe.key], probe.sources, size_px=size_px, framing=framing_named(framing), digests={})
@@ -194,8 +197,6 @@ def _likeness(scan: Scan, source_set: SourceSet, framing: Framing, size_px: int)
 def _describe(
     *, folder: Path, scan: Scan, source_set: SourceSet, name: str, framing: str, size_px: int, by: User | None
 ) -> tuple[StimulusSet, Job]:
-    from analysis.generation import METRIC_NAME
-
     freeze_source_set(source_set=source_set, by=by)
     stimulus_set = StimulusSet.objects.create(
         name=name,
@@ -218,3 +219,82 @@ def _describe(
         n_pictures=scan.n_pictures,
     )
     return stimulus_set, job
+
+
+_ORIGINALS_PER_QUERY = 100
+_REFUSALS_TOLD = 8
+_MESSAGE = "pictures imported"
+
+
+def import_pictures(stimulus_set: StimulusSet, folder: Path, n_pictures: int, progress: Progress) -> int:
+    """Take over every picture that is not there yet, and complete the set; returns how many it holds.
+
+    Files that cannot be used are told together at the end, when all others are in.
+    """
+    made = media_path(folder_of(stimulus_set))
+    open_folder(made)
+    done = _take_over(stimulus_set, folder, made, n_pictures + stimulus_set.source_set.images.count(), progress)
+    close_folder(made)
+    complete_stimulus_set(stimulus_set=stimulus_set)
+    progress(done, done, _MESSAGE)
+    return done
+
+
+def _take_over(stimulus_set: StimulusSet, folder: Path, made: Path, total: int, progress: Progress) -> int:
+    done, n_refused, refusals = 0, 0, list[str]()
+    shards = cut_into_import_shards(
+        _plans(stimulus_set, folder),
+        size_px=stimulus_set.size_px,
+        framing=framing_named(stimulus_set.framing),
+        folder=made,
+    )
+    with executor(settings.COMPUTE) as pool:
+        for outcome in stored_as_made(
+            stimulus_set, pool, import_shard, shards, total=total, progress=progress, told=_MESSAGE
+        ):
+            done += outcome.n_done
+            n_refused += len(outcome.refusals)
+            refusals = [*refusals, *outcome.refusals][:_REFUSALS_TOLD]
+    if n_refused:
+        raise JobError(_refusal_text(refusals, n_refused))
+    return done
+
+
+def _plans(stimulus_set: StimulusSet, folder: Path) -> Iterator[OriginalPlan]:
+    """A plan for every original of the source set: first those with pictures, then those that only stay clean."""
+    folders = find_level_folders(folder, stimulus_set.corruptions)
+    seen: set[str] = set()
+    for batch in batches_of(
+        _ORIGINALS_PER_QUERY, matched_pictures(folders, Originals(stimulus_set.source_set), Unmatched())
+    ):
+        seen.update(one.key for one in batch)
+        yield from _planned(stimulus_set, batch)
+    keys = stimulus_set.source_set.images.order_by("key").values_list("key", flat=True)
+    clean_only = (MatchedPictures(key, ()) for key in keys.iterator() if key not in seen)
+    for batch in batches_of(_ORIGINALS_PER_QUERY, clean_only):
+        yield from _planned(stimulus_set, batch)
+
+
+def _planned(stimulus_set: StimulusSet, batch: list[MatchedPictures]) -> Iterator[OriginalPlan]:
+    keys = [one.key for one in batch]
+    originals = originals_by_key(stimulus_set.source_set, keys)
+    digests = digests_of_originals(stimulus_set, keys)
+    for one in batch:
+        yield plan_import(
+            originals[one.key],
+            one.sources,
+            size_px=stimulus_set.size_px,
+            framing=framing_named(stimulus_set.framing),
+            digests=digests,
+        )
+
+
+def _refusal_text(refusals: Sequence[str], total: int) -> str:
+    lines = [*refusals]
+    if total > len(refusals):
+        lines.append(f"and {total - len(refusals)} more")
+    lines.append(
+        f"{total} pictures cannot be used; all others are imported. Replace these files or move them away, then start "
+        "the import again: it goes on where it stopped."
+    )
+    return "\n".join(lines)

@@ -9,15 +9,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from analysis.generation import Inspection
 from humanexp.core.batches import batches_of
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.models import SourceSet
 from humanexp.stimuli.sources.base import FoundFiles, LabelledFile, readable
-
-if TYPE_CHECKING:
-    from analysis.generation import Inspection
 
 _REFUSALS_TOLD = 8
 #: Entries of each kind that are stored with the set, beside their number.

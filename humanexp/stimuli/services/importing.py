@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
+from analysis.compute import executor
+from analysis.generation import Inspection, inspect_originals
+from analysis.generation.originals import MAXIMUM_BYTES
 from humanexp.core import ownership
 from humanexp.core.errors import InputRefused, InvalidRequest
 from humanexp.core.models import User
@@ -24,9 +26,6 @@ from humanexp.stimuli.services.import_report import Collection, ImportReport, In
 from humanexp.stimuli.sources import ArchiveSource, FolderSource, FoundFiles, LabelledFile, PictureSource, find_files
 from humanexp.stimuli.sources.archive import is_archive
 from humanexp.stimuli.sources.layouts import find_files_of_table
-
-if TYPE_CHECKING:
-    from analysis.generation import Inspection
 
 #: Files that one call looks at, and calls that are under way: what an import holds on top of its list of names.
 _FILES_PER_CALL = 16
@@ -117,9 +116,6 @@ def _look_at_all(
     source: PictureSource, files: list[LabelledFile], folder: Path
 ) -> Iterator[tuple[Incoming, Inspection]]:
     """Copies of the files, each with what was found in it, in the order of the files."""
-    from analysis.compute import executor
-    from analysis.generation import inspect_originals
-
     # A handful of files is not worth starting processes, and a cluster may not see this folder.
     is_local_pool = settings.COMPUTE.startswith("processes") and len(files) > 200
     under_way: deque[tuple[list[Incoming], Future[list[Inspection]]]] = deque()
@@ -146,8 +142,6 @@ def _first(
 
 def _fetch(source: PictureSource, file: LabelledFile, path: Path) -> Incoming:
     """Copy one file; one that cannot be read is told with the pictures that cannot be used."""
-    from analysis.generation.originals import MAXIMUM_BYTES
-
     try:
         with source.open(file.name) as stream:
             size = 0

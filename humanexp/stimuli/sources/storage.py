@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files.storage import InvalidStorageError, storages
 
 from analysis.extras import install
+from analysis.generation.originals import MAXIMUM_BYTES
 from humanexp.core.errors import InputRefused
 from humanexp.stimuli.sources.base import PictureSource
 
@@ -44,8 +45,6 @@ class StorageSource(PictureSource):
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        from analysis.generation.originals import MAXIMUM_BYTES
-
         key = f"{self.prefix}/{name}" if self.prefix else name
         with self._telling(name), self._storage.open(key, "rb") as stream:
             if stream.size > MAXIMUM_BYTES:  # told by the answer that opened it, before a byte is fetched

@@ -1,3 +1,1 @@
 """Pages on which a study is made and read."""
-
-from __future__ import annotations

@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from analysis.acceptance import Rule, RuleSet
 from analysis.spec.protocol import PROTOCOLS, sources
 from analysis.spec.study import StudyConfiguration
-from humanexp.studies.drafting.session_strip import PoolBar, pool_bars
 from humanexp.studies.estimated_duration import minutes_of, task_of
 from humanexp.studies.models import Study
+from humanexp.studies.pages.session_strip import PoolBar, pool_bars
 from humanexp.studies.plans import plan_head
 
 _ROLES: Mapping[str, tuple[str | Promise, str | Promise]] = {

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from analysis.claims import corruptions, models
+from analysis.figures.page import to_plotly
 from humanexp.studies.models import PowerEstimate
 
 if TYPE_CHECKING:
@@ -89,13 +90,13 @@ class PowerPage:
 
     @cached_property
     def power_figure(self) -> dict[str, Any]:
-        from analysis.figures import power_figure
+        from analysis.power.figures import power_figure
 
         return _drawn(power_figure(self.found))
 
     @cached_property
     def believed_figure(self) -> dict[str, Any]:
-        from analysis.figures import believed_figure
+        from analysis.power.figures import believed_figure
 
         curve = self.planned.curve
         return _drawn(believed_figure(curve, curve.lowered(self.found.planned.difference)))
@@ -109,4 +110,4 @@ def power_page(estimate: PowerEstimate | None) -> PowerPage | None:
 
 
 def _drawn(figure: Figure) -> dict[str, Any]:
-    return {**figure.to_plotly(), "description": figure.description}
+    return {**to_plotly(figure), "description": figure.description}

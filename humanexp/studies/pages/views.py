@@ -1,22 +1,33 @@
+"""A study being made, with its form and its file, and the pages that show what it asks."""
+
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from analysis.errors import AnalysisError
-from humanexp.core.errors import ApplicationError
+from analysis.spec.study import StudyConfiguration
+from analysis.spec.toml import in_file
+from humanexp.core.errors import ApplicationError, existing
+from humanexp.core.pages.rendering import attached
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
 from humanexp.studies import plans, selectors, services
-from humanexp.studies.drafting.session_strip import strip_of
+from humanexp.studies.models import Origin, Study
 from humanexp.studies.pages.design import design_page
+from humanexp.studies.pages.drafts import Draft, Refusal, draft_of, refusals_of, values_of_file
+from humanexp.studies.pages.fields import stated, to_fields
+from humanexp.studies.pages.forms import PowerForm, StudyFileForm, StudyForm
 from humanexp.studies.pages.power import power_page
-from humanexp.studies.pages.power_form import PowerForm
-from humanexp.studies.power.discrimination import telling_apart
-from humanexp.studies.power.question import planned_answers
-from humanexp.studies.selectors.power_estimates import estimate_by_pk, estimates_of, power_job
+from humanexp.studies.pages.session_strip import strip_of
+from humanexp.studies.power import planned_answers, telling_apart
+from humanexp.studies.presets import PRESETS, preset, values_of
+from humanexp.studies.selectors import estimate_by_pk, estimates_of, power_job
 
 
 @login_required
@@ -24,10 +35,9 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     """What is asked of whom: pools, trials, answers planned, protocol."""
     study = selectors.study_for(request.user, slug)
     configuration = selectors.configuration_of(study)
-    page = design_page(study, configuration)
     context = {
         "study": study,
-        "page": page,
+        "page": design_page(study, configuration),
         "strip": strip_of(plans.session_plan(study, 0)[1]),
         "simulates": planned_answers(study) is not None,
         "compares": configuration.design.discrimination is not None,
@@ -67,6 +77,124 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
 def study_file(request: HttpRequest, slug: str) -> HttpResponse:
     """The study as study.toml."""
     study = selectors.study_for(request.user, slug)
-    response = HttpResponse(selectors.configuration_of(study).to_toml(), content_type="application/toml; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}.toml"'
-    return response
+    content = selectors.configuration_of(study).to_toml()
+    return attached(content, "application/toml; charset=utf-8", f"{study.slug}.toml")
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_study(request: HttpRequest) -> HttpResponse:
+    """Make a study with the form, or from a study file; `read` fills the form with the file instead."""
+    if request.method == "GET":
+        return _page(request, _begun(request.GET.get("start", "")))
+    if "text" in request.POST or "file" in request.FILES:
+        return _from_file(request)
+    form = StudyForm(request.POST, sets=selectors.stimulus_sets())
+    if not form.is_valid():
+        return _page(request, form, status=422)
+    draft = draft_of(form.cleaned_data, draws_large=True)
+    if draft.configuration is not None:
+        try:
+            study = services.create_study(configuration=draft.configuration, by=user_of(request))
+        except (ApplicationError, AnalysisError) as error:
+            _add(refusals_of(error), form)
+        else:
+            return redirect("studies:design", slug=study.slug)
+    _add(draft.refusals, form)
+    return _page(request, form, draft=draft, status=422)
+
+
+@login_required
+@require_POST
+def draft(request: HttpRequest) -> HttpResponse:
+    """What the form makes as it stands: the file, what is wrong, and the plan as pictures. Nothing is written."""
+    form = StudyForm(request.POST, sets=selectors.stimulus_sets())
+    made = Draft(toml="")
+    if form.is_valid():
+        keeps = selectors.visible_to(request.user).filter(slug=request.GET.get("keeps", "")).first()
+        made = draft_of(form.cleaned_data, draws_large="draw" in request.POST, keeps=keeps)
+    return render(request, "studies/_draft.html", {"form": form, "draft": made})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def change_study(request: HttpRequest, slug: str) -> HttpResponse:
+    """Change a study that nobody has taken part in yet; of any other, make the next version."""
+    found = selectors.visible_to(request.user).filter(slug=slug, origin=Origin.COLLECTED).first()
+    study = existing(found, f"There is no study {slug!r} that could be changed.")
+    if request.method == "GET":
+        fields = to_fields(stated(selectors.configuration_of(study)))
+        return _page(request, StudyForm(initial=fields, sets=selectors.stimulus_sets()), study=study)
+    form = StudyForm(request.POST, sets=selectors.stimulus_sets())
+    if not form.is_valid():
+        return _page(request, form, study=study, status=422)
+    # The name and the family stay: they stand in addresses, and keep people from seeing a picture twice.
+    draft = draft_of({**form.cleaned_data, "slug": slug, "family": study.family.slug}, draws_large=True, keeps=study)
+    if draft.configuration is not None:
+        change = services.revise_study if study.is_revisable else services.new_version
+        try:
+            changed = change(study=study, configuration=draft.configuration, by=user_of(request))
+        except (ApplicationError, AnalysisError) as error:
+            _add(refusals_of(error), form)
+        else:
+            return redirect("studies:design", slug=changed.slug)
+    _add(draft.refusals, form)
+    return _page(request, form, draft=draft, study=study, status=422)
+
+
+#: What the form begins with where a preset or a file says nothing.
+USUAL = {"population": "people", "language": "en"}
+
+
+def _begun(start: str) -> StudyForm:
+    """The form of a preset, with the newest stimulus set."""
+    sets = selectors.stimulus_sets()
+    values = values_of(preset(start), stimuli=sets[0].name if sets else "")
+    return StudyForm(initial={**USUAL, **to_fields(values)}, sets=sets)
+
+
+def _from_file(request: HttpRequest) -> HttpResponse:
+    file_form = StudyFileForm(request.POST, request.FILES)
+    if not file_form.is_valid():
+        return _page(request, _begun(""), file_form=file_form, status=422)
+    text = file_form.cleaned_data["text"]
+    try:
+        if "read" in request.POST:
+            fields = {**USUAL, **to_fields(values_of_file(text))}
+            form = StudyForm(initial=fields, sets=selectors.stimulus_sets())
+            return _page(request, form, file_form=StudyFileForm())
+        configuration = StudyConfiguration.from_file_values(values_of_file(text))
+        study = services.create_study(configuration=configuration, by=user_of(request))
+    except (ApplicationError, AnalysisError) as error:
+        file_form.add_error("text", in_file(error, text))
+        return _page(request, _begun(""), file_form=file_form, status=422)
+    return redirect("studies:design", slug=study.slug)
+
+
+def _add(refusals: Iterable[Refusal], form: StudyForm) -> None:
+    for refusal in refusals:
+        form.add_error(refusal.field or None, refusal.message)
+
+
+def _page(
+    request: HttpRequest,
+    form: StudyForm,
+    *,
+    file_form: StudyFileForm | None = None,
+    draft: Draft | None = None,
+    study: Study | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    sets = selectors.stimulus_sets()
+    if draft is None and sets and not form.is_bound:
+        draft = draft_of(form.initial, keeps=study)
+    context: dict[str, Any] = {
+        "form": form,
+        "file_form": file_form or StudyFileForm(),
+        "draft": draft or Draft(toml=""),
+        "presets": PRESETS,
+        "sets": sets,
+        "study": study,
+        "start": request.GET.get("start", PRESETS[0].key),
+    }
+    return render(request, "studies/new_study.html", context, status=status)

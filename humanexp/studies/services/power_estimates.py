@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -12,16 +11,15 @@ from humanexp.core.errors import StudyRefused
 from humanexp.core.models import User
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
+from humanexp.jobs.registry import Progress
 from humanexp.studies import permissions
 from humanexp.studies.models import PowerEstimate, Study
-from humanexp.studies.power.question import PowerQuestion, planned_study
+from humanexp.studies.power import PowerQuestion, planned_study
 from humanexp.studies.roles import Action
-from humanexp.studies.selectors.power_estimates import POWER, power_job, subject_of
+from humanexp.studies.selectors import POWER, power_job, subject_of
 
 if TYPE_CHECKING:
     from analysis.power import PowerReport
-
-Report = Callable[[int, int, str], None]
 
 
 @transaction.atomic
@@ -46,7 +44,7 @@ def request_power(*, study: Study, question: PowerQuestion, by: User | None = No
     return estimate, jobs.submit(POWER, subject=subject_of(study), by=by, estimate_id=estimate.pk)
 
 
-def simulate_power(*, estimate: PowerEstimate, report: Report) -> PowerEstimate:
+def simulate_power(*, estimate: PowerEstimate, report: Progress) -> PowerEstimate:
     """Simulate the study that was planned, and others of other sizes; sizes found by an earlier attempt stay."""
     from analysis.compute import executor
     from analysis.power import PlannedStudy, PowerReport, estimate_sizes

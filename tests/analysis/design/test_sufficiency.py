@@ -7,8 +7,7 @@ import pytest
 from analysis.categories import CATEGORIES
 from analysis.design import DesignConfig, plan_study, sufficiency_of
 from analysis.errors import DesignRefused
-from humanexp.studies.drafting.presets import PRESETS
-from humanexp.studies.drafting.sufficiency import answers_for
+from humanexp.studies.presets import PRESETS, answers_for
 from tests.analysis.design.pictures import PLAIN, picture_set, with_plain
 
 

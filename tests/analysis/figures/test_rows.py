@@ -24,6 +24,8 @@ from analysis.figures import (
     times_figure,
 )
 from analysis.figures.drawing import draw
+from analysis.figures.page import to_plotly
+from analysis.figures.paper import to_file
 from analysis.figures.style import SCALES, cell_colour, text_colour
 from tests.analysis.figures.series import series_of
 
@@ -53,8 +55,8 @@ def similarity() -> Figure:
 def test_the_best_model_stands_on_top_in_both(indices: Figure) -> None:
     bars, dots = (trace for trace in indices.traces if isinstance(trace, Estimates))
     assert indices.y.categories == ("net", "a<b>") and bars.rows == (0.0, 1.0)
-    page = {entry["name"]: entry for entry in indices.to_plotly()["data"]}
-    assert indices.to_plotly()["layout"]["yaxis"]["range"] == [1.5, -0.5]
+    page = {entry["name"]: entry for entry in to_plotly(indices)["data"]}
+    assert to_plotly(indices)["layout"]["yaxis"]["range"] == [1.5, -0.5]
     (axes,) = draw(indices).axes
     drawn = [bar.get_width() for bar in axes.containers[0]]
     (scatter,) = axes.collections
@@ -65,7 +67,7 @@ def test_the_best_model_stands_on_top_in_both(indices: Figure) -> None:
 
 
 def test_intervals_are_the_same_in_both(indices: Figure) -> None:
-    entry = indices.to_plotly()["data"][0]
+    entry = to_plotly(indices)["data"][0]
     x, error = np.array(entry["x"]), entry["error_x"]
     page = [(low, high) for low, high in zip(x - error["arrayminus"], x + error["array"], strict=True) if high > low]
     paper = [tuple(line.get_xdata()) for line in draw(indices).axes[0].lines if line.get_gid() == "interval"]
@@ -74,7 +76,7 @@ def test_intervals_are_the_same_in_both(indices: Figure) -> None:
 
 
 def test_names_and_numbers_are_told_as_text(indices: Figure) -> None:
-    text = json.dumps(indices.to_plotly(), allow_nan=False)
+    text = json.dumps(to_plotly(indices), allow_nan=False)
     assert "a&lt;b&gt;" in text and "HMRI 0.500 [0.400, 0.600]" in text
     assert indices.description == "net: HMRI 0.800, MRSI 0.000; a<b>: HMRI 0.500, MRSI 0.100."
 
@@ -90,7 +92,7 @@ def test_pairs_stand_below_the_diagonal_with_a_sign_and_a_number(similarity: Fig
 def test_cells_have_the_same_values_and_colours_in_both(similarity: Figure) -> None:
     from matplotlib.colors import to_hex
 
-    (entry,) = similarity.to_plotly()["data"]
+    (entry,) = to_plotly(similarity)["data"]
     (cells,) = similarity.traces
     assert entry["z"] == [list(row) for row in cells.values]
     colours = [to_hex(patch.get_facecolor()) for patch in draw(similarity).axes[0].patches]
@@ -117,9 +119,9 @@ def test_a_matrix_names_only_the_columns_that_are_asked_for(tmp_path: Path) -> N
         largest=3.0,
         details=[["one", "", "three"]],
     )
-    assert figure.to_plotly()["layout"]["xaxis"]["ticktext"] == ["0", "1"]
+    assert to_plotly(figure)["layout"]["xaxis"]["ticktext"] == ["0", "1"]
     assert [tick.get_text() for tick in draw(figure).axes[0].get_xticklabels()] == ["0", "1"]
-    assert figure.to_file(tmp_path / "matrix.png", width="column").read_bytes().startswith(b"\x89PNG")
+    assert to_file(figure, tmp_path / "matrix.png", width="column").read_bytes().startswith(b"\x89PNG")
 
 
 def test_response_times_have_their_quartiles_as_a_band() -> None:

@@ -8,7 +8,6 @@ import pytest
 from scipy.special import ndtr
 
 from analysis.errors import InvalidInput
-from analysis.figures import believed_figure, power_figure
 from analysis.power import (
     Crowd,
     LogisticDrop,
@@ -19,6 +18,7 @@ from analysis.power import (
     fit_power_curve,
     resized,
 )
+from analysis.power.figures import believed_figure, power_figure
 from tests.analysis.figures.series import series_of
 
 SMALL = PlannedStudy(Crowd(30, 14, originals=100), curve=LogisticDrop(0.93, 1 / 16, 0.7, 0.1), clean_answers=100)

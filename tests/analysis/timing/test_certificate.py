@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from analysis.errors import InvalidInput
-from analysis.figures.timing import timing_to_file
 from analysis.timing import certify
 from analysis.timing.certificate import EDGES
+from analysis.timing.figure import timing_to_file
 
 T = 20.0  # 50 Hz: 200 ms are ten frames
 

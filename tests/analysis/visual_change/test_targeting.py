@@ -11,7 +11,8 @@ from analysis.corruptions import CORRUPTIONS, Corruption, corrupt
 from analysis.corruptions.registry import apply_corruption, stream_seed
 from analysis.errors import InvalidInput, UnknownName
 from analysis.visual_change import TOLERANCE, PilotMap, VifReference, draw_targets, fit_pilot_map, reach_target
-from analysis.visual_change.targeting import MAXIMUM_HALVINGS, MAXIMUM_STEPS, redrawn_seed
+from analysis.visual_change.pilot import redrawn_seed
+from analysis.visual_change.targeting import MAXIMUM_HALVINGS, MAXIMUM_STEPS
 from tests.analysis.visual_change import pairs
 
 

@@ -16,9 +16,7 @@ from humanexp.recruitment.services.people import person_for
 from humanexp.recruitment.states import AssignmentState
 from humanexp.studies.models import Study
 from tests.recruitment.studies import Visitor, make_study
-
-#: The worker id of a listed submission: it may stand on one page alone.
-WORKER = "AWORKER1SECRET"
+from tests.recruitment.workers import LISTED_WORKER_ID
 
 
 @pytest.fixture
@@ -72,7 +70,7 @@ def submission(launched: Campaign) -> Callable[..., Assignment]:
     """A listed submission without a session, as `sync` stores it."""
 
     def make(evidence: str = "receipt", **facts: Any) -> Assignment:
-        person = person_for(environment="marketplace", worker_id=WORKER, family=launched.study.family)
+        person = person_for(environment="marketplace", worker_id=LISTED_WORKER_ID, family=launched.study.family)
         return Assignment.objects.create(
             campaign=launched,
             hit=launched.hits.first(),

@@ -13,10 +13,13 @@ from humanexp.recruitment.selectors.codes import codes_in, find_codes
 from humanexp.studies import services
 from humanexp.studies.models import Study
 from humanexp.studies.roles import Role
-from tests.conftest import study
-from tests.factories import Tab, new_session
+from tests.factories import Tab, collecting_study, new_session
 
-__all__ = ["study"]
+
+@pytest.fixture
+def study(stimulus_set) -> Study:
+    """Nobody is a member of it yet, other than in this folder's other tests."""
+    return collecting_study()
 
 
 @pytest.fixture

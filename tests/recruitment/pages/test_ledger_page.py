@@ -19,7 +19,7 @@ from humanexp.recruitment.services import reconciling
 from humanexp.recruitment.services.reconciling import Entry
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
-from tests.recruitment.pages.conftest import WORKER
+from tests.recruitment.workers import LISTED_WORKER_ID
 
 pytestmark = pytest.mark.django_db
 
@@ -95,7 +95,7 @@ def test_nothing_is_said_of_the_other_side_before_it_was_compared(
     address: str, console: Client, launched: Campaign
 ) -> None:
     page = " ".join(console.get(address).content.decode().split())
-    assert '<td class="n">–</td><td class="n">–</td><td><span class="tag plain">not compared yet</span>' in page
+    assert '<td class="n">–</td><td class="n">–</td><td><span class="tag tag--plain">not compared yet</span>' in page
     record(
         action="reconcile",
         subject="recruiter:marketplace",
@@ -140,7 +140,7 @@ class TestDifferences:
         assert about in console.get(address).content.decode()
         page = " ".join(console.get(about).content.decode().split())
         assert "<dd>nothing</dd>" in page and "$0.77" in page and "by hand" in page
-        assert WORKER not in page and "A confirmed row of $0.77 is added" in page
+        assert LISTED_WORKER_ID not in page and "A confirmed row of $0.77 is added" in page
 
     def test_without_a_reason_nothing_is_written(self, address: str, console: Client, difference: Difference) -> None:
         answer = {"resolution": "not-ours", "note": " ", "ours": "", "theirs": "77"}

@@ -21,8 +21,8 @@ from humanexp.recruitment.pages.monitor import columns
 from humanexp.recruitment.selectors import OpenedBin
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
-from tests.recruitment.pages.conftest import WORKER
 from tests.recruitment.studies import Visitor, make_study
+from tests.recruitment.workers import LISTED_WORKER_ID
 
 pytestmark = pytest.mark.django_db
 
@@ -108,8 +108,8 @@ def test_no_worker_id_on_any_page_but_the_submissions_own(
     for path in [*pages, f"{study}/monitor/ledger/ledger.csv"]:
         reply = console.get(path)
         content = b"".join(reply.streaming_content) if reply.streaming else reply.content
-        assert WORKER.encode() not in content, path
-    assert WORKER.encode() in console.get(f"{study}/assignments/{row.pk}/").content
+        assert LISTED_WORKER_ID.encode() not in content, path
+    assert LISTED_WORKER_ID.encode() in console.get(f"{study}/assignments/{row.pk}/").content
 
 
 def test_another_studys_submission_is_not_here(

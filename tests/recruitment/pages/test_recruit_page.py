@@ -67,10 +67,10 @@ class TestPrice:
     def test_a_reward_of_nothing_is_a_mistake_until_it_is_meant(self, study: Study, console: Client) -> None:
         slip = price(console, study, reward="0")
         assert "A reward of 0 pays nobody." in slip and "<dd>unpaid</dd>" in slip
-        assert 'class="btn main" disabled' in slip
+        assert 'class="btn btn--main" disabled' in slip
         meant = price(console, study, reward="", unpaid="on")
         assert "A reward of 0 pays nobody." not in meant and "<dd>unpaid</dd>" in meant
-        assert 'class="btn main">' in meant
+        assert 'class="btn btn--main">' in meant
 
     def test_an_account_with_too_little_money_is_named(self, study: Study, console: Client) -> None:
         SenderLease.objects.create(environment="marketplace", balance_cents=500, balance_at=timezone.now())

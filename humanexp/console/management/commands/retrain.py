@@ -9,7 +9,7 @@ from rich.table import Table
 
 from analysis.claims.robustness import THESE_WEIGHTS
 from analysis.retraining.energy import CPU_W, CUDA_W, KG_CO2_PER_KWH
-from humanexp.console import retraining
+from humanexp.console import services
 from humanexp.console.arguments import whole_number
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
@@ -48,7 +48,7 @@ class Command(OwnedCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        row, job = retraining.retrain(
+        row, job = services.retrain(
             stimulus_set=stimulus_set_by_name(options["stimuli"]),
             evaluation_set=stimulus_set_by_name(options["evaluate_on"]) if options["evaluate_on"] else None,
             study=study_by_slug(options["study"]) if options["study"] else None,

@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 from analysis.categories import CATEGORIES
 from humanexp.core.commands import RefusableCommand
 from humanexp.core.progress import ProgressLine
+from humanexp.evaluations.services.gold import rate_originals
 from humanexp.evaluations.specs import checked_specs
 from humanexp.stimuli.selectors import source_set_by_name
 
@@ -30,8 +31,6 @@ class Command(RefusableCommand):
         parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from humanexp.evaluations.gold import rate_originals
-
         source_set = source_set_by_name(options["images"])
         specs = checked_specs(options["classifier"], allow_code=True)
         with ProgressLine(sys.stderr) as line:

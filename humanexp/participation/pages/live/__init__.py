@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.core.paginator import Page
 
-from humanexp.core.pages import navigation
+from humanexp.core.pages.navigation import tab_address
 from humanexp.participation.pages.live.activity import Standing, Step, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.figures import Figures, kept_figures
 from humanexp.participation.pages.live.rows import Row, page_of
@@ -34,7 +34,7 @@ class LivePage:
     rows: Page[Row]
     #: which standing the rows are of; None = all
     shown: Standing | None
-    #: name of the address of the study's timing certificate; empty where there is none
+    #: address of the study's timing certificate; empty where there is none
     certificate: str
 
     @property
@@ -68,7 +68,6 @@ def live_page(study: Study, *, show: str = "", number: str = "1") -> LivePage:
     """The page of a study; `show` is a standing or nothing, `number` a page of its sessions."""
     shown = Standing(show) if show in Standing.values else None
     tally, figures = kept_figures(study)
-    tabs = {tab.key: tab.url_name for tab in navigation.study_tabs()}
     groups = groups_of(study)
     counts = counts_by_standing(groups)
     count = sum(counts.values()) if shown is None else counts[shown]
@@ -79,5 +78,5 @@ def live_page(study: Study, *, show: str = "", number: str = "1") -> LivePage:
         figures=figures,
         rows=page_of(study, shown=shown, number=number, count=count),
         shown=shown,
-        certificate=tabs.get("timing", ""),
+        certificate=tab_address("timing", study.slug),
     )

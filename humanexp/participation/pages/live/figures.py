@@ -13,9 +13,9 @@ from django.db.models.functions import Cast, Round
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from humanexp.participation.counting import counting
-from humanexp.participation.models import Response, Session
-from humanexp.participation.tallies import Counted, Kind, Report, Tally, tally_of
+from humanexp.jobs.registry import Progress
+from humanexp.participation.models import Response, Session, counting
+from humanexp.participation.tallies import Counted, Kind, Tally, tally_of
 from humanexp.studies.models import Study
 
 #: Lowest share of trials in order of each class of sessions.
@@ -217,7 +217,7 @@ def kept_figures(study: Study) -> tuple[Tally, Figures | None]:
     return tally, Figures(timing=timing, devices=devices)
 
 
-def _counted(study: Study, report: Report) -> Counted:
+def _counted(study: Study, report: Progress) -> Counted:
     devices = {"screens": _screens(study), "browsers": _browsers(study)}
     content = {"timing": asdict(timing_shares(study)), "devices": devices}
     report(1, 1)

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.corruptions import CORRUPTIONS
+from analysis.corruptions.imagenet_c import LEVELS
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import JobState
@@ -65,32 +67,24 @@ class Command(OwnedCommand):
         self._report(stimulus_set)
 
     def _find_or_create(self, options: dict[str, Any]) -> StimulusSet:
-        source_set = selectors.source_set_by_name(options["images"])
-        wanted = {
-            "source_set": source_set,
-            "corruptions": _corruptions(options["corruption"], options["sampling"]),
-            "seed": options["seed"],
-            "size_px": options["size"],
-            "sampling": options["sampling"],
-            "framing": options["framing"],
-        }
-        count = options["count"]
-        if count is None and options["sampling"] in (Sampling.EVEN, Sampling.UNIFORM):
+        if options["count"] is None and options["sampling"] in (Sampling.EVEN, Sampling.UNIFORM):
             raise CommandError(f"Say how many stimuli a function with --count N; {options['sampling']} needs it.")
-        existing = selectors.find_stimulus_set(options["name"])
+        described = services.Described(
+            source_set=selectors.source_set_by_name(options["images"]),
+            name=options["name"],
+            corruptions=_corruptions(options["corruption"], options["sampling"]),
+            count=options["count"] or 0,
+            seed=options["seed"],
+            size_px=options["size"],
+            sampling=options["sampling"],
+            framing=options["framing"],
+            enlarge=options["enlarge"],
+            with_plain=options["plain"],
+        )
+        existing = selectors.find_stimulus_set(described.name)
         if existing is None:
-            return services.create_stimulus_set(
-                name=options["name"],
-                count=count or 0,
-                enlarge=options["enlarge"],
-                with_plain=options["plain"],
-                by=options["owner"],
-                **wanted,
-            )
-        wanted["count_per_corruption"] = count or 0
-        beside = services.plain_functions_beside(wanted["corruptions"]) if options["plain"] else []
-        wanted["plain_functions"] = beside
-        differing = [field for field, value in wanted.items() if getattr(existing, field) != value]
+            return services.create_stimulus_set(described, by=options["owner"])
+        differing = [field for field, value in described.columns().items() if getattr(existing, field) != value]
         if differing:
             raise CommandError(
                 f"There is already a stimulus set named {existing} with another {differing[0].replace('_', ' ')}: "
@@ -125,8 +119,6 @@ class Command(OwnedCommand):
 
 
 def _corruptions(asked: str, sampling: str) -> list[str]:
-    from analysis.corruptions import CORRUPTIONS
-
     if asked.strip() == "all":
-        return services.published_functions() if sampling == Sampling.LEVELS else list(CORRUPTIONS)
+        return sorted(LEVELS) if sampling == Sampling.LEVELS else list(CORRUPTIONS)
     return list(dict.fromkeys(name.strip() for name in asked.split(",") if name.strip()))

@@ -5,12 +5,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.visual_change.comparison import level_spreads
 from humanexp.core.commands import OwnedCommand
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Framing, Sampling, StimulusSet
-from humanexp.stimuli.selectors import set_pairs
+from humanexp.stimuli.selectors.sets import counted_changes
 
 
 class Command(OwnedCommand):
@@ -83,10 +84,8 @@ class Command(OwnedCommand):
         self.stdout.flush()
 
     def _report(self, stimulus_set: StimulusSet) -> None:
-        from analysis.visual_change.comparison import level_spreads
-
         n_clean = stimulus_set.stimuli.filter(corruption="none").count()
-        counted = set_pairs.counted_changes(stimulus_set)
+        counted = counted_changes(stimulus_set)
         n_corrupted = sum(sum(bins.values()) for levels in counted.values() for bins in levels.values())
         self.stdout.write(f"{stimulus_set}: {n_corrupted} pictures and {n_clean} clean ones")
         for name, by_level in counted.items():

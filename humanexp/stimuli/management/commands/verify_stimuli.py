@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from analysis.generation.verification import Named
 from humanexp.core.commands import RefusableCommand
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Sampling
-from humanexp.stimuli.verification import verify_stimuli
-
-if TYPE_CHECKING:
-    from analysis.generation.verification import Named
+from humanexp.stimuli.services.verification import verify_stimuli
 
 _NAMES_TOLD = 5
 

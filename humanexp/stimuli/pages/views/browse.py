@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,18 +13,20 @@ from django.urls import reverse
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_GET
 
+from analysis.corruptions import Corruption, find_corruption
 from analysis.errors import UnknownName
-from humanexp.core.errors import InvalidRequest
-from humanexp.stimuli import coverage, selectors, strength_sweep
+from humanexp.core.errors import InvalidRequest, NotFound
+from humanexp.core.storage import media_path
+from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Stimulus
-from humanexp.stimuli.pages import set_browser
+from humanexp.stimuli.pages import set_browser, strength_sweep
 from humanexp.stimuli.pages.forms import BrowseForm
+from humanexp.stimuli.pages.strength_sweep import WalkStep
+from humanexp.stimuli.selectors import coverage
 from humanexp.stimuli.selectors import stimuli as chosen
-from humanexp.stimuli.strength_sweep import WalkStep
+from humanexp.stimuli.services.thumbnails import stimulus_thumbnail
 
-if TYPE_CHECKING:
-    from analysis.corruptions import Corruption
-
+_KEPT_S = 3600
 #: Stimuli shown on either side of one, and of the same picture.
 _NEIGHBOURS = 3
 #: Functions that walk side by side at most.
@@ -183,8 +186,6 @@ def _step_json(made: WalkStep) -> dict[str, Any]:
 
 def _corruption_of(one: Stimulus) -> Corruption | None:
     """The very version that made a stimulus: another one may count its parameter in another unit."""
-    from analysis.corruptions import find_corruption
-
     try:
         return find_corruption(one.corruption, one.corruption_version)
     except UnknownName:
@@ -204,3 +205,28 @@ def _start(request: HttpRequest, refusals: list[str]) -> int:
         refusals.append(f"Visual change lies between 0 and 1, not at {text[:20]!r}.")
         return strength_sweep.STEPS // 2
     return round(change * strength_sweep.STEPS)
+
+
+@login_required
+@require_GET
+def picture(request: HttpRequest, pk: int) -> HttpResponse:
+    """A stimulus, byte for byte as it is shown in a trial."""
+    response = HttpResponse(_path(pk).read_bytes(), content_type="image/png")
+    patch_cache_control(response, private=True, max_age=_KEPT_S)
+    return response
+
+
+@login_required
+@require_GET
+def small(request: HttpRequest, pk: int) -> HttpResponse:
+    """A thumbnail for overviews: a twentieth of the bytes, and not what anybody is shown."""
+    response = HttpResponse(stimulus_thumbnail(_path(pk)), content_type="image/jpeg")
+    patch_cache_control(response, private=True, max_age=_KEPT_S)
+    return response
+
+
+def _path(pk: int) -> Path:
+    path = media_path(selectors.stimulus_by_pk(pk).file)
+    if not path.is_file():
+        raise NotFound("The file of this stimulus is missing: run verify_stimuli.")
+    return path

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -16,18 +17,20 @@ from humanexp.core.selectors import user_of
 from humanexp.jobs.models import Job
 from humanexp.jobs.selectors import latest_for
 from humanexp.jobs.throughput import partial_context
-from humanexp.stimuli import coverage, selectors, services
-from humanexp.stimuli.exports import manifest_lines
+from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import Sampling, StimulusSet
-from humanexp.stimuli.pages import previews, set_list
+from humanexp.stimuli.pages import previews, set_browser
 from humanexp.stimuli.pages.forms import StimulusSetForm
+from humanexp.stimuli.pages.side_by_side import comparison_json, comparison_page, write_file
+from humanexp.stimuli.selectors import coverage
+from humanexp.stimuli.services.manifest import manifest_lines
 
 
 @login_required
 @require_GET
 def stimulus_sets(request: HttpRequest) -> HttpResponse:
     """Sets of stimuli, and the pictures that sets can be made from."""
-    context = {"rows": set_list.rows(), "source_sets": selectors.source_sets()}
+    context = {"rows": set_browser.set_rows(), "source_sets": selectors.source_sets()}
     return render(request, "stimuli/stimulus_sets.html", context)
 
 
@@ -38,7 +41,7 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         by = user_of(request)
         try:
-            stimulus_set = services.create_stimulus_set(**form.cleaned_data, by=by)
+            stimulus_set = services.create_stimulus_set(services.Described(**form.cleaned_data), by=by)
         except InvalidRequest as error:
             field = next((name for name in error.fields if name in form.fields), None)
             form.add_error(field, error.message)
@@ -72,9 +75,9 @@ def estimate(request: HttpRequest) -> HttpResponse:
     if context["remark"]:  # no two functions are left for plain pairs: the rest can be estimated all the same
         form = StimulusSetForm({name: value for name, value in values.items() if name != "with_plain"})
     if form.is_valid():
-        wanted = {name: value for name, value in form.cleaned_data.items() if name not in ("name", "seed", "enlarge")}
-        context["estimate"] = previews.estimate(**wanted)
-        context["by_levels"] = wanted["sampling"] == Sampling.LEVELS
+        described = services.Described(**form.cleaned_data)
+        context["estimate"] = previews.estimate(described)
+        context["by_levels"] = described.sampling == Sampling.LEVELS
     return render(request, "stimuli/_estimate.html", context)
 
 
@@ -131,7 +134,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
             else:
                 messages.success(request, _("The set %(name)s is being deleted.") % {"name": name})
                 return redirect("stimuli:stimulus_sets")
-    context = {"stimulus_set": found, "n_stimuli": set_list.size_of(found), "refusal": refusal}
+    context = {"stimulus_set": found, "n_stimuli": set_browser.size_of(found), "refusal": refusal}
     return render(request, "stimuli/delete.html", context, status=422 if refusal else 200)
 
 
@@ -162,3 +165,41 @@ def _context(stimulus_set: StimulusSet, job: Job | None, function: str) -> dict[
         "missed": sum(one.missed for one in functions),
         **partial_context(job),
     }
+
+
+@login_required
+@require_GET
+def compare(request: HttpRequest) -> HttpResponse:
+    """Two sets side by side; without two names, the choice of them."""
+    sets = list(selectors.stimulus_sets())
+    chosen = [request.GET.get(side, "") for side in ("a", "b")]
+    page = comparison_page(*_pair(request)) if all(chosen) and chosen[0] != chosen[1] else None
+    context = {"sets": sets, "chosen_a": chosen[0], "chosen_b": chosen[1], "page": page}
+    return render(request, "stimuli/comparison.html", context)
+
+
+@login_required
+@require_GET
+def compare_json(request: HttpRequest) -> HttpResponse:
+    """Every number of the page, unrounded."""
+    return JsonResponse(comparison_json(*_pair(request)))
+
+
+@login_required
+@require_GET
+def compare_file(request: HttpRequest, suffix: str) -> HttpResponse:
+    """The page's drawings as a file for a paper."""
+    if suffix not in FIGURE_KINDS:
+        raise NotFound("The comparison comes as .svg, .pdf and .png.")
+    a, b = _pair(request)
+    content = drawn(suffix, partial(write_file, a, b))
+    return attached(content, FIGURE_KINDS[suffix], f"{a.name}-{b.name}.{suffix}")
+
+
+def _pair(request: HttpRequest) -> tuple[StimulusSet, StimulusSet]:
+    a, b = (request.GET.get(side, "") for side in ("a", "b"))
+    if not (a and b):
+        raise InvalidRequest("Name two stimulus sets: ?a=NAME&b=NAME.")
+    if a == b:
+        raise InvalidRequest("Choose two different stimulus sets.")
+    return selectors.stimulus_set_by_name(a), selectors.stimulus_set_by_name(b)

@@ -15,13 +15,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from analysis.categories import CATEGORIES
 from humanexp.core.errors import ApplicationError, NotFound
 from humanexp.core.selectors import user_of
 from humanexp.jobs.throughput import partial_context
-from humanexp.stimuli import services, source_thumbnails
+from humanexp.stimuli import services
 from humanexp.stimuli.models import SourceSet
-from humanexp.stimuli.pages.source_forms import ImportForm, NotesForm
+from humanexp.stimuli.pages.forms import ImportForm, NotesForm
 from humanexp.stimuli.selectors import sources as selectors
+from humanexp.stimuli.services.thumbnails import original_thumbnail
 from humanexp.stimuli.sufficiency import answers_for
 
 PICTURES_A_PAGE = 60
@@ -112,7 +114,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def thumbnail(request: HttpRequest, pk: int, size: str) -> FileResponse:
     """An original, small: never the file that was imported."""
-    path = source_thumbnails.thumbnail_path(selectors.image_by_pk(pk), size)
+    path = original_thumbnail(selectors.image_by_pk(pk), size)
     response = FileResponse(path.open("rb"), content_type="image/jpeg")
     patch_cache_control(response, private=True, max_age=_KEPT_S)
     return response
@@ -148,8 +150,6 @@ def _context(request: HttpRequest, found: SourceSet, form: NotesForm | None = No
 
 
 def _gallery(request: HttpRequest, found: SourceSet) -> dict[str, Any]:
-    from analysis.categories import CATEGORIES
-
     category, agreement = request.GET.get("category", ""), request.GET.get("agreement", "")
     pictures = selectors.pictures_of(found, category=category if category in CATEGORIES else "", agreement=agreement)
     page = Paginator(pictures, PICTURES_A_PAGE).get_page(request.GET.get("page"))

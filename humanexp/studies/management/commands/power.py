@@ -13,7 +13,7 @@ from humanexp.core.commands import RefusableCommand, check_folder
 from humanexp.jobs import runner
 from humanexp.studies import services
 from humanexp.studies.pages.power import PowerPage, power_page
-from humanexp.studies.power.question import USUAL_DIFFERENCE, PowerQuestion, planned_answers
+from humanexp.studies.power import USUAL_DIFFERENCE, PowerQuestion, planned_answers
 from humanexp.studies.selectors import study_by_slug
 
 

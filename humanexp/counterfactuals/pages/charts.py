@@ -1,0 +1,245 @@
+"""Searches read together, as charts: transfer between models, and how generators rank them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.figures import Column, Figure, Names, Table, matrix_figure
+from analysis.figures.table import Cell, estimate
+from analysis.findings.model.transfer import RankAgreement, SearchesTogether, Transfer
+from humanexp.core.errors import existing
+from humanexp.counterfactuals.selectors.groups import Group
+from humanexp.counterfactuals.selectors.searches import said_of_intervals
+from humanexp.results.charts import Chart
+from humanexp.results.pages.chart_cards import FigureJson, figure_value
+
+_DEFINITION = (
+    gettext_lazy(
+        "Rows: the model that pictures were made against, and how many of them its oracle accepted. Columns: the model "
+        "that looks at them. Cells: share that it names right, in per cent; the top row is the clean originals."
+    ),
+    gettext_lazy("The diagonal is CA, the accuracy of the model that was searched. Intervals: exact binomial, 95 %."),
+)
+_CAVEATS = (
+    gettext_lazy("A row holds the pictures that were accepted in its own search: rows are not the same pictures."),
+    gettext_lazy(
+        "A model that errs on clean pictures errs on these too: compare a column with its top row, not with others."
+    ),
+    gettext_lazy("Pictures that fool one model alone say as much about that model as about the pictures."),
+)
+_AGREEMENT_DEFINITION = (
+    gettext_lazy("OOR of each model with each generator: CA over SA of its newest search."),
+    gettext_lazy("ρ: rank correlation of Spearman; τ: of Kendall (b); over the models that both generators have."),
+)
+_AGREEMENT_CAVEATS = (
+    gettext_lazy(
+        "Three models stand in the same order by chance once in six times, four once in 24, five once in 120."
+    ),
+    gettext_lazy("Ranks take no account of intervals: models whose OOR differs by less than noise change places."),
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A chart, and what it says in one sentence."""
+
+    chart: Chart
+    sentence: str
+
+    @property
+    def figure(self) -> FigureJson | None:
+        """The figure as the page draws it."""
+        return None if self.chart.figure is None else figure_value(self.chart.key, self.chart.figure)
+
+
+def charts_of(group: Group, result: SearchesTogether) -> list[Told]:
+    """A matrix for each generator, what fools other models most first; then the generators side by side."""
+    clean = _clean(group)
+    entries = sorted(enumerate(result.transfer), key=lambda numbered: _most_fooling(numbered[1])[1])
+    charts = [Told(_transfer(group, entry, number), transfer_sentence(entry, clean)) for number, entry in entries]
+    if len(group.generators) > 1:
+        chart = _agreement(group, result.agreement or ())
+        if result.agreement is None:
+            charts.append(Told(chart, _("Ranks are compared when the models are tested.")))
+        else:
+            charts.append(Told(chart, agreement_sentence(result.agreement)))
+    return charts
+
+
+def chart_of(group: Group, result: SearchesTogether, key: str) -> Chart:
+    found = next((told.chart for told in charts_of(group, result) if told.chart.key == key), None)
+    return existing(found, "There is no such chart: test the models on each other's pictures first.")
+
+
+def transfer_sentence(entry: Transfer, clean: Mapping[str, float | None]) -> str:
+    """Which model's pictures the others name least, if less than clean originals."""
+    name, mean = _most_fooling(entry)
+    if name is None:
+        return _("The oracle accepted no picture: there is nothing to test.")
+    originals = [share for tested in entry.tested if tested != name and (share := clean.get(tested)) is not None]
+    if originals and mean >= sum(originals) / len(originals):
+        return _(
+            "With %(generator)s, pictures made against one model do not fool the others: on average they name at least "
+            "%(others).0f %% of them right, no less than of the clean originals."
+        ) % {"generator": entry.generator, "others": 100 * mean}
+    row = entry.made_against.index(name)
+    own = entry.correct[row][entry.tested.index(name)] / entry.n_valid[row]
+    return _(
+        "With %(generator)s, pictures made against %(name)s fool the others most: on average they name %(others).0f %% "
+        "of them right, %(name)s itself %(own).0f %%."
+    ) % {"generator": entry.generator, "name": name, "others": 100 * mean, "own": 100 * own}
+
+
+def _most_fooling(entry: Transfer) -> tuple[str | None, float]:
+    """The model whose pictures the others name least, and which share of them; None and infinity without pictures."""
+    means: dict[str | None, float] = {None: math.inf}
+    for name, n, counts in zip(entry.made_against, entry.n_valid, entry.correct, strict=True):
+        others = [count for tested, count in zip(entry.tested, counts, strict=True) if tested != name]
+        if n and others:
+            means[name] = sum(others) / len(others) / n
+    return min(means.items(), key=lambda found: found[1])
+
+
+def agreement_sentence(entries: Sequence[RankAgreement]) -> str:
+    """How alike generators rank models."""
+    known = {entry: entry.rho for entry in entries if entry.rho is not None}
+    if not known:
+        return _("A ranking needs three models or more that two generators have in common.")
+    least = min(known, key=lambda entry: known[entry])
+    first, second = least.pair
+    named = {"first": first, "second": second, "n": least.n, "rho": least.rho}
+    if len(known) == 1:
+        return _("%(first)s and %(second)s rank %(n)d models with a correlation of %(rho).2f.") % named
+    return _(
+        "Of %(pairs)d pairs of generators %(first)s and %(second)s rank models least alike: %(n)d models, correlation "
+        "%(rho).2f."
+    ) % {"pairs": len(known), **named}
+
+
+def _transfer(group: Group, entry: Transfer, number: int) -> Chart:
+    title = _("Pictures of %(generator)s on other models") % {"generator": entry.generator}
+    rows = [
+        _("against %(name)s (%(n)d)") % {"name": name, "n": n}
+        for name, n in zip(entry.made_against, entry.n_valid, strict=True)
+    ]
+    return Chart(
+        key=f"transfer-{number}",
+        title=title,
+        figure=_matrix(group, entry, title, rows),
+        tables=(_transfer_table(group, entry, title),),
+        definition=_DEFINITION,
+        caveats=_CAVEATS,
+    )
+
+
+def _matrix(group: Group, entry: Transfer, title: str, rows: list[str]) -> Figure:
+    clean = _clean(group)
+    first = [clean.get(name) for name in entry.tested]
+    shares: list[list[float | None]] = [first]
+    details = [
+        [_("%(model)s on clean originals: %(share)s") % {"model": name, "share": _share(value)}
+         for name, value in zip(entry.tested, first, strict=True)]
+    ]  # fmt: skip
+    for made_against, n, counts in zip(entry.made_against, entry.n_valid, entry.correct, strict=True):
+        shares.append([count / n if n else None for count in counts])
+        details.append(
+            [
+                _("%(model)s on pictures made against %(against)s: %(count)d of %(n)d")
+                % {"model": name, "against": made_against, "count": count, "n": n}
+                for name, count in zip(entry.tested, counts, strict=True)
+            ]
+        )
+    return matrix_figure(
+        Names([_("clean originals"), *rows]),
+        Names(entry.tested, _("tested")),
+        shares,
+        title=title,
+        name="share",
+        description=f"{title}: {transfer_sentence(entry, clean)}",
+        largest=1.0,
+        details=details,
+        texts=[["" if share is None else f"{100 * share:.0f}" for share in row] for row in shares],
+    )
+
+
+def _transfer_table(group: Group, entry: Transfer, title: str) -> Table:
+    clean = _clean(group)
+    top = (_("clean originals"), None, *((clean.get(name), None, None) for name in entry.tested))
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name,
+            n,
+            *(estimate(count / n if n else None, ends) for count, ends in zip(counts, ends_of, strict=True)),
+        )
+        for name, n, counts, ends_of in zip(
+            entry.made_against, entry.n_valid, entry.correct, entry.intervals, strict=True
+        )
+    ]
+    return Table(
+        "transfer",
+        title,
+        (
+            Column("made_against", _("Made against")),
+            Column("n", _("Pictures"), "count"),
+            *(Column(name, name, "estimate", 2) for name in entry.tested),
+        ),
+        (top, *rows),
+        (_("Accuracy of the model in the head, with its 95 % interval."),),
+    )
+
+
+def _agreement(group: Group, entries: Sequence[RankAgreement]) -> Chart:
+    def oor(model: str, generator: str) -> tuple[float | None, float | None, float | None]:
+        run = group.run_of(model, generator)
+        pooled = {} if run is None else run.scores["pooled"]
+        low, high = pooled.get("intervals", {}).get("oor", (None, None))
+        return pooled.get("oor"), low, high
+
+    return Chart(
+        key="agreement",
+        title=_("Do generators rank models alike?"),
+        figure=None,
+        tables=(
+            Table(
+                "oor",
+                _("OOR by model and generator"),
+                (
+                    Column("model", _("Model")),
+                    *(Column(name, name, "estimate", 2) for name in group.generators.values()),
+                ),
+                tuple(
+                    (name, *(oor(model, generator) for generator in group.generators))
+                    for model, name in group.models.items()
+                ),
+                tuple(sorted({said_of_intervals(run) for run in group.runs})),
+            ),
+            Table(
+                "ranks",
+                _("Rank correlations of OOR"),
+                (
+                    Column("first", _("Generator")),
+                    Column("second", _("and")),
+                    Column("rho", "ρ", "number", 2),
+                    Column("tau", "τ", "number", 2),
+                    Column("n", _("Models"), "count"),
+                ),
+                tuple((*entry.pair, entry.rho, entry.tau, entry.n) for entry in entries),
+            ),
+        ),
+        definition=_AGREEMENT_DEFINITION,
+        caveats=_AGREEMENT_CAVEATS,
+    )
+
+
+def _clean(group: Group) -> dict[str, float | None]:
+    """Accuracy of every model on the originals."""
+    return {group.models[run.digests["classifier"]]: run.scores["pooled"]["sa"] for run in group.runs}
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f} %"

@@ -1,0 +1,287 @@
+"""Training a network further on a stimulus set, and testing it before and after on other originals."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analysis.categories import CATEGORIES
+from analysis.classifiers import classify, load_classifier, rehearse, require_gradients
+from analysis.classifiers.description import Description
+from analysis.classifiers.exported import save
+from analysis.classifiers.networks import TorchNetwork
+from analysis.classifiers.shards import ShownStimulus, prediction_rows, read_picture
+from analysis.retraining import (
+    Energy,
+    Recipe,
+    Retrained,
+    Split,
+    before_and_after,
+    check_disjoint,
+    fine_tune,
+    split_originals,
+)
+from analysis.retraining.energy import usual_power_w
+from analysis.tables import PREDICTIONS
+from humanexp.core import clock, ownership
+from humanexp.core.errors import Conflict, InputRefused, InvalidRequest
+from humanexp.core.models import User
+from humanexp.core.ownership import Right
+from humanexp.core.storage import media_path
+from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.services.prediction import shown_stimuli
+from humanexp.evaluations.specs import check_safe, check_spec, check_trainable, default_name, located
+from humanexp.jobs import selectors as jobs
+from humanexp.jobs.registry import Progress
+from humanexp.stimuli.models import SourceSet, StimulusSet
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+_BATCH = 64
+#: Refits of the bootstrap over originals.
+REFITS = 1000
+#: What makes two retrainings the same.
+_ASKED = (
+    *("stimulus_set_id", "evaluation_set_id", "spec", "device", "labels_file", "corruptions", "recipe", "share"),
+    *("power", "people_of"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A retraining as it is asked for."""
+
+    #: trained on, and unless another set is named, tested on (other originals of it)
+    stimulus_set: StimulusSet
+    #: adapter string of the network before
+    spec: str
+    #: the .pt2 file to write
+    out: Path
+    recipe: Recipe
+    evaluation_set: StimulusSet | None = None
+    #: empty: all of the set
+    corruptions: Sequence[str] = ()
+    #: of the originals that are trained on, where one set is divided
+    share: float = 0.5
+    device: str = "cpu"
+    #: mapping file of a network with its own labels
+    labels: Path | None = None
+    #: of `Energy`
+    power: Mapping[str, float] = field(default_factory=dict)
+    #: name of the study whose people it is compared with
+    people_of: str = ""
+
+
+def describe(wanted: Wanted, *, by: User | None = None, owner: User | None = None) -> Retraining:
+    """The row of a retraining that is about to start; refuses what cannot end well before anything is trained.
+
+    The very same while it is under way is the row that there is. `owner`: whose it is where no account asks.
+    """
+    spec = check_trainable(check_spec(wanted.spec) if by is None else check_safe(wanted.spec))
+    stimulus_set, evaluation_set = wanted.stimulus_set, wanted.evaluation_set
+    for one in filter(None, (stimulus_set, evaluation_set)):
+        ownership.check(by, Right.READ, one)
+        if one.completed_at is None:
+            raise InvalidRequest(f"The stimulus set {one} is not complete yet: let its job finish first.")
+    unknown = sorted(set(wanted.corruptions) - set(stimulus_set.corruptions))
+    if unknown:
+        raise InvalidRequest(
+            f"The set {stimulus_set} has no stimuli of {', '.join(unknown)}; there are: "
+            f"{', '.join(stimulus_set.corruptions)}.",
+            fields={"corruptions": "of the set"},
+        )
+    _check_out(wanted.out)
+    _split(stimulus_set, evaluation_set, share=wanted.share, seed=wanted.recipe.seed)
+    row = Retraining(
+        stimulus_set=stimulus_set,
+        evaluation_set=evaluation_set,
+        name=default_name(spec),
+        spec=spec,
+        device=wanted.device,
+        labels_file=str(wanted.labels.resolve()) if wanted.labels else "",
+        corruptions=list(wanted.corruptions),
+        recipe=asdict(wanted.recipe),
+        share=wanted.share,
+        power=dict(wanted.power),
+        people_of=wanted.people_of,
+        out=str(wanted.out.resolve()),
+        lab_id=stimulus_set.lab_id,
+        created_by=by or owner,
+    )
+    same = _under_way(row)
+    if same is None:
+        row.save()
+    return same or row
+
+
+def train_and_compare(
+    retraining: Retraining, trials: pd.DataFrame | None, progress: Progress, *, allow_download: bool = False
+) -> dict[str, Any]:
+    """Train, test before and after, write the network and store the report; an interrupted training goes on."""
+    _check_not_written(retraining)
+    network = require_gradients(
+        load_classifier(
+            located(retraining.spec),
+            device=retraining.device,
+            allow_download=allow_download,
+            labels=Path(retraining.labels_file) if retraining.labels_file else None,
+        )
+    )
+    rehearse(network, retraining.stimulus_set.size_px)
+    recipe = Recipe(**retraining.recipe)
+    training_set, test_set = retraining.stimulus_set, retraining.evaluation_set or retraining.stimulus_set
+    split = _split(training_set, retraining.evaluation_set, share=retraining.share, seed=recipe.seed)
+    examples = StimulusExamples([one for one in _stimuli(training_set, retraining) if one.original in split.training])
+    tests = [one for one in _stimuli(test_set, None) if one.original in split.evaluation]
+    steps = recipe.epochs * -(-len(examples) // recipe.batch)
+    total = steps + 2 * -(-len(tests) // _BATCH)
+
+    def tell(done: int, _total: int, loss: float) -> None:
+        progress(done, total, f"{retraining.name}: training, loss {loss:.3f}")
+
+    folder = media_path(retraining.folder)
+    made = fine_tune(network, examples, recipe, checkpoint=folder / "checkpoint.pt", tell=tell)
+    before, after = (
+        _predictions(one, tests, partial(_tell_batches, progress, done, total, f"{retraining.name}: testing {name}"))
+        for name, one, done in (("before", network, steps), ("after", made.network, (steps + total) // 2))
+    )
+    report = before_and_after(
+        before,
+        after,
+        trials,
+        training=() if retraining.evaluation_set else split.training,
+        trained_on=retraining.corruptions or training_set.corruptions,
+        seed=recipe.seed,
+        n_bootstrap=REFITS,
+    )
+    report |= _circumstances(retraining, made, split, len(examples))
+    _check_not_written(retraining)
+    _write(made.network, Path(retraining.out), retraining, report)
+    retraining.classifier_digest = made.network.digest
+    retraining.report = report
+    retraining.completed_at = clock.now()
+    retraining.save()
+    shutil.rmtree(folder, ignore_errors=True)
+    progress(total, total, f"{retraining.name}: retrained")
+    return report
+
+
+@dataclass(frozen=True)
+class StimulusExamples:
+    """Stimuli as examples to learn from; a batch of pictures is read at a time."""
+
+    stimuli: list[ShownStimulus]
+
+    def __len__(self) -> int:
+        return len(self.stimuli)
+
+    def batch(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        chosen = [self.stimuli[number] for number in numbers]
+        return _pictures(chosen), np.array([CATEGORIES.index(one.category) for one in chosen], dtype=np.int64)
+
+
+def _pictures(stimuli: Sequence[ShownStimulus]) -> NDArray[np.uint8]:
+    return np.stack([read_picture(one.file, one.sha256, one.stimulus) for one in stimuli])
+
+
+def _stimuli(stimulus_set: StimulusSet, retraining: Retraining | None) -> Iterator[ShownStimulus]:
+    return shown_stimuli(stimulus_set, corruptions=(retraining.corruptions or None) if retraining else None)
+
+
+def _contents(source_set: SourceSet) -> dict[str, tuple[str, str]]:
+    """Category and digest of every original: of its pixels where all of them have one, else of its file."""
+    rows = list(source_set.images.order_by("key").values_list("key", "category", "pixel_sha256", "sha256"))
+    by_pixels = all(pixels for _, _, pixels, _ in rows)
+    return {key: (category, pixels if by_pixels else file) for key, category, pixels, file in rows}
+
+
+def _split(stimulus_set: StimulusSet, evaluation_set: StimulusSet | None, *, share: float, seed: int) -> Split:
+    contents = _contents(stimulus_set.source_set)
+    if evaluation_set is None:
+        return split_originals(contents, share=share, seed=seed)
+    others = _contents(evaluation_set.source_set)
+    check_disjoint((digest for _, digest in contents.values()), (digest for _, digest in others.values()))
+    return Split(frozenset(contents), frozenset(others))
+
+
+def _predictions(network: TorchNetwork, stimuli: Sequence[ShownStimulus], tell: Callable[[int], None]) -> pd.DataFrame:
+    rows: list[dict[str, Any]] = []
+    for number, start in enumerate(range(0, len(stimuli), _BATCH), start=1):
+        batch = stimuli[start : start + _BATCH]
+        names = [one.stimulus for one in batch]
+        rows.extend(prediction_rows("network", batch, classify(network, names, partial(_pictures, batch))))
+        tell(number)
+    return PREDICTIONS.frame(rows)
+
+
+def _tell_batches(progress: Progress, before: int, total: int, said: str, number: int) -> None:
+    progress(min(before + number, total - 1), total, said)
+
+
+def _circumstances(retraining: Retraining, made: Retrained, split: Split, n_examples: int) -> dict[str, Any]:
+    power = {"power_w": usual_power_w(retraining.device), **retraining.power}
+    energy: Energy = Energy(seconds=made.seconds, **power)
+    return {
+        "classifier": retraining.spec,
+        "recipe": retraining.recipe,
+        "losses": list(made.losses),
+        "training_originals": len(split.training),
+        "training_stimuli": n_examples,
+        "energy": energy.to_dict(),
+        "device": retraining.device,
+    }
+
+
+def _under_way(row: Retraining) -> Retraining | None:
+    """The very same that is being made; another one that would write the same file is in the way."""
+    for other in Retraining.objects.filter(out=row.out, completed_at=None):
+        job = jobs.latest_for(other.job_subject)
+        if job is None or job.is_finished:
+            continue
+        if all(getattr(other, name) == getattr(row, name) for name in _ASKED):
+            return other
+        raise Conflict(f"{Path(row.out).name} is being made by another retraining: wait, cancel it, or name another.")
+    return None
+
+
+def _check_not_written(retraining: Retraining) -> None:
+    """One that was stopped, and goes on after another has taken its name, does not replace that network."""
+    if Retraining.objects.filter(out=retraining.out).exclude(completed_at=None).exclude(pk=retraining.pk).exists():
+        raise Conflict(f"{Path(retraining.out).name} was made by another retraining in the meantime; start again.")
+
+
+def _check_out(out: Path) -> None:
+    if out.suffix != ".pt2":
+        raise InputRefused(f"{out}: the retrained network is written as a torch.export program: name a .pt2 file.")
+    if out.exists() or out.with_suffix(".json").exists():
+        raise InputRefused(f"{out} is there already: name another file, or move it away.")
+    if not out.parent.is_dir() or not os.access(out.parent, os.W_OK):
+        raise InputRefused(f"{out}: there is no folder {out.parent} that can be written to.")
+
+
+def _write(network: TorchNetwork, out: Path, retraining: Retraining, report: dict[str, Any]) -> None:
+    """Program and description, each written whole; the description, which makes it loadable, last."""
+    described = Description(out.stem, network.labels, network.inputs, network.outputs)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+        save(
+            network.forward,
+            Path(folder) / out.name,
+            described,
+            retrained_from=retraining.spec,
+            stimuli=retraining.stimulus_set.name,
+            corruptions=retraining.corruptions or retraining.stimulus_set.corruptions,
+            recipe=report["recipe"],
+            training_originals=report["training_originals"],
+        )
+        (Path(folder) / out.name).replace(out)
+        (Path(folder) / out.with_suffix(".json").name).replace(out.with_suffix(".json"))

@@ -1,0 +1,3 @@
+"""The requester API: MTurk's protocol, its operations, and the one view that answers them."""
+
+from __future__ import annotations

@@ -1,0 +1,77 @@
+"""What went wrong in sessions, for the people who run the study: calls that were refused, pictures that are damaged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q
+
+from humanexp.participation.models import DamagedPicture, RefusalReason, RefusedCall, Session
+from humanexp.studies.models import Study
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefusedCalls:
+    """Refusals of one kind, as far as they are kept."""
+
+    reason: RefusalReason
+    count: int
+    sessions: int
+    latest: datetime
+
+
+def refused_calls(study: Study | None) -> list[RefusedCalls]:
+    """What the participant API refused to the study's sessions; without a study, calls that belong to no session."""
+    # looked up call by call: they are few, and sessions are many
+    of_study = Exists(Session.objects.filter(pk=OuterRef("session"), study=study))
+    kept = RefusedCall.objects.filter(of_study if study else Q(session=None))
+    counted = kept.order_by().values_list("reason").annotate(Count("pk"), Count("session", distinct=True), Max("at"))
+    return sorted(
+        (
+            RefusedCalls(reason=RefusalReason(reason), count=count, sessions=sessions, latest=latest)
+            for reason, count, sessions, latest in counted
+        ),
+        key=lambda refused: (-refused.count, refused.reason),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DamagedFile:
+    """A stimulus that is shown to nobody until its file is restored."""
+
+    stimulus_set: str
+    stimulus: str
+    #: below MEDIA_ROOT
+    file: str
+    is_missing: bool
+    since: datetime
+    #: sessions that it has stopped
+    sessions: int
+
+
+def damaged_files(study: Study | None = None) -> list[DamagedFile]:
+    """The earliest first; of one study, or of all."""
+    rows = DamagedPicture.objects.filter(mended_at=None)
+    if study is not None:
+        # looked up picture by picture: they are few, and sessions are many
+        rows = rows.filter(Exists(Session.objects.filter(pk=OuterRef("session"), study=study)))
+        if not rows.exists():
+            return []
+    grouped = rows.order_by().values("stimulus__stimulus_set__name", "stimulus__key", "stimulus__file")
+    found = [
+        DamagedFile(
+            stimulus_set=row["stimulus__stimulus_set__name"],
+            stimulus=row["stimulus__key"],
+            file=row["stimulus__file"],
+            is_missing=bool(row["missing"]),
+            since=row["since"],
+            sessions=row["sessions"],
+        )
+        for row in grouped.annotate(
+            missing=Count("pk", filter=Q(is_missing=True)),
+            since=Min("found_at"),
+            sessions=Count("session", distinct=True),
+        )
+    ]
+    return sorted(found, key=lambda one: (one.since, one.stimulus))

@@ -1,0 +1,199 @@
+"""People's answers: where they lie, what was answered instead, and how long they took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.utils.translation import gettext_lazy as _
+
+from analysis.figures import Column, Names, Observer, Table, TimeBin, matrix_figure, times_figure
+from analysis.findings.model import HUMANS, Confusion, Curve, Findings, ResponseTimes
+from humanexp.results.charts.chart import Chart, Choice, Family, only_chart
+from humanexp.results.charts.curves import N_BINS
+from humanexp.results.charts.observer_styles import PEOPLE, axis_label, population_keys, population_label, readable
+
+#: Below so many answers a bin is thin.
+THIN = 20
+
+
+def human_curves(findings: Findings) -> list[Curve]:
+    return [curve for curve in findings.human_curves if curve.property == "accuracy" and curve.abscissa != "condition"]
+
+
+def _counts(curve: Curve) -> list[int]:
+    counts = [0] * N_BINS
+    for one in curve.bins:
+        counts[min(N_BINS - 1, int(one.v * N_BINS))] += one.n
+    return counts
+
+
+def _build_coverage(findings: Findings, key: str) -> Chart:
+    counts = {readable(curve.corruption): _counts(curve) for curve in human_curves(findings)}
+    edges = [f"{number / N_BINS:.3f}" for number in range(N_BINS)]
+    empty = sum(count == 0 for row in counts.values() for count in row)
+    thin = sum(0 < count < THIN for row in counts.values() for count in row)
+    figure = matrix_figure(
+        Names(list(counts)),
+        Names([f"{number / N_BINS:g}" for number in range(N_BINS)], "visual change Δv", range(0, N_BINS, 8)),
+        [[count or None for count in row] for row in counts.values()],
+        title="Answers in bins of visual change",
+        name="answers",
+        description=f"Answers by corruption and bin: {empty} bins are empty, {thin} hold fewer than {THIN}.",
+        largest=float(max(max(row) for row in counts.values())),
+        details=[
+            [
+                f"{name}, Δv {edge} to {(number + 1) / N_BINS:.3f}: {row[number]} answers"
+                for number, edge in enumerate(edges)
+            ]
+            for name, row in counts.items()
+        ],
+        notes=(f"{N_BINS} bins; white: no answer; darker: more, up to {max(max(row) for row in counts.values())}.",),
+    )
+    return Chart(
+        key=key,
+        title=_("Where the answers lie"),
+        figure=figure,
+        tables=(
+            Table(
+                "coverage",
+                "People's answers in bins of visual change",
+                (
+                    Column("corruption", "Corruption"),
+                    Column("answers", "Answers", "count"),
+                    Column("occupied", "Bins with answers", "count"),
+                    Column("thin", f"Bins below {THIN}", "count"),
+                    *(Column(f"n_{edge}", edge, "count") for edge in edges),
+                ),
+                tuple(
+                    (name, sum(row), sum(map(bool, row)), sum(0 < count < THIN for count in row), *row)
+                    for name, row in counts.items()
+                ),
+                (f"{N_BINS} bins; the number above a column is its lower edge.",),
+            ),
+        ),
+        definition=(_("People's answers that enter the curves, in 40 bins of visual change; darker = more."),),
+        caveats=(
+            _("White bins hold no answer: there the curve is a guess of the spline. Bins below 20 answers are thin."),
+            _("The top bins of weak corruptions hold only pictures that they change much."),
+        ),
+    )
+
+
+COVERAGE = only_chart("coverage", _("people"), human_curves, _build_coverage)
+
+
+def _key(keys: Mapping[str, str], entry: Confusion) -> str:
+    span = "all" if entry.low is None else f"{entry.low:.2f}-{entry.high:.2f}"
+    return f"confusion--{keys[entry.population]}--{entry.corruption}--{span}"
+
+
+def _label(entry: Confusion) -> str:
+    span = "" if entry.low is None else f", Δv {entry.low:.2f} to {entry.high:.2f}"
+    return readable(entry.corruption) + span
+
+
+def _choices_confusion(findings: Findings) -> list[Choice]:
+    entries = sorted(findings.confusion, key=lambda entry: entry.population != HUMANS)
+    keys = population_keys(findings)
+    return [Choice(_key(keys, one), _label(one), population_label(one.population)) for one in entries]
+
+
+def _build_confusion(findings: Findings, key: str) -> Chart:
+    keys = population_keys(findings)
+    entry = next(one for one in findings.confusion if _key(keys, one) == key)
+    rows, columns, counts = entry.categories, entry.responses, entry.counts
+    shares = [[count / max(sum(row), 1) for count in row] for row in counts]
+    title = f"Answers of {population_label(entry.population)}, {_label(entry)}"
+    right = sum(row[columns.index(name)] for name, row in zip(rows, counts, strict=True) if name in columns)
+    total = sum(map(sum, counts))
+    notes = ["Cells: per cent of a row's answers."]
+    if entry.favourite:
+        share = 100 * entry.favourite.share
+        notes.append(f"The favourite wrong answer is {entry.favourite.response}, {share:.1f} % of the wrong answers.")
+    return Chart(
+        key=key,
+        title=_("What is answered instead"),
+        figure=matrix_figure(
+            Names(rows, "picture"),
+            Names(columns, "answer"),
+            shares,
+            title=title,
+            name="share",
+            description=f"{title}: {right} of {total} answers lie on the diagonal.",
+            largest=1.0,
+            details=[
+                [
+                    f"{name} answered as {answer}: {count} of {sum(row)}"
+                    for answer, count in zip(columns, row, strict=True)
+                ]
+                for name, row in zip(rows, counts, strict=True)
+            ],
+            notes=notes,
+            texts=[[f"{100 * share:.0f}" if share >= 0.005 else "" for share in row] for row in shares],
+        ),
+        tables=(
+            Table(
+                "confusion",
+                title,
+                (Column("category", "Picture"), *(Column(answer, answer, "count") for answer in columns)),
+                tuple((name, *row) for name, row in zip(rows, counts, strict=True)),
+                ("Numbers of answers.",),
+            ),
+        ),
+        definition=(
+            _("Rows: what the picture showed. Columns: what was answered. Cells: per cent of the row's answers."),
+            _("The last column holds answers that did not come in time."),
+        ),
+        caveats=(_("At high visual change everybody has a favourite guess; that is no knowledge of the category."),),
+    )
+
+
+CONFUSION = Family("confusion", _choices_confusion, _build_confusion)
+
+
+def _entries(findings: Findings) -> list[ResponseTimes]:
+    return [entry for entry in findings.response_times if entry.population == HUMANS and entry.bins]
+
+
+def _choices_times(findings: Findings) -> list[Choice]:
+    return [Choice(f"times--{entry.corruption}", readable(entry.corruption)) for entry in _entries(findings)]
+
+
+def _build_times(findings: Findings, key: str) -> Chart:
+    entry = next(one for one in _entries(findings) if f"times--{one.corruption}" == key)
+    bins = [
+        TimeBin(v=one.v, n=one.n, median_ms=one.median_ms, lower_ms=one.lower_ms, upper_ms=one.upper_ms)
+        for one in entry.bins
+    ]
+    title = f"Response time, {readable(entry.corruption)}"
+    return Chart(
+        key=key,
+        title=_("How long answers take"),
+        figure=times_figure(
+            [(Observer(PEOPLE, "human"), bins)], title=title, x_label=axis_label(findings, entry.corruption)
+        ),
+        tables=(
+            Table(
+                "times",
+                title,
+                (
+                    Column("visual_change", "Δv", "number"),
+                    Column("n", "Answers", "count"),
+                    Column("median_ms", "Median, ms", "number", 0),
+                    Column("quartile_1_ms", "Lower quartile, ms", "number", 0),
+                    Column("quartile_3_ms", "Upper quartile, ms", "number", 0),
+                ),
+                tuple((one.v, one.n, one.median_ms, one.lower_ms, one.upper_ms) for one in bins),
+            ),
+        ),
+        definition=(
+            _(
+                "Median time from the response grid to the answer, with the middle half of the answers, by visual "
+                "change."
+            ),
+        ),
+        caveats=(_("Misses have no time and are left out; many misses make the rest look fast."),),
+    )
+
+
+TIMES = Family("times", _choices_times, _build_times)

@@ -1,0 +1,225 @@
+"""Models beside people otherwise than by curves: over human difficulty, at fixed levels, and what verdicts hang on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy as _
+
+from analysis.claims.difficulty import note
+from analysis.claims.models import LEVEL_RANKS_NOTE
+from analysis.figures import Column, PlottedDifficulty, Table, difficulty_figure
+from analysis.figures.table import Cell
+from analysis.findings.model import HUMANS, Findings, ModelVerdict
+from humanexp.results.charts.chart import Chart, only_chart
+from humanexp.results.charts.observer_styles import observers_of, readable
+
+
+def _build_difficulty(findings: Findings, key: str) -> Chart:
+    shown = [one for one in findings.difficulty if one.shown]
+    observers = observers_of(findings)
+    title = "Accuracy over human difficulty"
+    return Chart(
+        key=key,
+        title=_("How hard is it for people?"),
+        figure=difficulty_figure(
+            [
+                (
+                    observers[name],
+                    [
+                        PlottedDifficulty(people=one.people, difference=one.difference, interval=one.interval, n=one.n)
+                        for one in shown
+                        if one.classifier == name
+                    ],
+                )
+                for name in dict.fromkeys(one.classifier for one in shown)
+            ],
+            people=observers[HUMANS],
+            title=title,
+            notes=(note(),),
+        ),
+        tables=(
+            Table(
+                "difficulty",
+                title,
+                (
+                    Column("model", "Model"),
+                    Column("placed_from", "Others right from", "number", 1),
+                    Column("placed_to", "to", "number", 1),
+                    Column("people", "People’s accuracy", "number"),
+                    Column("accuracy", "Model’s accuracy", "number"),
+                    Column("difference", "Difference", "estimate"),
+                    Column("answers", "Answers", "count"),
+                    Column("participants", "People", "count"),
+                    Column("originals", "Originals", "count"),
+                ),
+                tuple(
+                    (
+                        one.classifier,
+                        *one.placed,
+                        one.people,
+                        one.accuracy,
+                        (one.difference, *one.interval),
+                        one.n,
+                        one.participants,
+                        one.originals,
+                    )
+                    for one in shown
+                ),
+                (f"{100 * findings.level:g} % intervals, each for itself.",),
+            ),
+        ),
+        definition=(
+            _(
+                "Across: how often people are right, from answers that did not place them; up: the model on the same "
+                "pictures."
+            ),
+            _(
+                "An answer is placed by other people's answers to other originals of its corruption and tenth of "
+                "visual change: placed by itself, luck would put an observer like people off the diagonal."
+            ),
+        ),
+        caveats=(
+            _(
+                "Pictures that are equally hard for people may be hard for different reasons; this chart combines "
+                "corruptions."
+            ),
+        ),
+    )
+
+
+DIFFICULTY = only_chart(
+    "difficulty", _("all models"), lambda findings: any(one.shown for one in findings.difficulty), _build_difficulty
+)
+
+
+def _build_levels(findings: Findings, key: str) -> Chart:
+    functions = ", ".join(name.replace("_", " ") for name in findings.levels.functions) if findings.levels else ""
+    return Chart(
+        key=key,
+        title=_("Fixed levels against the whole range"),
+        figure=None,
+        tables=(
+            Table(
+                "levels",
+                "Accuracy at fixed levels and areas over visual change",
+                (
+                    Column("model", "Model"),
+                    Column("fixed_accuracy", "Accuracy at levels", "number"),
+                    Column("rank_fixed", "Rank", "count"),
+                    Column("area_accuracy", "R̂ accuracy", "number"),
+                    Column("rank_accuracy", "Rank", "count"),
+                    Column("area_consistency", "R̂ consistency", "number"),
+                    Column("rank_consistency", "Rank", "count"),
+                ),
+                tuple(
+                    (
+                        one.classifier,
+                        one.fixed_accuracy,
+                        one.ranks.fixed,
+                        one.area_accuracy,
+                        one.ranks.accuracy,
+                        one.area_consistency,
+                        one.ranks.consistency,
+                    )
+                    for one in (findings.levels.models if findings.levels else ())
+                ),
+                (f"Means over {functions}." if functions else "",),
+            ),
+        ),
+        definition=(
+            _(
+                "Accuracy at levels: mean over the five published levels of strength. R̂: area over the whole visual "
+                "change."
+            ),
+            _("Ranks differ where a benchmark of fixed levels orders models otherwise than the whole range does."),
+            LEVEL_RANKS_NOTE,
+        ),
+    )
+
+
+LEVELS = only_chart(
+    "levels", _("all models"), lambda findings: findings.levels and findings.levels.models, _build_levels
+)
+
+
+ALL = "all corruptions"
+
+
+def _verdicts(findings: Findings) -> Iterator[tuple[str, str, ModelVerdict]]:
+    """Model, corruption and verdict: over all corruptions first, then one by one."""
+    for leader in findings.leaderboard:
+        own = [
+            (readable(one.corruption), one.verdict)
+            for one in findings.comparisons
+            if one.classifier == leader.classifier and one.verdict is not None
+        ]
+        if leader.verdict is not None and len(own) != 1:
+            yield leader.classifier, ALL, leader.verdict
+        if leader.verdict is not None:
+            for corruption, verdict in own:
+                yield leader.classifier, corruption, verdict
+
+
+def _build_fragility(findings: Findings, key: str) -> Chart:
+    rows = list(_verdicts(findings))
+    told: dict[str, list[str]] = {}
+    for _model, corruption, one in rows:
+        if one.individuals and corruption not in told.setdefault(one.individuals.statement, []):
+            told[one.individuals.statement].append(corruption)
+    return Chart(
+        key=key,
+        title=_("How fragile is this?"),
+        figure=None,
+        tables=(
+            Table(
+                "fragility",
+                "The smallest set found whose removal gives another verdict",
+                (
+                    Column("model", "Model"),
+                    Column("corruption", "Corruption"),
+                    Column("verdict", "Against people"),
+                    Column("sessions", "Sessions"),
+                    Column("pictures", "Pictures"),
+                    Column("categories", "Categories"),
+                ),
+                tuple(_row(*row) for row in rows),
+                tuple(f"{'; '.join(where).capitalize()}: {statement}." for statement, where in told.items()),
+            ),
+        ),
+        definition=(
+            _(
+                "Sessions, pictures or categories are left out and every verdict is computed again, with the same "
+                "random numbers for whoever remains; a change that they alone make does not count."
+            ),
+            _(
+                "With at most 100 of a kind each is left out by itself, with at most 16 also every pair, if time "
+                "allows. Larger sets are sought step by step, so that a smaller one may exist: at most so many."
+            ),
+        ),
+        caveats=(
+            _(
+                "That a verdict hangs on few answers does not make it wrong; that none was found does not make it "
+                "right."
+            ),
+            _("A person gives far fewer answers than a model: undecided of people does not say that they are alike."),
+        ),
+    )
+
+
+def _row(classifier: str, corruption: str, verdict: ModelVerdict) -> tuple[Cell, ...]:
+    told = {one.unit: one.statement for one in verdict.fragility}
+    return (
+        classifier,
+        corruption,
+        verdict.word,
+        *(told.get(unit, "") for unit in ("sessions", "pictures", "categories")),
+    )
+
+
+FRAGILITY = only_chart(
+    "fragility",
+    _("all verdicts"),
+    lambda findings: any(one.fragility for *_, one in _verdicts(findings)),
+    _build_fragility,
+)

@@ -1,0 +1,255 @@
+"""The rooms of the results, all from stored results, and what can be done in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from analysis.findings.model import Findings
+from humanexp.core.errors import InputRefused, NotFound, existing
+from humanexp.core.pages.navigation import tab_address
+from humanexp.core.selectors import user_of
+from humanexp.jobs import selectors as jobs
+from humanexp.jobs.models import Job, JobState
+from humanexp.jobs.throughput import partial_context
+from humanexp.results import charts, selectors, services
+from humanexp.results.charts.observer_styles import corruptions_of
+from humanexp.results.inclusion import flow_of, withdrawn_sentence
+from humanexp.results.models import AnalysisRun
+from humanexp.results.pages.chart_cards import ROOMS, card_of, cards_of, figure_value
+from humanexp.results.pages.dashboard import dashboard_of, panel_of, question_of, readings_of
+from humanexp.results.pages.forms import SelectionForm
+from humanexp.results.selection import Selection
+from humanexp.results.services import reporting
+from humanexp.results.templatetags.results import printed_table
+from humanexp.studies import selectors as studies
+from humanexp.studies.models import Origin, Study
+from humanexp.studies.selectors import subject_of
+
+Context: TypeAlias = dict[str, object]
+#: Visual change at which curves are read out at first.
+READ_AT = 0.8
+
+
+@login_required
+@require_GET
+def dashboard(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the study found, in one screen."""
+    study = studies.study_for(request.user, slug)
+    if "job" in request.GET:
+        return redirect(_page_of_job(study, request.GET["job"]))
+    run = chosen_run(request, study)
+    context = _frame(request, study, run, "findings")
+    if run is not None:
+        found = selectors.findings(run)
+        board = dashboard_of(found, imported=study.origin == Origin.IMPORTED)
+        context |= {"dashboard": board, "question": question_of(study, found)}
+        names = [name for group in board.groups for name in group.names]
+        if names:
+            wanted = request.GET.get("figure")
+            name = next((name for name in names if name.key == wanted), names[0])
+            chart = charts.chart_of(found, name.key)
+            context |= _panel_context(found, name, chart)
+            context["figure"] = None if chart.figure is None else figure_value(name.key, chart.figure)
+        else:
+            # Pairs told apart, pictures judged: studies without curves show what they asked instead.
+            context |= {"found": found, "cards": cards_of(found, "findings", request.GET.dict())}
+    return render(request, "results/dashboard.html", context)
+
+
+@login_required
+@require_GET
+def panel(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    """All that is said about one figure of performance: replaces what stands beside the chart."""
+    study = studies.study_for(request.user, slug)
+    run = existing(chosen_run(request, study), "This study has not been analysed yet.")
+    found = selectors.findings(run)
+    context = _frame(request, study, run, "findings") | {"dashboard": dashboard_of(found)}
+    context |= _panel_context(found, charts.name_of(found, key), charts.chart_of(found, key))
+    return render(request, "results/_panel.html", context)
+
+
+@login_required
+@require_GET
+def table(request: HttpRequest, slug: str, key: str, table: str) -> HttpResponse:
+    """A table that is too large to come with its page; asked for when it is opened."""
+    found = charts.chart_of(selectors.findings(run_of(request, slug)), key)
+    return render(request, "results/_table.html", printed_table(found.table(table)))
+
+
+@login_required
+@require_GET
+def room(request: HttpRequest, slug: str, room: str) -> HttpResponse:
+    """Models, corruptions, or people: cards with a chart each."""
+    study = studies.study_for(request.user, slug)
+    if room not in ROOMS or room == "findings":
+        raise NotFound("There is no such page of results.")
+    run = chosen_run(request, study)
+    if run is None:
+        return redirect("results:dashboard", slug=slug)
+    found = selectors.findings(run)
+    context = _frame(request, study, run, room)
+    context |= {"cards": cards_of(found, room, request.GET.dict()), "found": found}
+    if room == "people":
+        context["flow"] = flow_of(found, all_count=Selection.model_validate(run.selection).all_sessions)
+    return render(request, f"results/{room}.html", context)
+
+
+@login_required
+@require_GET
+def card(request: HttpRequest, slug: str) -> HttpResponse:
+    """One card, with another chart of its family chosen in it."""
+    run = run_of(request, slug)
+    chosen = next((value for name, value in request.GET.dict().items() if name != "run"), "")
+    context = {"study": run.study, "run": run, "run_chosen": "run" in request.GET}
+    return render(request, "results/_card.html", context | {"card": card_of(selectors.findings(run), chosen)})
+
+
+@login_required
+@require_GET
+def methods(request: HttpRequest, slug: str) -> HttpResponse:
+    """How it was computed, in words that a paper can take; plan, versions, report."""
+    study = studies.study_for(request.user, slug)
+    run = chosen_run(request, study)
+    if run is None:
+        return redirect("results:dashboard", slug=slug)
+    job, plan = selectors.report_job(study), selectors.plan_of(study)
+    context = _frame(request, study, run, "methods") | {
+        "plan": plan,
+        "facts": reporting.report_facts(run),
+        "report": selectors.latest_report(run),
+        "report_job": partial_context(job) if job and _is_shown(job, run) else None,
+        "notes": selectors.findings(run).notes,
+    }
+    if plan is None and study.origin == Origin.COLLECTED:
+        context["plan_to_freeze"] = services.plan_as_it_stands(study)
+    return render(request, "results/methods.html", context)
+
+
+@login_required
+@require_POST
+def analyse(request: HttpRequest, slug: str) -> HttpResponse:
+    """Queue an analysis, as planned or with the choices of the form; asked twice, one job."""
+    study = studies.study_for(request.user, slug)
+    form = selection_form(study, selectors.latest_run(study), request.POST)
+    if not form.is_valid():
+        raise InputRefused(" ".join(str(text) for texts in form.errors.values() for text in texts))
+    selection = form.selection
+    if not selection.is_as_planned and "again" not in request.POST:
+        stored = selectors.run_with(study, selection)
+        if stored is not None:
+            return redirect(f"{reverse('results:dashboard', args=[slug])}?run={stored.pk}")
+    job = services.request_analysis(study=study, selection=selection, by=user_of(request))
+    return _under_way(request, job, reverse("results:dashboard", args=[slug]))
+
+
+@login_required
+@require_POST
+def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    """Freeze the analysis plan, once confirmed."""
+    study = studies.study_for(request.user, slug)
+    if "confirmed" not in request.POST:
+        raise InputRefused(_("Confirm that the plan is to be frozen: it cannot be undone."))
+    plan = services.freeze_analysis_plan(study=study, by=user_of(request))
+    messages.success(request, _("The analysis plan is frozen; its SHA-256 is %(digest)s.") % {"digest": plan.digest})
+    return redirect("results:methods", slug=slug)
+
+
+@login_required
+@require_POST
+def write_report(request: HttpRequest, slug: str) -> HttpResponse:
+    """Queue a report on the run that is being looked at."""
+    run = run_of(request, slug)
+    job = services.request_report(run=run, by=user_of(request))
+    return _under_way(request, job, f"{reverse('results:methods', args=[slug])}?run={run.pk}")
+
+
+def _under_way(request: HttpRequest, job: Job, page: str) -> HttpResponse:
+    if getattr(request, "htmx", False):
+        return render(request, "jobs/_job.html", partial_context(job))
+    return redirect(page)
+
+
+def chosen_run(request: HttpRequest, study: Study) -> AnalysisRun | None:
+    """The run named by ?run=, or the newest one as planned."""
+    if "run" in request.GET:
+        return selectors.run_of(study, request.GET["run"])
+    return selectors.latest_run(study)
+
+
+def run_of(request: HttpRequest, slug: str) -> AnalysisRun:
+    run = chosen_run(request, studies.study_for(request.user, slug))
+    return existing(run, "This study has not been analysed yet: run the analysis on its results page.")
+
+
+def selection_form(study: Study, run: AnalysisRun | None, given: Mapping[str, object] | None = None) -> SelectionForm:
+    """The form of choices, with the corruptions of the planned analysis."""
+    corruptions = corruptions_of(selectors.findings(run)) if run else []
+    return SelectionForm(given, corruptions=corruptions, imported=study.origin == Origin.IMPORTED)
+
+
+def _panel_context(found: Findings, name: charts.FigureName, chart: charts.Chart) -> Context:
+    panel = panel_of(found, name)
+    return {
+        "panel": panel,
+        "chart": chart,
+        "read_at": READ_AT,
+        "readings": readings_of(found, panel, READ_AT),
+    }
+
+
+def _frame(request: HttpRequest, study: Study, run: AnalysisRun | None, room: str) -> Context:
+    """What every room shows: which analysis this is, what else could be chosen, what is being computed."""
+    selection = Selection.model_validate(run.selection) if run else Selection()
+    form = selection_form(study, selectors.latest_run(study))
+    form.initial = run.selection if run else {}
+    under_way = selectors.analyses_under_way(study)
+    failed = selectors.analysis_job(study)
+    if failed is not None and (failed.is_finished and _is_shown(failed, run)):
+        under_way.append(failed)
+    return {
+        "study": study,
+        "room": room,
+        "run": run,
+        "run_chosen": "run" in request.GET,
+        "withdrawn": withdrawn_sentence(selectors.withdrawn_since(run)) if run else "",
+        "selection": selection,
+        "selection_form": form,
+        "other_choices": [
+            (other, Selection.model_validate(other.selection).sentences) for other in selectors.other_choices(study)
+        ],
+        "analysis_jobs": [
+            partial_context(job)
+            | {"sentences": Selection.model_validate(job.parameters.get("selection") or {}).sentences}
+            for job in under_way
+        ],
+        "review_url": tab_address("review", study.slug, imported=study.origin == Origin.IMPORTED),
+        "trial_import": selectors.trial_import_of(study),
+    }
+
+
+def _page_of_job(study: Study, pk: str) -> str:
+    """The page that shows what a job of this study has made."""
+    page = reverse("results:dashboard", args=[study.slug])
+    job = jobs.by_pk(int(pk)) if pk.isdecimal() else None
+    if job is None or job.subject != subject_of(study):
+        return page
+    run = (job.result or {}).get("analysis_run_id")
+    if job.kind == selectors.REPORT:
+        return f"{reverse('results:methods', args=[study.slug])}?run={job.parameters['analysis_run_id']}#report"
+    return f"{page}?run={run}" if run and job.parameters.get("selection") else page
+
+
+def _is_shown(job: Job, run: AnalysisRun | None) -> bool:
+    """A job is shown while it runs, and when it ended badly after the run that is looked at."""
+    if not job.is_finished:
+        return True
+    return job.state != JobState.DONE and (run is None or job.created_at > run.created_at)

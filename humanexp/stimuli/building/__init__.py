@@ -1,3 +1,0 @@
-"""From a described or published set to its files and rows."""
-
-from __future__ import annotations

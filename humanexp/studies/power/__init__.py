@@ -1,1 +1,0 @@
-"""What a planned study could show, before anybody is invited."""

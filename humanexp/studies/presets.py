@@ -1,0 +1,136 @@
+"""What a new study can start from, and whether a set of pictures is enough for it.
+
+A preset is a study file without a title and a stimulus set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from humanexp.stimuli.sufficiency import Answer
+
+if TYPE_CHECKING:
+    from analysis.design import Sufficiency
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A good beginning, and what it is for."""
+
+    key: str
+    name: str | Promise
+    summary: str | Promise
+    title: str | Promise
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+PRESETS: tuple[Preset, ...] = (
+    Preset(
+        key="vcr",
+        name=_("VCR: naming at a glance"),
+        summary=_("200 ms, 16 categories, over the whole range of visual change. For curves of people against models."),
+        title=_("What do people see at a glance?"),
+        values={
+            "protocol": "vcr",
+            "rules": "vcr",
+            "design": {"sessions": 40, "main_trials": 40, "practice_trials": 10, "qualification_trials": 16},
+        },
+    ),
+    Preset(
+        key="imagenet-d",
+        name=_("ImageNet-D: is it really one?"),
+        summary=_("Two yes/no questions a picture, without a time limit, ten people a picture. Works on phones."),
+        title=_("Is this really one?"),
+        values={
+            "rules": "imagenet-d",
+            "max_sessions_per_worker": 5,
+            "design": {"sessions": 100, "validation": {"shown": "all", "answers_per_picture": 10}},
+        },
+    ),
+    Preset(
+        key="discrimination",
+        name=_("Same corruption or not?"),
+        summary=_("Two pictures, matched in visual change. For which corruptions look alike to people."),
+        title=_("Do these two look changed in the same way?"),
+        values={
+            "protocol": "vcr",
+            "rules": "vcr",
+            "design": {
+                "sessions": 40,
+                "main_trials": 0,
+                "discrimination": {"form": "same-different", "trials": 40, "sentinels": 16, "practice": 6},
+            },
+        },
+    ),
+    Preset(
+        key="abx",
+        name=_("ABX: whose corruption?"),
+        summary=_("A and B, then X: like which of them? Without a bias towards “same”; for claims of equivalence."),
+        title=_("Which of the two is it like?"),
+        values={
+            "protocol": "vcr",
+            "rules": "vcr",
+            "design": {
+                "sessions": 40,
+                "main_trials": 0,
+                "discrimination": {"form": "abx", "trials": 32, "sentinels": 16, "practice": 6},
+            },
+        },
+    ),
+)
+
+
+def preset(key: str) -> Preset:
+    """The preset with this name; the first one for any other."""
+    return next((known for known in PRESETS if known.key == key), PRESETS[0])
+
+
+def values_of(chosen: Preset, *, stimuli: str) -> dict[str, Any]:
+    """The preset as values of a study file."""
+    return {"title": str(chosen.title), "stimuli": stimuli, **chosen.values}
+
+
+def answers_for(n_originals: int) -> list[Answer]:
+    """One answer a preset, from the planner."""
+    return [_answer(known, n_originals) for known in PRESETS]
+
+
+def _answer(chosen: Preset, n_originals: int) -> Answer:
+    from analysis.design import DesignConfig, sufficiency_of
+
+    sessions = chosen.values.get("max_sessions_per_worker", 1)
+    config = DesignConfig.from_dict({**chosen.values["design"], "sessions_per_participant": sessions})
+    found = sufficiency_of(config, originals=n_originals)
+    if found.is_enough:
+        return Answer(study=chosen.name, verdict="yes", text=_takes(found))
+    if found.demand is not None:
+        return Answer(study=chosen.name, verdict="smaller", text=" ".join(found.cuts))
+    if found.smaller_comparisons:
+        fewer = ngettext(
+            "With %(n)d comparison a session instead of %(asked)d it would work.",
+            "With %(n)d comparisons a session instead of %(asked)d it would work.",
+            found.smaller_comparisons,
+        ) % {"n": found.smaller_comparisons, "asked": chosen.values["design"]["discrimination"]["trials"]}
+        return Answer(study=chosen.name, verdict="smaller", text=f"{found.refusal} {fewer}")
+    return Answer(study=chosen.name, verdict="no", text=found.refusal)
+
+
+def _takes(found: Sufficiency) -> str:
+    demand = found.demand
+    if demand is None:
+        return ""
+    pools = {
+        gettext("for practice"): demand.practice_originals,
+        gettext("for the qualification"): demand.qualification_originals,
+        gettext("for sentinels"): demand.gold_originals,
+        gettext("for consistency"): demand.consistency_originals,
+        gettext("at least, in the main trials"): demand.main_originals,
+    }
+    parts = ", ".join(f"{count} {what}" for what, count in pools.items() if count)
+    return gettext("It takes %(n)d originals: %(parts)s.") % {"n": demand.originals, "parts": parts}

@@ -1,0 +1,60 @@
+"""Which modules get mutants, and which tests have to notice them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+_RECRUITMENT = "tests/recruitment"
+_ACCESS = ("tests/console/test_access.py", "tests/attacks/test_rights.py", "tests/attacks/test_roles.py")
+_SERVICES = ("counterfactuals", "evaluations", "jobs", "participation", "recruitment", "results", "stimuli", "studies")
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Modules, as patterns below the root, and files or folders of tests."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def paths(self) -> list[str]:
+        found = {path for pattern in self.modules for path in ROOT.glob(pattern)}
+        return sorted(str(path.relative_to(ROOT)) for path in found if path.name != "__init__.py")
+
+
+AREAS: dict[str, tuple[Suspects, ...]] = {
+    "services": tuple(
+        Suspects((f"humanexp/{app}/services.py", f"humanexp/{app}/services/**/*.py"), (f"tests/{app}",))
+        for app in _SERVICES
+    ),
+    "rules": (
+        Suspects(("analysis/acceptance/*.py",), ("tests/analysis/test_acceptance.py", "tests/screening")),
+        Suspects(("humanexp/screening/services.py", "humanexp/screening/selectors.py"), ("tests/screening",)),
+    ),
+    "money": (
+        Suspects(
+            ("humanexp/recruitment/pricing.py", "humanexp/recruitment/money.py"),
+            (f"{_RECRUITMENT}/test_pricing.py", f"{_RECRUITMENT}/test_budgets.py", f"{_RECRUITMENT}/pages"),
+        ),
+        Suspects(
+            tuple(
+                f"humanexp/recruitment/services/{name}.py"
+                for name in ("budgeting", "compensating", "reconciling", "rejecting", "settling", "deliveries/money")
+            ),
+            tuple(
+                f"{_RECRUITMENT}/{name}"
+                for name in ("test_budgets.py", "test_charges.py", "test_sending.py", "test_settling.py", "pages")
+            ),
+        ),
+    ),
+    "rights": (
+        Suspects(("humanexp/studies/permissions.py", "humanexp/studies/roles.py"), (*_ACCESS, "tests/studies")),
+        Suspects(("humanexp/core/ownership.py",), (*_ACCESS, "tests/console/test_access_to_material.py")),
+        Suspects(("humanexp/console/access.py",), (*_ACCESS, "tests/console/test_access_to_material.py")),
+    ),
+    "claims": (
+        Suspects(("analysis/claims/*.py",), ("tests/analysis/claims",)),
+        Suspects(("analysis/differences/*.py",), ("tests/analysis/differences", "tests/analysis/claims")),
+    ),
+}
