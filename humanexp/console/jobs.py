@@ -7,8 +7,8 @@ from django.utils.translation import gettext_noop
 from humanexp.console.preflight.running import JOB, run_preflight
 from humanexp.console.services import RETRAIN
 from humanexp.core.models import User
-from humanexp.evaluations.services import retraining as retrainings
 from humanexp.evaluations.models import Retraining
+from humanexp.evaluations.services import retraining as retrainings
 from humanexp.jobs.registry import Progress, handler
 from humanexp.results.tables import trials_of
 from humanexp.screening import services as screening
