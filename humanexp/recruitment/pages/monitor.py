@@ -16,7 +16,7 @@ from humanexp.jobs.models import Job
 from humanexp.participation import selectors as participation_selectors
 from humanexp.participation.answer_coverage import BinCount, bars, kept_counts
 from humanexp.recruitment import selectors
-from humanexp.recruitment.models import Evidence, SenderLease
+from humanexp.recruitment.models import SenderLease
 from humanexp.recruitment.selectors import Funnel
 from humanexp.recruitment.selectors.timeline import OpenedBin
 from humanexp.recruitment.states import AssignmentState, HitState
@@ -47,30 +47,6 @@ class Way:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unmatched:
-    """A submission that fits no finished session of ours."""
-
-    pk: int
-    #: the person's code; empty where nobody is known
-    participant: str
-    evidence: str | Promise
-    submitted_at: datetime | None
-    auto_approves_at: datetime | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Published:
-    """HITs on their way to the recruiter."""
-
-    done: int
-    of: int
-
-    @property
-    def is_under_way(self) -> bool:
-        return self.done < self.of
-
-
 def figures(study: Study) -> dict[str, Any]:
     tally = selectors.tally_of(study)
     found = selectors.figures_of(study, tally)
@@ -87,7 +63,7 @@ def figures(study: Study) -> dict[str, Any]:
         "attention": attention,
         "wage": selectors.wage_of(study, tally),
         # asked for where there are any, as was counted above
-        "unmatched": unmatched(study) if kinds & UNMATCHED else [],
+        "unmatched": selectors.unmatched(study).order_by("pk")[:SHOWN] if kinds & UNMATCHED else [],
         "not_submitted": selectors.finished_not_submitted(study)[:SHOWN] if "not-submitted" in kinds else [],
         "waiting": selectors.waiting_payments(study)[:SHOWN] if found.money.waiting else [],
         "proposed": selectors.proposed_rejections(study)[:SHOWN] if "proposal" in kinds else [],
@@ -113,26 +89,11 @@ def way_of(funnel: Funnel) -> Way:
     return Way(funnel=funnel, steps=tuple(steps))
 
 
-def unmatched(study: Study) -> list[Unmatched]:
-    columns = ("pk", "person__participant__code", "evidence", "submitted_at", "auto_approves_at")
-    return [
-        Unmatched(
-            pk=pk,
-            participant=participant or "",
-            evidence=Evidence(evidence).label,
-            submitted_at=submitted_at,
-            auto_approves_at=auto_approves_at,
-        )
-        for pk, participant, evidence, submitted_at, auto_approves_at in selectors.unmatched(study)
-        .order_by("pk")
-        .values_list(*columns)[:SHOWN]
-    ]
-
-
-def published(tally: selectors.Tally) -> Published:
+def published(tally: selectors.Tally) -> dict[str, int]:
+    """HITs that the recruiter has, of those that it is to have."""
     wanted = [row for row in tally.hits if row.state != HitState.CANCELLED]
     done = sum(row.count for row in wanted if row.state != HitState.PLANNED)
-    return Published(done=done, of=sum(row.count for row in wanted))
+    return {"done": done, "of": sum(row.count for row in wanted)}
 
 
 def accounts_of(study: Study) -> QuerySet[SenderLease]:

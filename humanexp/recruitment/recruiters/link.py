@@ -16,7 +16,6 @@ from humanexp.recruitment.models import Assignment, Environment, Hit
 from humanexp.recruitment.pricing import NO_FEES, FeeTable
 from humanexp.recruitment.recruiters.base import (
     AssignmentReport,
-    BonusOrder,
     BonusReport,
     HitOrder,
     HitReport,
@@ -91,14 +90,10 @@ class LinkRecruiter:
         reports = (report for report in self.assignments(found.hit.hit_id) if report.assignment_id == assignment_id)
         return next(reports, None)
 
-    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
-        self._pays_nobody()
+    def _pays_nobody(self, *_asked: object, **_named: object) -> NoReturn:
+        raise RecruiterError("No money goes through a plain link: pay or refuse people where they were found.")
 
-    def reject(self, assignment_id: str, *, reason: str) -> None:
-        self._pays_nobody()
-
-    def bonus(self, order: BonusOrder) -> None:
-        self._pays_nobody()
+    approve = reject = bonus = _pays_nobody
 
     def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> Iterator[BonusReport]:
         return iter(())
@@ -106,11 +101,10 @@ class LinkRecruiter:
     def publish_qualification(self, order: QualificationOrder) -> str:
         return order.name  # whom it is open to, our own check at the entry decides
 
-    def grant(self, type_id: str, worker_id: str, *, value: int = 1) -> None:
-        self._marks_nobody()
+    def _marks_nobody(self, *_asked: object, **_named: object) -> NoReturn:
+        raise RecruiterError("A plain link keeps no qualifications.")
 
-    def revoke(self, type_id: str, worker_id: str, *, reason: str) -> None:
-        self._marks_nobody()
+    grant = revoke = _marks_nobody
 
     def score(self, type_id: str, worker_id: str) -> int | None:
         return None
@@ -129,12 +123,6 @@ class LinkRecruiter:
         if hit is None:
             raise NotAtRecruiter(f"There is no link {hit_id}.")
         return hit
-
-    def _marks_nobody(self) -> NoReturn:
-        raise RecruiterError("A plain link keeps no qualifications.")
-
-    def _pays_nobody(self) -> NoReturn:
-        raise RecruiterError("No money goes through a plain link: pay or refuse people where they were found.")
 
 
 def _report(assignment: Assignment, hit_id: str) -> AssignmentReport:

@@ -69,9 +69,10 @@ def offered_cents(tally: Tally) -> int:
 def month_budget(environment: str) -> Budget:
     """Of this calendar month (UTC): money counts in the month in which it was promised."""
     account = SenderLease.objects.filter(environment=environment).first()
+    month_start = clock.now().replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return Budget(
         cap_cents=account.month_cap_cents if account else None,
-        committed_cents=_promised_since(environment, _month_start(clock.now())),
+        committed_cents=_promised_since(environment, month_start),
     )
 
 
@@ -108,7 +109,3 @@ def _extras() -> QuerySet[Payment]:
 
 def _cost(payments: QuerySet[Payment]) -> int:
     return payments.aggregate(cents=Sum(F("amount_cents") + F("fee_cents")))["cents"] or 0
-
-
-def _month_start(at: datetime) -> datetime:
-    return at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)

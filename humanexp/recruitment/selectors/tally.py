@@ -7,7 +7,7 @@ under a made-up id: at a recruiter that takes no place, at a link it holds one f
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -108,12 +108,12 @@ class Tally:
 
 def tally_of(study: Study) -> Tally:
     campaigns = {campaign.pk: campaign for campaign in Campaign.objects.filter(study=study)}
-    standing, hits, payments = _standing(campaigns), _hits(campaigns), tuple(_paid(campaigns))
+    standing, hits, payments = list(_standing(campaigns)), _hits(campaigns), tuple(_paid(campaigns))
     return Tally(
         campaigns=campaigns,
         places=tuple(_places(campaigns, standing, hits)),
         hits=hits,
-        known=tuple(_known(study, campaigns, standing)),
+        known=tuple(_known(study, standing)),
         payments=payments,
         waiting_since=_waiting_since(campaigns) if any(row.state != WriteState.CONFIRMED for row in payments) else None,
     )
@@ -151,7 +151,7 @@ def place_counts(campaigns: Collection[int]) -> tuple[PlaceCount, ...]:
 
 
 def people_counts(study: Study, campaigns: Collection[int]) -> tuple[PeopleCount, ...]:
-    return tuple(_known(study, campaigns, _standing(campaigns)))
+    return tuple(_known(study, _standing(campaigns)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,7 @@ class _Standing:
     begun: int
 
 
-def _standing(campaigns: Collection[int]) -> list[_Standing]:
+def _standing(campaigns: Collection[int]) -> Iterator[_Standing]:
     """Nearly everybody has a person and a session: the others lie in an index of their own."""
     groups = Assignment.objects.filter(campaign__in=list(campaigns)).order_by().values_list("campaign", "state")
     counted = list(groups.annotate(count=Count("*"), in_hits=Count("hit")))
@@ -175,16 +175,12 @@ def _standing(campaigns: Collection[int]) -> list[_Standing]:
         nobody=Count("pk", filter=Q(person=None)), not_begun=Count("pk", filter=Q(person__isnull=False))
     )
     without = {(campaign, state): (nobody, not_begun) for campaign, state, nobody, not_begun in lacking}
-    found = []
     for campaign, state, count, in_hits in counted:
         nobody, not_begun = without.get((campaign, state), (0, 0))
         people = count - nobody
-        found.append(
-            _Standing(
-                campaign=campaign, state=state, count=count, in_hits=in_hits, people=people, begun=people - not_begun
-            )
+        yield _Standing(
+            campaign=campaign, state=state, count=count, in_hits=in_hits, people=people, begun=people - not_begun
         )
-    return found
 
 
 def _hits(campaigns: Collection[int]) -> tuple[HitCount, ...]:
@@ -196,7 +192,7 @@ def _hits(campaigns: Collection[int]) -> tuple[HitCount, ...]:
 
 
 def _places(
-    campaigns: Collection[int], standing: Collection[_Standing], hits: Collection[HitCount]
+    campaigns: Collection[int], standing: Iterable[_Standing], hits: Collection[HitCount]
 ) -> Iterator[PlaceCount]:
     """By the size of their HITs: nearly all of a campaign have one size, and those of other sizes are looked at."""
     sizes: dict[int, Counter[int]] = {}
@@ -221,7 +217,7 @@ def _places(
                 yield PlaceCount(campaign=row.campaign, hit_size=hit_size, state=row.state, count=count)
 
 
-def _known(study: Study, campaigns: Collection[int], standing: Collection[_Standing]) -> Iterator[PeopleCount]:
+def _known(study: Study, standing: Iterable[_Standing]) -> Iterator[PeopleCount]:
     """Most have finished: those who have not are looked at."""
     unfinished = Session.objects.filter(study=study, state__in=[one for one in SessionState if one not in FINISHED])
     # By their sessions, which are few; those of other campaigns are in no row of `standing`.

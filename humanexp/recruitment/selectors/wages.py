@@ -180,21 +180,19 @@ def top_up_plan(study: Study, floor_cents: int | None = None) -> TopUpPlan:
         elif _missing_cents(active_s / 60, floor, earned) > 0:
             minutes[pk], earned_by[pk] = active_s / 60, earned
     people = Assignment.objects.filter(pk__in=list(earned_by)).order_by("pk")
-    rows, fee = [], 0
-    for pk, environment, participant in people.values_list("pk", "environment", "person__participant__code"):
-        missing = _missing_cents(minutes[pk], floor, earned_by[pk])
-        rows.append(
-            TopUpRow(
-                assignment=pk,
-                environment=environment,
-                participant=participant,
-                active_minutes=minutes[pk],
-                hourly_cents=pricing.hourly_cents(reward_cents=earned_by[pk], minutes=minutes[pk]) or 0,
-                bonus_cents=missing,
-            )
+    rows = tuple(
+        TopUpRow(
+            assignment=pk,
+            environment=environment,
+            participant=participant,
+            active_minutes=minutes[pk],
+            hourly_cents=pricing.hourly_cents(reward_cents=earned_by[pk], minutes=minutes[pk]) or 0,
+            bonus_cents=_missing_cents(minutes[pk], floor, earned_by[pk]),
         )
-        fee += fees_of(environment).bonus_fee_cents(missing)
-    return TopUpPlan(floor_cents=floor, rows=tuple(rows), fee_cents=fee, unknown=unknown)
+        for pk, environment, participant in people.values_list("pk", "environment", "person__participant__code")
+    )
+    fee = sum(fees_of(row.environment).bonus_fee_cents(row.bonus_cents) for row in rows)
+    return TopUpPlan(floor_cents=floor, rows=rows, fee_cents=fee, unknown=unknown)
 
 
 def _doubted(study: Study, worked: QuerySet[Assignment], floor: int) -> Iterator[tuple[int, int, float | None]]:

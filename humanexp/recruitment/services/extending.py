@@ -42,14 +42,6 @@ class Extension:
     def total_cents(self) -> int:
         return self.rewards_cents + self.fees_cents
 
-    @property
-    def new_hits(self) -> int:
-        return len(self.new_sizes)
-
-    @property
-    def grown_hits(self) -> int:
-        return len(self.grown)
-
 
 def quote_extension(*, campaign: Campaign, places: int) -> Extension:
     """A large HIT grows; small ones are filled up to the campaign's size, and the rest are new HITs.

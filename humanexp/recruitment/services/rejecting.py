@@ -65,7 +65,7 @@ def agree_to_rejection(*, proposal: RejectionProposal, by: User) -> Rejection:
         raise NotAllowed("A rejection in this study takes two people: another person must agree to yours.")
     assignment = _locked(proposal.assignment)
     _check_undecided(assignment)
-    proposal = _decide(proposal, ProposalState.AGREED, by)
+    proposal = advance(proposal, ProposalState.AGREED, decided_by=by, decided_at=clock.now())
     record_about("agree-to-rejection", assignment, by)
     return _plan(assignment, reason=proposal.reason, evidence=proposal.evidence, by=proposal.by)
 
@@ -76,7 +76,7 @@ def decline_rejection(*, proposal: RejectionProposal, by: User) -> RejectionProp
     if proposal.by_id != by.pk:  # who proposed it may take it back
         permissions.check(by, Action.PAY, proposal.assignment.campaign.study)
     assignment = _locked(proposal.assignment)
-    proposal = _decide(proposal, ProposalState.DECLINED, by)
+    proposal = advance(proposal, ProposalState.DECLINED, decided_by=by, decided_at=clock.now())
     record_about("decline-rejection", assignment, by)
     return proposal
 
@@ -125,10 +125,6 @@ def _plan(assignment: Assignment, *, reason: str, evidence: str, by: User | None
         record_about("reject", assignment, by, reason=reason)
         request_sending(environment=assignment.environment)
     return rejection
-
-
-def _decide(proposal: RejectionProposal, state: ProposalState, by: User) -> RejectionProposal:
-    return advance(proposal, state, decided_by=by, decided_at=clock.now())
 
 
 def record_about(action: str, assignment: Assignment, by: User | None, **facts: Any) -> None:

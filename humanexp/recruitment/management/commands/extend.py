@@ -27,8 +27,8 @@ class Command(StudyCommand):
         if options["places"]:
             price = services.quote_extension(campaign=campaign, places=options["places"])
             self.stdout.write(
-                f"{options['places']} more places in {price.grown_hits} HITs that grow and {price.new_hits} new ones: "
-                f"rewards ${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
+                f"{options['places']} more places in {len(price.grown)} HITs that grow and {len(price.new_sizes)} new "
+                f"ones: rewards ${money.dollars(price.rewards_cents)} + fees ${money.dollars(price.fees_cents)} "
                 f"= ${money.dollars(price.total_cents)}"
             )
             confirmed = money.cents(options["confirm_total"]) if options["confirm_total"] else None

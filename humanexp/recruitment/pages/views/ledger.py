@@ -19,7 +19,7 @@ from humanexp.core.pages.paging import KeyedPaginator
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import PaymentKind
-from humanexp.recruitment.pages.views.studies import refusals_told, study_page
+from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
 from humanexp.recruitment.states import WriteState
 from humanexp.studies.models import Study
 
@@ -76,7 +76,7 @@ def top_up(request: HttpRequest, study: Study) -> HttpResponse:
             planned = services.top_up(
                 study=study,
                 floor_cents=floor_cents,
-                confirm_total_cents=_cents(request.POST.get("shown_total", "")),
+                confirm_total_cents=whole_number(request.POST.get("shown_total")),
                 by=user_of(request),
             )
             text = ngettext(
@@ -127,7 +127,7 @@ def difference(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
                 resolution=posted["resolution"],
                 note=posted["note"],
                 by=user_of(request),
-                shown=(_cents(request.POST.get("ours", "")), _cents(request.POST.get("theirs", ""))),
+                shown=(whole_number(request.POST.get("ours")), whole_number(request.POST.get("theirs"))),
                 is_confirmed=bool(posted["confirm"]),
             )
         except ApplicationError as error:
@@ -138,7 +138,3 @@ def difference(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
             return redirect("recruitment:ledger", slug=study.slug)
     context = {"study": study, "difference": found, "posted": posted}
     return render(request, "recruitment/difference.html", context, status=status)
-
-
-def _cents(text: str) -> int | None:
-    return int(text) if text.isdecimal() else None

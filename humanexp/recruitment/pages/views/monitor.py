@@ -16,7 +16,7 @@ from humanexp.jobs import services as jobs
 from humanexp.recruitment import money, selectors, services
 from humanexp.recruitment.models import Hit
 from humanexp.recruitment.pages import monitor as page
-from humanexp.recruitment.pages.views.studies import refusals_told, study_page
+from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
 from humanexp.recruitment.selectors.codes import MOST_CODES, codes_in, find_codes
 from humanexp.studies.models import Study
 
@@ -90,8 +90,7 @@ def resolve(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _resolve(request: HttpRequest, study: Study) -> str:
-    subject = request.POST.get("subject", "")
-    pk = int(subject) if subject.isdecimal() else 0
+    pk = whole_number(request.POST.get("subject"))
     match request.POST.get("kind"):
         case "keys":
             account = get_object_or_404(page.accounts_of(study), pk=pk)

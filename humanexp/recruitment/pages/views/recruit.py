@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
 from analysis.spec.terms import USUAL_APPROVAL_PERCENT, USUAL_HITS_APPROVED
-from humanexp.core.errors import ApplicationError, CostNotConfirmed
+from humanexp.core.errors import ApplicationError, CostNotConfirmed, InvalidRequest
 from humanexp.core.selectors import user_of
 from humanexp.recruitment import money, recruiters, selectors, services
 from humanexp.recruitment.models import Environment
@@ -19,6 +19,7 @@ from humanexp.recruitment.pages.launch import campaign_rows, price_of
 from humanexp.recruitment.pages.views.studies import refusals_told, study_page
 from humanexp.recruitment.selectors import Tally
 from humanexp.recruitment.states import CampaignState
+from humanexp.recruitment.templatetags.recruitment import typed
 from humanexp.studies.models import Study, StudyFamily
 from humanexp.studies.permissions import studies_with
 from humanexp.studies.roles import Action
@@ -60,12 +61,11 @@ def limits(request: HttpRequest, study: Study) -> HttpResponse:
         if "month_cap" in request.POST and monthly.is_valid():
             given = monthly.cleaned_data
             services.set_month_cap(environment=given["environment"], cap_cents=given["month_cap"], by=user_of(request))
-            messages.success(request, _("The limit is stored."))
         elif "study_cap" in request.POST and overall.is_valid():
             services.set_study_cap(study=study, cap_cents=overall.cleaned_data["study_cap"], by=user_of(request))
-            messages.success(request, _("The limit is stored."))
         else:
-            messages.error(request, _("Write dollars and cents like 123.45, or nothing for no limit."))
+            raise InvalidRequest(_("Write dollars and cents like 123.45, or nothing for no limit."))
+        messages.success(request, _("The limit is stored."))
     return redirect("recruitment:recruit", slug=study.slug)
 
 
@@ -129,7 +129,7 @@ def _page(
         "paid": " ".join(name for name in recruiters.offered() if recruiters.capabilities_of(name).pays),
         "budget": budget,
         "money": selectors.money_of(study, tally),
-        "limits": LimitsForm(initial={"study_cap": _typed(budget.cap_cents)}),
+        "limits": LimitsForm(initial={"study_cap": typed(budget.cap_cents)}),
         "price": priced,
         "rejections_need_two": selectors.rejections_need_two(study),
     }
@@ -140,10 +140,6 @@ def _families(request: HttpRequest, study: Study) -> QuerySet[StudyFamily]:
     """What this study could be a qualification for: families of other studies that the researcher may launch."""
     others = studies_with(request.user, Action.LAUNCH).exclude(family=study.family)
     return StudyFamily.objects.filter(pk__in=others.values("family")).order_by("slug")
-
-
-def _typed(cents: int | None) -> str:
-    return "" if cents is None else money.dollars(cents)
 
 
 def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
@@ -159,12 +155,11 @@ def _initial(suggested: selectors.SuggestedTerms, to: str) -> dict[str, Any]:
         "approval_days": 3,
         "contact": suggested.contact,
         # our own marketplace is small and new: what its people have done elsewhere, it cannot know
-        **(_usual_requirements() if recruiters.capabilities_of(to).pays_out else {}),
+        **(_USUAL_REQUIREMENTS if recruiters.capabilities_of(to).pays_out else {}),
     }
 
 
-def _usual_requirements() -> dict[str, int]:
-    return {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
+_USUAL_REQUIREMENTS = {"approval_percent": USUAL_APPROVAL_PERCENT, "hits_approved": USUAL_HITS_APPROVED}
 
 
 PAGE_SIZE = 50

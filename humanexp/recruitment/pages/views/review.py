@@ -17,7 +17,7 @@ from humanexp.participation.models import Session
 from humanexp.recruitment import selectors, services
 from humanexp.recruitment.models import Assignment, RejectionProposal, WayBackKind
 from humanexp.recruitment.pages.forms import ExclusionForm, RejectionForm
-from humanexp.recruitment.pages.views.studies import refusals_told, study_page
+from humanexp.recruitment.pages.views.studies import refusals_told, study_page, whole_number
 from humanexp.recruitment.services.settling import exclude_but_pay
 from humanexp.screening import services as screening
 from humanexp.screening.pages.review import place_of
@@ -158,13 +158,9 @@ def let_in(request: HttpRequest, study: Study, pk: int) -> HttpResponse:
                 services.make_personal_link(assignment=row, by=by)
                 done = _("The personal link is made. Send it only to this person.")
             case "revoke":
-                services.revoke(way=get_object_or_404(row.ways_back, pk=_number(request.POST.get("way"))), by=by)
+                services.revoke(way=get_object_or_404(row.ways_back, pk=whole_number(request.POST.get("way"))), by=by)
                 done = _("Taken back. It no longer lets anyone in.")
             case _:
                 raise InvalidRequest
         messages.success(request, done)
     return redirect("recruitment:assignment", slug=study.slug, pk=row.pk)
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() and len(text) < 18 else 0

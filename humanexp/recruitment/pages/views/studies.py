@@ -38,6 +38,11 @@ def study_page(*methods: str) -> Callable[[StudyView[P]], Callable[..., HttpResp
     return decorate
 
 
+def whole_number(text: str | None) -> int | None:
+    """What a page has sent back; None for anything that is no number of ours."""
+    return int(text) if text and text.isdecimal() and len(text) < 18 else None
+
+
 @contextmanager
 def refusals_told(request: HttpRequest) -> Iterator[None]:
     """A refusal becomes a sentence above the page that is shown next."""
