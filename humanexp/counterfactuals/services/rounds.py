@@ -15,8 +15,7 @@ from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.selectors.searches import committed_cents
 from humanexp.counterfactuals.selectors.verdicts import verdicts_on
 from humanexp.counterfactuals.services.round_pictures import make_stimuli
-from humanexp.counterfactuals.services.search_run import finish, prepare
-from humanexp.counterfactuals.services.searching import ROUND_KIND, store_records
+from humanexp.counterfactuals.services.searching import ROUND_KIND, finish, prepare, store_records
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job

@@ -41,13 +41,14 @@ def source_set_by_name(name: str) -> SourceSet:
 
 def source_set_by_pk(pk: str) -> SourceSet:
     """A set of pictures by the key that a form sent."""
-    source_set = SourceSet.objects.filter(pk=int(pk)).first() if pk.isdecimal() and len(pk) < 19 else None
-    return existing(source_set, "There is no such set of pictures.")
+    return existing(
+        SourceSet.objects.filter(pk=int(pk)).first() if pk.isdecimal() and len(pk) < 19 else None,
+        "There is no such set of pictures.",
+    )
 
 
 def image_by_pk(pk: int) -> SourceImage:
-    image = SourceImage.objects.filter(pk=pk).select_related("source_set").first()
-    return existing(image, "There is no such picture.")
+    return existing(SourceImage.objects.filter(pk=pk).select_related("source_set").first(), "There is no such picture.")
 
 
 def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:

@@ -65,8 +65,10 @@ def neighbours(stimulus: Stimulus, size: int) -> tuple[list[Stimulus], list[Stim
 
 def stimulus_of(stimulus_set: StimulusSet, key: str) -> Stimulus:
     with_facts = Stimulus.objects.select_related("source_image", "stimulus_set__source_set").order_by()
-    stimulus = next(iter(with_facts.filter(stimulus_set=stimulus_set, key=key)), None)
-    return existing(stimulus, f"The set {stimulus_set.name} holds no stimulus named {key!r}.")
+    return existing(
+        next(iter(with_facts.filter(stimulus_set=stimulus_set, key=key)), None),
+        f"The set {stimulus_set.name} holds no stimulus named {key!r}.",
+    )
 
 
 def clean_stimulus(stimulus_set: StimulusSet, image: SourceImage) -> Stimulus | None:
@@ -113,8 +115,9 @@ def image_in(stimulus_set: StimulusSet, key: str) -> SourceImage:
 
 
 def image_by_pk(stimulus_set: StimulusSet, pk: int) -> SourceImage:
-    image = _images(stimulus_set).filter(pk=pk).first()
-    return existing(image, f"The pictures of {stimulus_set.name} hold no such original.")
+    return existing(
+        _images(stimulus_set).filter(pk=pk).first(), f"The pictures of {stimulus_set.name} hold no such original."
+    )
 
 
 def images_around(stimulus_set: StimulusSet, image: SourceImage) -> tuple[SourceImage | None, SourceImage | None]:
@@ -125,8 +128,10 @@ def images_around(stimulus_set: StimulusSet, image: SourceImage) -> tuple[Source
 
 
 def first_of_category(stimulus_set: StimulusSet, category: str) -> SourceImage:
-    image = _images(stimulus_set).filter(category=category).order_by("key").first()
-    return existing(image, f"The pictures of {stimulus_set.name} hold none of the category {category!r}.")
+    return existing(
+        _images(stimulus_set).filter(category=category).order_by("key").first(),
+        f"The pictures of {stimulus_set.name} hold none of the category {category!r}.",
+    )
 
 
 def categories_of(stimulus_set: StimulusSet) -> list[str]:
@@ -134,8 +139,10 @@ def categories_of(stimulus_set: StimulusSet) -> list[str]:
 
 
 def first_original(source_set: SourceSet) -> SourceImage:
-    image = SourceImage.objects.filter(source_set=source_set).order_by("key").first()
-    return existing(image, f"The set of pictures {source_set.name} is empty: import pictures first.")
+    return existing(
+        SourceImage.objects.filter(source_set=source_set).order_by("key").first(),
+        f"The set of pictures {source_set.name} is empty: import pictures first.",
+    )
 
 
 def count_originals(source_set: SourceSet) -> int:
