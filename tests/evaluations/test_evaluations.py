@@ -279,7 +279,7 @@ def test_the_command_says_what_it_found_and_refuses_what_it_cannot(stimulus_set:
     ],
 )
 def test_a_name_follows_from_the_adapter_string(spec: str, name: str) -> None:
-    assert services.default_name(spec) == name
+    assert specs.default_name(spec) == name
 
 
 def test_a_file_of_the_shelf_is_named_by_its_name_alone(stimulus_set: StimulusSet) -> None:

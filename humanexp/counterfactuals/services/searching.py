@@ -14,10 +14,11 @@ from django.db import transaction
 
 from analysis.claims.robustness import SCORE_INTERVALS
 from analysis.compute import executor, run_in_order_of_completion, setting_for
+from analysis.counterfactuals import shards
 from analysis.counterfactuals.files import SearchRecord, read_picture
 from analysis.counterfactuals.intervals import scores_by_class
 from analysis.counterfactuals.search_summaries import budget_study
-from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search, search_shard
+from analysis.counterfactuals.shards import SearchShard, check_before_work, cut_search
 from humanexp.core import clock, ownership
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
@@ -162,13 +163,13 @@ _SPEED_PICTURES = 32
 
 def run_search(run: SearchRun, progress: Progress) -> None:
     """Search for every picture of a run and complete it; what an earlier attempt finished is not done again."""
-    shards = prepare(run)
+    prepared = prepare(run)
     total = run.counterfactuals.count()
     done = 0
     progress(done, total, "pictures perturbed")
     with executor(setting_for(settings.COMPUTE, run.device)) as pool:
         outcomes = run_in_order_of_completion(
-            pool, search_shard, shards, tick=lambda: progress(done, total, "pictures perturbed")
+            pool, shards.search_shard, prepared, tick=lambda: progress(done, total, "pictures perturbed")
         )
         with contextlib.closing(outcomes):
             for records in outcomes:

@@ -53,25 +53,15 @@ def image_by_pk(pk: int) -> SourceImage:
 
 def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:
     """All 16 categories, those without a picture as well."""
-    rows = {
-        row["category"]: row
-        for row in source_set.images.order_by()
+    counted = (
+        source_set.images.order_by()
         .values("category")
         .annotate(
-            n=Count("pk"),
-            n_agreed=Count("pk", filter=AGREED),
-            smallest_side_px=Min(Least("width_px", "height_px")),
+            n=Count("pk"), n_agreed=Count("pk", filter=AGREED), smallest_side_px=Min(Least("width_px", "height_px"))
         )
-    }
-    return [
-        CategoryCount(
-            category=category,
-            n=rows[category]["n"] if category in rows else 0,
-            n_agreed=rows[category]["n_agreed"] if category in rows else 0,
-            smallest_side_px=rows[category]["smallest_side_px"] if category in rows else None,
-        )
-        for category in CATEGORIES
-    ]
+    )
+    rows = {row["category"]: CategoryCount(**row) for row in counted}
+    return [rows.get(category) or CategoryCount(category, 0, 0, None) for category in CATEGORIES]
 
 
 def pictures_of(source_set: SourceSet, *, category: str = "", agreement: str = "") -> QuerySet[SourceImage]:

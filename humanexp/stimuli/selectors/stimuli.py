@@ -170,19 +170,18 @@ def out_of_reach(stimulus_set: StimulusSet, corruption: str) -> int:
 
 
 def _chosen(stimulus_set: StimulusSet, filters: Filters) -> QuerySet[Stimulus]:
-    chosen = Stimulus.objects.select_related("source_image").filter(
-        stimulus_set=stimulus_set, corruption=filters.corruption
+    ends_before = filters.high < 1 or not filters.includes_high
+    wanted = {
+        "visual_change__gte": filters.low if filters.low > 0 else None,
+        "visual_change__lte" if filters.includes_high else "visual_change__lt": filters.high if ends_before else None,
+        "source_image__category": filters.category or None,
+        "reached": filters.only == "reached" if filters.only else None,
+    }
+    return Stimulus.objects.select_related("source_image").filter(
+        stimulus_set=stimulus_set,
+        corruption=filters.corruption,
+        **{lookup: value for lookup, value in wanted.items() if value is not None},
     )
-    if filters.low > 0:
-        chosen = chosen.filter(visual_change__gte=filters.low)
-    if filters.high < 1 or not filters.includes_high:
-        upper = {"visual_change__lte" if filters.includes_high else "visual_change__lt": filters.high}
-        chosen = chosen.filter(**upper)
-    if filters.category:
-        chosen = chosen.filter(source_image__category=filters.category)
-    if filters.only:
-        chosen = chosen.filter(reached=filters.only == "reached")
-    return chosen
 
 
 def _from(chosen: QuerySet[Stimulus], cursor: Cursor, size: int) -> list[Stimulus]:
