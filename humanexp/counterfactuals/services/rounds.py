@@ -31,6 +31,9 @@ from humanexp.studies import services as studies
 from humanexp.studies.models import Population, Study
 from humanexp.studies.roles import Action
 
+#: New pictures a session, as in ImageNet-D.
+_PICTURES_A_SESSION = 16
+
 
 def publish_round(*, one: Round, to: str, by: User | None = None, **terms: Any) -> Campaign:
     """Publish a round like any other study, within what all rounds of the search may cost together."""
@@ -91,10 +94,6 @@ def close_round(*, one: Round, verdicts: Mapping[str, Mapping[str, Any]]) -> Rou
     if not updated and one.verdicts != dict(verdicts):
         raise Conflict(f"{one} was judged already, with other verdicts.")
     return one
-
-
-#: New pictures a session, as in ImageNet-D.
-_PICTURES_A_SESSION = 16
 
 
 def open_first(run: SearchRun, progress: Progress) -> Round:

@@ -43,6 +43,7 @@ _RESERVED = frozenset({"new", "across", "pictures"})
 #: Originals that a search with people as its oracle leaves alone: practice pictures and sentinels come from them.
 RESERVE = 8
 FEWEST_JUDGED = 4
+_SPEED_PICTURES = 32
 
 
 def create_search(
@@ -156,9 +157,6 @@ def _originals(run: SearchRun, pictures: int) -> list[SourceImage]:
             fields={"pictures": f"1 to {available}"},
         )
     return ordered[: pictures or available]
-
-
-_SPEED_PICTURES = 32
 
 
 def run_search(run: SearchRun, progress: Progress) -> None:

@@ -51,6 +51,10 @@ _COPIED_AT_ONCE = 1 << 20
 _STALE_S = 24 * 3600
 #: Names that pages have.
 _RESERVED = frozenset({"new"})
+IMPORT_IMAGES_KIND = "stimuli.import_images"
+_FOLDER = "uploads"
+#: An archive whose job was cancelled may be gone on with for this long.
+_KEPT_S = 2 * 24 * 3600
 
 
 def import_images(
@@ -229,12 +233,6 @@ def _write(
             ) from error
         raise
     return source_set
-
-
-IMPORT_IMAGES_KIND = "stimuli.import_images"
-_FOLDER = "uploads"
-#: An archive whose job was cancelled may be gone on with for this long.
-_KEPT_S = 2 * 24 * 3600
 
 
 def subject_of_import(name: str) -> str:
