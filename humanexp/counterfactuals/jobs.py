@@ -7,7 +7,7 @@ from django.utils.translation import gettext_noop
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.services import rounds
-from humanexp.counterfactuals.services.search_run import run_search
+from humanexp.counterfactuals.services.searching import run_search
 from humanexp.counterfactuals.services.transfer import run_transfer
 from humanexp.jobs.registry import Progress, handler
 

@@ -1,3 +1,1 @@
 """Classifiers run on the same stimuli."""
-
-from __future__ import annotations

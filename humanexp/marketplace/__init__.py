@@ -2,5 +2,3 @@
 
 Nothing here imports the platform and nothing in the platform imports this.
 """
-
-from __future__ import annotations

@@ -11,15 +11,14 @@ from django.utils import timezone
 from humanexp.marketplace.errors import InvalidParameterValue
 from humanexp.marketplace.models import ClockOffset
 
+_MAXIMUM_SECONDS = 10 * 365 * 86_400
+
 
 def now() -> datetime:
     """States are computed at this time; signatures are checked against the machine's."""
     if not settings.MARKETPLACE_TEST_CONTROLS:
         return timezone.now()
     return timezone.now() + timedelta(seconds=ClockOffset.seconds())
-
-
-_MAXIMUM_SECONDS = 10 * 365 * 86_400
 
 
 @transaction.atomic

@@ -22,6 +22,20 @@ _THREADS = 12
 _CONNECTIONS = 8_192
 #: Files that a process needs beside its connections.
 _OTHER_FILES = 128
+#: Values that stand in examples and tutorials.
+_KNOWN_SECRETS = (
+    "secret",
+    "changeme",
+    "change-me",
+    "insecure",
+    "django-insecure",
+    "example",
+    "password",
+    "test",
+    "dev",
+)
+_LEAST_LENGTH, _LEAST_VARIETY = 32, 10
+SIGN_UP_MODES = ("open", "invite", "closed")
 
 
 def serve(host: str = "127.0.0.1", port: int = 8001) -> None:
@@ -101,26 +115,6 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    raise SystemExit(main())
-
-
-#: Values that stand in examples and tutorials.
-_KNOWN_SECRETS = (
-    "secret",
-    "changeme",
-    "change-me",
-    "insecure",
-    "django-insecure",
-    "example",
-    "password",
-    "test",
-    "dev",
-)
-_LEAST_LENGTH, _LEAST_VARIETY = 32, 10
-SIGN_UP_MODES = ("open", "invite", "closed")
-
-
 def problems(
     *, host: str, public_url: str, secret_key: str, allowed_hosts: list[str], test_controls: bool, key_file: Path | None
 ) -> list[str]:
@@ -142,3 +136,7 @@ def problems(
         "MARKETPLACE_URL is not https: passwords and sessions would cross the network in the clear.": in_the_clear,
     }
     return [sentence for sentence, holds in against.items() if holds]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,3 +1,1 @@
 """Source pictures and the stimuli made from them."""
-
-from __future__ import annotations

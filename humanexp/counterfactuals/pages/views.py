@@ -6,8 +6,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from analysis.figures.paper import to_file
@@ -23,6 +23,7 @@ from humanexp.counterfactuals.selectors import searches as selectors
 from humanexp.counterfactuals.services.freezing import write_archive
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.throughput import partial_context
+from humanexp.stimuli.selectors import source_sets
 
 _KEPT_S = 3600
 
@@ -37,7 +38,7 @@ def leaderboard(request: HttpRequest) -> HttpResponse:
         "rows": selectors.leaderboard(request.user, order=order),
         "order": order,
         "under_way": selectors.under_way(),
-        "has_pictures": selectors.source_sets().exists(),
+        "has_pictures": source_sets().exists(),
     }
     return render(request, "counterfactuals/leaderboard.html", context)
 
@@ -93,15 +94,14 @@ def search(request: HttpRequest, name: str) -> HttpResponse:
 
 @login_required
 @require_GET
+@cache_control(private=True, max_age=_KEPT_S)
 def picture(request: HttpRequest, pk: int, which: str) -> HttpResponse:
     """The original or the kept picture, byte for byte as model and oracle saw it."""
     one = selectors.counterfactual_by_pk(pk)
     path = media_path({"original": one.original_file, "kept": one.kept_file if one.sha256 else ""}.get(which) or "-")
     if not path.is_file():
         raise NotFound("There is no such picture.")
-    response = HttpResponse(path.read_bytes(), content_type="image/png")
-    patch_cache_control(response, private=True, max_age=_KEPT_S)
-    return response
+    return HttpResponse(path.read_bytes(), content_type="image/png")
 
 
 @login_required
@@ -155,7 +155,7 @@ def across(request: HttpRequest, key: str = "") -> HttpResponse:
         "computed_at": stored.computed_at if stored else None,
         "is_stale": bool(stored and stored.computed_at and group and stored.run_ids != group.run_ids),
         "unfinished": partial_context(job) if is_under_way else None,
-        "has_pictures": selectors.source_sets().exists(),
+        "has_pictures": source_sets().exists(),
     }
     return render(request, "counterfactuals/across.html", context)
 

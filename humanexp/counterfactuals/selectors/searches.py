@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import QuerySet, Sum
+from django.db.models import Sum
 
 from analysis.claims.robustness import RESAMPLED_INTERVALS
 from analysis.counterfactuals.files import SearchOriginal, SearchRecord, SearchSettings
@@ -23,7 +23,6 @@ from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.selectors import suggested_terms
 from humanexp.recruitment.services import quote
 from humanexp.results import selectors as results
-from humanexp.stimuli.models import SourceSet
 from humanexp.studies.selectors import visible_to
 
 #: Pictures of a gallery page.
@@ -77,8 +76,9 @@ def under_way() -> list[tuple[SearchRun, Job | None]]:
 
 
 def search_by_name(name: str) -> SearchRun:
-    run = SearchRun.objects.select_related("source_set").filter(name=name).first()
-    return existing(run, f"There is no search {name!r}.")
+    return existing(
+        SearchRun.objects.select_related("source_set").filter(name=name).first(), f"There is no search {name!r}."
+    )
 
 
 @dataclass(frozen=True)
@@ -109,16 +109,14 @@ def committed_cents(run: SearchRun) -> int:
 
 
 def round_of(run: SearchRun, step: int) -> Round:
-    found = run.rounds.select_related("study", "run").filter(step=step).first()
-    return existing(found, f"The search {run} has no round of step {step}.")
+    return existing(
+        run.rounds.select_related("study", "run").filter(step=step).first(),
+        f"The search {run} has no round of step {step}.",
+    )
 
 
 def benchmark_of(run: SearchRun) -> Benchmark | None:
     return Benchmark.objects.select_related("run", "stimulus_set").filter(run=run).first()
-
-
-def source_sets() -> QuerySet[SourceSet]:
-    return SourceSet.objects.order_by("name")
 
 
 #: Which pictures a gallery shows.
@@ -145,8 +143,9 @@ def has_begun(run: SearchRun) -> bool:
 
 
 def counterfactual_by_pk(pk: int) -> Counterfactual:
-    one = Counterfactual.objects.select_related("source_image", "run").filter(pk=pk).first()
-    return existing(one, "There is no such picture.")
+    return existing(
+        Counterfactual.objects.select_related("source_image", "run").filter(pk=pk).first(), "There is no such picture."
+    )
 
 
 def search_settings(run: SearchRun) -> SearchSettings:

@@ -26,6 +26,8 @@ from humanexp.stimuli.models import StimulusSet
 from humanexp.stimuli.services.generation import SIZES_PX
 
 MANIFEST = "manifest.json"
+#: Archives larger than this go to the disk while they are made.
+_IN_MEMORY = 16 * 2**20
 
 
 def freeze(*, run: SearchRun, by: User | None = None) -> Benchmark:
@@ -85,10 +87,6 @@ def _manifest(run: SearchRun, pictures: list[dict[str, Any]]) -> dict[str, Any]:
         "scores": run.scores,
         "pictures": [{**picture, "file": f"pictures/{picture['key']}.png"} for picture in pictures],
     }
-
-
-#: Archives larger than this go to the disk while they are made.
-_IN_MEMORY = 16 * 2**20
 
 
 def write_archive(benchmark: Benchmark) -> IO[bytes]:

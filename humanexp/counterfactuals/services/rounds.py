@@ -15,8 +15,7 @@ from humanexp.counterfactuals.models import Round, RoundState, SearchRun
 from humanexp.counterfactuals.selectors.searches import committed_cents
 from humanexp.counterfactuals.selectors.verdicts import verdicts_on
 from humanexp.counterfactuals.services.round_pictures import make_stimuli
-from humanexp.counterfactuals.services.search_run import finish, prepare
-from humanexp.counterfactuals.services.searching import ROUND_KIND, store_records
+from humanexp.counterfactuals.services.searching import ROUND_KIND, finish, prepare, store_records
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
@@ -31,6 +30,9 @@ from humanexp.studies import permissions
 from humanexp.studies import services as studies
 from humanexp.studies.models import Population, Study
 from humanexp.studies.roles import Action
+
+#: New pictures a session, as in ImageNet-D.
+_PICTURES_A_SESSION = 16
 
 
 def publish_round(
@@ -87,10 +89,6 @@ def close_round(*, one: Round, verdicts: Mapping[str, Mapping[str, Any]]) -> Rou
     if not updated and one.verdicts != dict(verdicts):
         raise Conflict(f"{one} was judged already, with other verdicts.")
     return one
-
-
-#: New pictures a session, as in ImageNet-D.
-_PICTURES_A_SESSION = 16
 
 
 def open_first(run: SearchRun, progress: Progress) -> Round:

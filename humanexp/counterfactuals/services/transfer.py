@@ -26,6 +26,8 @@ from humanexp.jobs import services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 
+GROUP_KIND = "counterfactuals.transfer"
+
 
 def run_transfer(group_key: str, progress: Progress) -> dict[str, int]:
     """Test every model on every other's pictures, compare generators, and store both."""
@@ -132,9 +134,6 @@ def _oor(group: Group) -> dict[str, dict[str, float]]:
 
 def _plain(value: float) -> float | None:
     return value if value == value else None
-
-
-GROUP_KIND = "counterfactuals.transfer"
 
 
 def start_transfer(*, group: Group, by: User | None = None) -> Job:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from analysis.classifiers import Classifier, RecordedPredictions, rehearse
+from analysis.classifiers import Classifier, RecordedPredictions, rehearse, shards
 from analysis.classifiers.shards import (
-    SHARD_STIMULI,
     Asked,
     PredictionShard,
     ShownStimulus,
@@ -76,14 +75,14 @@ def shown_stimuli(
     if corruptions is not None:
         rows = rows.filter(corruption__in=["none", *corruptions])
     last = ""
-    while batch := list(rows.filter(key__gt=last).values_list(*columns)[:SHARD_STIMULI]):
+    while batch := list(rows.filter(key__gt=last).values_list(*columns)[: shards.SHARD_STIMULI]):
         last = batch[-1][0]
         for key, original, category, corruption, visual_change, file, sha256 in batch:
             yield ShownStimulus(key, original, category, corruption, visual_change, str(media_path(file)), sha256)
 
 
 def _shards(run: EvaluationRun, asked: Asked, folder: Path) -> Iterator[PredictionShard]:
-    for stimuli in batches_of(SHARD_STIMULI, shown_stimuli(run.stimulus_set, own_labels=asked.own_labels)):
+    for stimuli in batches_of(shards.SHARD_STIMULI, shown_stimuli(run.stimulus_set, own_labels=asked.own_labels)):
         yield PredictionShard(replace(asked, spec=located(asked.spec)), run.name, tuple(stimuli), str(folder))
 
 
@@ -108,21 +107,21 @@ def _predicted(run: EvaluationRun, asked: Asked, folder: Path, total: int, progr
         finished = run_in_order_of_completion(pool, predict_shard, unfinished(), tick=tell)
         with contextlib.closing(finished):
             for _path in finished:
-                done = min(total, done + SHARD_STIMULI)
+                done = min(total, done + shards.SHARD_STIMULI)
                 tell()
     return parts
 
 
 def _pool(asked: Asked, total: int) -> AnyExecutor:
     """Where shards are predicted: in this process, unless there are many and the network computes on the processor."""
-    is_worth_it = total >= MANY_SHARDS * SHARD_STIMULI and not asked.spec.startswith("table:")
+    is_worth_it = total >= MANY_SHARDS * shards.SHARD_STIMULI and not asked.spec.startswith("table:")
     wanted = settings.COMPUTE if is_worth_it or settings.COMPUTE.startswith("dask:") else "serial"
     return executor(setting_for(wanted, asked.device))
 
 
 def _check_complete(stimulus_set: StimulusSet, classifier: Classifier | RecordedPredictions, asked: Asked) -> None:
     """Refuse, before anything is written, what cannot be predicted whole: a file is gone, or a row is missing."""
-    for batch in batches_of(SHARD_STIMULI, shown_stimuli(stimulus_set)):
+    for batch in batches_of(shards.SHARD_STIMULI, shown_stimuli(stimulus_set)):
         if isinstance(classifier, RecordedPredictions):
             classifier.predictions([one.stimulus for one in batch], asked.rule, own_labels=asked.own_labels)
             continue

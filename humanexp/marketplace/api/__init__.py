@@ -1,3 +1,1 @@
 """The requester API: MTurk's protocol, its operations, and the one view that answers them."""
-
-from __future__ import annotations

@@ -16,6 +16,11 @@ from django.db.models import Model, Q, QuerySet
 from humanexp.marketplace.errors import InvalidParameterValue
 from humanexp.marketplace.models import Requester
 
+#: Entries on a page when the client does not say.
+DEFAULT_PAGE = 10
+#: In a token: all rows are behind, and so many of the entries that follow them.
+_REST = "rest"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
@@ -56,11 +61,6 @@ def operation(name: str, *, writes: bool = False) -> Callable[[OperationFunction
 
     return register
 
-
-#: Entries on a page when the client does not say.
-DEFAULT_PAGE = 10
-#: In a token: all rows are behind, and so many of the entries that follow them.
-_REST = "rest"
 
 Row = TypeVar("Row", bound=Model)
 Structure = Mapping[str, Any]

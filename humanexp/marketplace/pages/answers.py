@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from humanexp.marketplace.errors import WorkRefused
+from humanexp.marketplace.errors import NotFound, WorkRefused
 from humanexp.marketplace.models import HIT, Assignment, HITType, Worker
 from humanexp.marketplace.question import frame_url
 from humanexp.marketplace.visitors import site_url, wants_json, worker_of
@@ -103,10 +103,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    detail = _("The address may be mistyped, or the work behind it has ended.")
-    if wants_json(request):
-        return problem("not-found", "Nothing here", detail, status=404)
-    return render(request, "marketplace/refusal.html", {"title": _("Nothing here"), "detail": detail}, status=404)
+    return refusal(request, NotFound(_("The address may be mistyped, or the work behind it has ended.")))
 
 
 def site(request: HttpRequest) -> dict[str, Any]:

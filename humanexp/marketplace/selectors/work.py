@@ -17,6 +17,10 @@ from humanexp.marketplace.models.hits import HITQuerySet
 from humanexp.marketplace.rows import first_or
 from humanexp.marketplace.states import AssignmentState
 
+#: As long as the real service's addresses work.
+_SECONDS = 60
+_SALT = "uploaded-file"
+
 
 def hit_type_of(requester: Requester, hit_type_id: str) -> HITType:
     return first_or(
@@ -67,11 +71,6 @@ def listed_assignments(hit: HIT, states: list[str], now: datetime) -> QuerySet[A
 
 def bonus_payments_of(requester: Requester) -> QuerySet[BonusPayment]:
     return BonusPayment.objects.filter(requester=requester).select_related("worker", "assignment")
-
-
-#: As long as the real service's addresses work.
-_SECONDS = 60
-_SALT = "uploaded-file"
 
 
 def upload_link(uploaded: UploadedFile) -> str:

@@ -33,6 +33,8 @@ _OVERLAP = timedelta(minutes=5)
 _AFTER_ATTEMPTS = 12
 #: Sent events are forgotten after this.
 _KEPT = timedelta(days=2)
+#: Between two looks.
+_SECONDS = 0.5
 
 
 @transaction.atomic
@@ -167,12 +169,6 @@ def _document(events: list[dict[str, str]], *, version: str, customer: str) -> s
 
 def _stamp(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
-
-
-logger = logging.getLogger(__name__)
-
-#: Between two looks.
-_SECONDS = 0.5
 
 
 def tell_events() -> None:

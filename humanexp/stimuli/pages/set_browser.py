@@ -91,18 +91,16 @@ def rows_of(stimulus_set: StimulusSet, filters: Filters) -> list[FunctionRow]:
 
 def query_of(filters: Filters, cursor: Cursor | None = None) -> str:
     """The address of a view of a set, without what says nothing."""
-    parts: dict[str, str] = {"corruption": filters.corruption}
-    if filters.low > 0:
-        parts["low"] = f"{filters.low:g}"
-    if filters.high < 1:
-        parts["high"] = f"{filters.high:g}"
-    if filters.category:
-        parts["category"] = filters.category
-    if filters.only:
-        parts["only"] = filters.only
+    parts = {
+        "corruption": filters.corruption,
+        "low": f"{filters.low:g}" if filters.low > 0 else "",
+        "high": f"{filters.high:g}" if filters.high < 1 else "",
+        "category": filters.category,
+        "only": filters.only,
+    }
     if cursor is not None:
         parts["before" if cursor.backwards else "after"] = f"{cursor.visual_change!r}~{cursor.pk}"
-    return urlencode(parts)
+    return urlencode({name: value for name, value in parts.items() if value})
 
 
 def cursor_of(after: str, before: str) -> Cursor | None:

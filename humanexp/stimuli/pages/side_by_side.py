@@ -233,30 +233,32 @@ def _labels(names: list[str] | tuple[str, ...]) -> list[str]:
 
 
 def _cautions(a: StimulusSet, b: StimulusSet) -> list[str]:
-    told = []
-    if a.size_px != b.size_px:
-        told.append(
+    cautions = [
+        (
+            a.size_px != b.size_px,
             _(
                 "The sets have different sizes (%(a)s and %(b)s px). Visual change depends on the size, so their "
                 "values cannot be compared."
             )
-            % {"a": a.size_px, "b": b.size_px}
-        )
-    if a.metric != b.metric:
-        told.append(
+            % {"a": a.size_px, "b": b.size_px},
+        ),
+        (
+            a.metric != b.metric,
             _("The sets were measured differently (%(a)s and %(b)s); their values cannot be compared.")
-            % {"a": a.metric, "b": b.metric}
-        )
-    if a.source_set_id != b.source_set_id:
-        told.append(
+            % {"a": a.metric, "b": b.metric},
+        ),
+        (
+            a.source_set_id != b.source_set_id,
             _("The sets come from different pictures (%(a)s and %(b)s), which differ in how robust they are.")
-            % {"a": a.source_set.name, "b": b.source_set.name}
-        )
-    elif a.framing != b.framing:
-        told.append(_("The sets cut their pictures differently (%(a)s and %(b)s).") % {"a": a.framing, "b": b.framing})
-    told += [
-        _("%(name)s is still being made; its counts grow.") % {"name": one.name}
-        for one in (a, b)
-        if one.completed_at is None
+            % {"a": a.source_set.name, "b": b.source_set.name},
+        ),
+        (
+            a.source_set_id == b.source_set_id and a.framing != b.framing,
+            _("The sets cut their pictures differently (%(a)s and %(b)s).") % {"a": a.framing, "b": b.framing},
+        ),
+        *(
+            (one.completed_at is None, _("%(name)s is still being made; its counts grow.") % {"name": one.name})
+            for one in (a, b)
+        ),
     ]
-    return told
+    return [sentence for holds, sentence in cautions if holds]

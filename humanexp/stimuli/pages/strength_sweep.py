@@ -54,12 +54,11 @@ class WalkableFunction:
 
 def walkable_functions(stimulus_set: StimulusSet) -> list[WalkableFunction]:
     """The functions of a set, and whether their steps can be made."""
-    functions = []
-    for name in stimulus_set.corruptions:
-        corruption = CORRUPTIONS.get(name)
-        unit = corruption.unit if corruption else ""
-        functions.append(WalkableFunction(name, label_of(name), unit, _is_made(stimulus_set, corruption)))
-    return functions
+    known = [(name, CORRUPTIONS.get(name)) for name in stimulus_set.corruptions]
+    return [
+        WalkableFunction(name, label_of(name), found.unit if found else "", _is_made(stimulus_set, found))
+        for name, found in known
+    ]
 
 
 def walk_step(stimulus_set: StimulusSet, image: SourceImage, function: str, step: int) -> WalkStep:

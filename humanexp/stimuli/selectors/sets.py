@@ -17,6 +17,11 @@ from humanexp.stimuli.models import Sampling, Stimulus, StimulusSet
 if TYPE_CHECKING:
     import pandas as pd
 
+#: {function: {level, or None for a set without levels: {number of the narrow bin: stimuli}}}
+Counted = dict[str, dict[int | None, dict[int, int]]]
+_WITH_LEVELS = frozenset({Sampling.LEVELS, Sampling.IMPORTED})
+_KEEP_S = 24 * 3600
+
 
 def stimulus_sets() -> QuerySet[StimulusSet]:
     """The newest first. They are not counted: a set may hold a million stimuli."""
@@ -87,13 +92,6 @@ def manifest_rows(stimulus_set: StimulusSet) -> Iterator[dict[str, Any]]:
 def count_corrupted(stimulus_set: StimulusSet) -> int:
     """Stimuli of a set without the clean ones, through the index."""
     return Stimulus.objects.filter(stimulus_set=stimulus_set, corruption__in=stimulus_set.corruptions).count()
-
-
-#: {function: {level, or None for a set without levels: {number of the narrow bin: stimuli}}}
-Counted = dict[str, dict[int | None, dict[int, int]]]
-
-_WITH_LEVELS = frozenset({Sampling.LEVELS, Sampling.IMPORTED})
-_KEEP_S = 24 * 3600
 
 
 def counted_changes(stimulus_set: StimulusSet) -> Counted:

@@ -41,36 +41,27 @@ def source_set_by_name(name: str) -> SourceSet:
 
 def source_set_by_pk(pk: str) -> SourceSet:
     """A set of pictures by the key that a form sent."""
-    source_set = SourceSet.objects.filter(pk=int(pk)).first() if pk.isdecimal() and len(pk) < 19 else None
-    return existing(source_set, "There is no such set of pictures.")
+    return existing(
+        SourceSet.objects.filter(pk=int(pk)).first() if pk.isdecimal() and len(pk) < 19 else None,
+        "There is no such set of pictures.",
+    )
 
 
 def image_by_pk(pk: int) -> SourceImage:
-    image = SourceImage.objects.filter(pk=pk).select_related("source_set").first()
-    return existing(image, "There is no such picture.")
+    return existing(SourceImage.objects.filter(pk=pk).select_related("source_set").first(), "There is no such picture.")
 
 
 def counts_by_category(source_set: SourceSet) -> list[CategoryCount]:
     """All 16 categories, those without a picture as well."""
-    rows = {
-        row["category"]: row
-        for row in source_set.images.order_by()
+    counted = (
+        source_set.images.order_by()
         .values("category")
         .annotate(
-            n=Count("pk"),
-            n_agreed=Count("pk", filter=AGREED),
-            smallest_side_px=Min(Least("width_px", "height_px")),
+            n=Count("pk"), n_agreed=Count("pk", filter=AGREED), smallest_side_px=Min(Least("width_px", "height_px"))
         )
-    }
-    return [
-        CategoryCount(
-            category=category,
-            n=rows[category]["n"] if category in rows else 0,
-            n_agreed=rows[category]["n_agreed"] if category in rows else 0,
-            smallest_side_px=rows[category]["smallest_side_px"] if category in rows else None,
-        )
-        for category in CATEGORIES
-    ]
+    )
+    rows = {row["category"]: CategoryCount(**row) for row in counted}
+    return [rows.get(category) or CategoryCount(category, 0, 0, None) for category in CATEGORIES]
 
 
 def pictures_of(source_set: SourceSet, *, category: str = "", agreement: str = "") -> QuerySet[SourceImage]:

@@ -65,8 +65,10 @@ def neighbours(stimulus: Stimulus, size: int) -> tuple[list[Stimulus], list[Stim
 
 def stimulus_of(stimulus_set: StimulusSet, key: str) -> Stimulus:
     with_facts = Stimulus.objects.select_related("source_image", "stimulus_set__source_set").order_by()
-    stimulus = next(iter(with_facts.filter(stimulus_set=stimulus_set, key=key)), None)
-    return existing(stimulus, f"The set {stimulus_set.name} holds no stimulus named {key!r}.")
+    return existing(
+        next(iter(with_facts.filter(stimulus_set=stimulus_set, key=key)), None),
+        f"The set {stimulus_set.name} holds no stimulus named {key!r}.",
+    )
 
 
 def clean_stimulus(stimulus_set: StimulusSet, image: SourceImage) -> Stimulus | None:
@@ -113,8 +115,9 @@ def image_in(stimulus_set: StimulusSet, key: str) -> SourceImage:
 
 
 def image_by_pk(stimulus_set: StimulusSet, pk: int) -> SourceImage:
-    image = _images(stimulus_set).filter(pk=pk).first()
-    return existing(image, f"The pictures of {stimulus_set.name} hold no such original.")
+    return existing(
+        _images(stimulus_set).filter(pk=pk).first(), f"The pictures of {stimulus_set.name} hold no such original."
+    )
 
 
 def images_around(stimulus_set: StimulusSet, image: SourceImage) -> tuple[SourceImage | None, SourceImage | None]:
@@ -125,8 +128,10 @@ def images_around(stimulus_set: StimulusSet, image: SourceImage) -> tuple[Source
 
 
 def first_of_category(stimulus_set: StimulusSet, category: str) -> SourceImage:
-    image = _images(stimulus_set).filter(category=category).order_by("key").first()
-    return existing(image, f"The pictures of {stimulus_set.name} hold none of the category {category!r}.")
+    return existing(
+        _images(stimulus_set).filter(category=category).order_by("key").first(),
+        f"The pictures of {stimulus_set.name} hold none of the category {category!r}.",
+    )
 
 
 def categories_of(stimulus_set: StimulusSet) -> list[str]:
@@ -134,8 +139,10 @@ def categories_of(stimulus_set: StimulusSet) -> list[str]:
 
 
 def first_original(source_set: SourceSet) -> SourceImage:
-    image = SourceImage.objects.filter(source_set=source_set).order_by("key").first()
-    return existing(image, f"The set of pictures {source_set.name} is empty: import pictures first.")
+    return existing(
+        SourceImage.objects.filter(source_set=source_set).order_by("key").first(),
+        f"The set of pictures {source_set.name} is empty: import pictures first.",
+    )
 
 
 def count_originals(source_set: SourceSet) -> int:
@@ -163,19 +170,18 @@ def out_of_reach(stimulus_set: StimulusSet, corruption: str) -> int:
 
 
 def _chosen(stimulus_set: StimulusSet, filters: Filters) -> QuerySet[Stimulus]:
-    chosen = Stimulus.objects.select_related("source_image").filter(
-        stimulus_set=stimulus_set, corruption=filters.corruption
+    ends_before = filters.high < 1 or not filters.includes_high
+    wanted = {
+        "visual_change__gte": filters.low if filters.low > 0 else None,
+        "visual_change__lte" if filters.includes_high else "visual_change__lt": filters.high if ends_before else None,
+        "source_image__category": filters.category or None,
+        "reached": filters.only == "reached" if filters.only else None,
+    }
+    return Stimulus.objects.select_related("source_image").filter(
+        stimulus_set=stimulus_set,
+        corruption=filters.corruption,
+        **{lookup: value for lookup, value in wanted.items() if value is not None},
     )
-    if filters.low > 0:
-        chosen = chosen.filter(visual_change__gte=filters.low)
-    if filters.high < 1 or not filters.includes_high:
-        upper = {"visual_change__lte" if filters.includes_high else "visual_change__lt": filters.high}
-        chosen = chosen.filter(**upper)
-    if filters.category:
-        chosen = chosen.filter(source_image__category=filters.category)
-    if filters.only:
-        chosen = chosen.filter(reached=filters.only == "reached")
-    return chosen
 
 
 def _from(chosen: QuerySet[Stimulus], cursor: Cursor, size: int) -> list[Stimulus]:

@@ -23,7 +23,13 @@ from humanexp.stimuli.services.imagenet_c import (
     resume_import,
 )
 from humanexp.stimuli.services.import_report import ImportReport
-from humanexp.stimuli.services.importing import import_images
+from humanexp.stimuli.services.importing import (
+    IMPORT_IMAGES_KIND,
+    import_images,
+    request_import,
+    run_import,
+    subject_of_import,
+)
 from humanexp.stimuli.services.sources import (
     Rating,
     check_ratings_open,
@@ -32,7 +38,6 @@ from humanexp.stimuli.services.sources import (
     freeze_source_set,
     store_ratings,
 )
-from humanexp.stimuli.services.uploading import IMPORT_IMAGES_KIND, request_import, run_import, subject_of_import
 
 __all__ = [
     "IMPORT_IMAGES_KIND",

@@ -43,6 +43,9 @@ from humanexp.stimuli.sources.imagenet_c_layout import (
 IMPORT_JOB_KIND = "stimuli.import_imagenet_c"
 #: Originals whose weakest pictures are compared with them before anything is written.
 _PROBES = 20
+_ORIGINALS_PER_QUERY = 100
+_REFUSALS_TOLD = 8
+_MESSAGE = "pictures imported"
 
 
 @dataclass(frozen=True)
@@ -219,11 +222,6 @@ def _describe(
         n_pictures=scan.n_pictures,
     )
     return stimulus_set, job
-
-
-_ORIGINALS_PER_QUERY = 100
-_REFUSALS_TOLD = 8
-_MESSAGE = "pictures imported"
 
 
 def import_pictures(stimulus_set: StimulusSet, folder: Path, n_pictures: int, progress: Progress) -> int:

@@ -1,3 +1,1 @@
 """The requester API's operations, one module per noun. A module here registers what it defines; that is all."""
-
-from __future__ import annotations

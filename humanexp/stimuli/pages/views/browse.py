@@ -10,7 +10,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
 from analysis.corruptions import Corruption, find_corruption
@@ -156,13 +157,12 @@ def walk(request: HttpRequest, name: str) -> HttpResponse:
 
 @login_required
 @require_GET
+@cache_control(private=True, max_age=3600)
 def walk_step(request: HttpRequest, name: str, image: int, function: str, step: int) -> JsonResponse:
     """A step of a walk: the picture, and what was measured on it."""
     found = selectors.stimulus_set_by_name(name)
     made = strength_sweep.walk_step(found, chosen.image_by_pk(found, image), function, step)
-    response = JsonResponse(_step_json(made))
-    patch_cache_control(response, private=True, max_age=3600)
-    return response
+    return JsonResponse(_step_json(made))
 
 
 def _step_json(made: WalkStep) -> dict[str, Any]:
@@ -209,20 +209,18 @@ def _start(request: HttpRequest, refusals: list[str]) -> int:
 
 @login_required
 @require_GET
+@cache_control(private=True, max_age=_KEPT_S)
 def picture(request: HttpRequest, pk: int) -> HttpResponse:
     """A stimulus, byte for byte as it is shown in a trial."""
-    response = HttpResponse(_path(pk).read_bytes(), content_type="image/png")
-    patch_cache_control(response, private=True, max_age=_KEPT_S)
-    return response
+    return HttpResponse(_path(pk).read_bytes(), content_type="image/png")
 
 
 @login_required
 @require_GET
+@cache_control(private=True, max_age=_KEPT_S)
 def small(request: HttpRequest, pk: int) -> HttpResponse:
     """A thumbnail for overviews: a twentieth of the bytes, and not what anybody is shown."""
-    response = HttpResponse(stimulus_thumbnail(_path(pk)), content_type="image/jpeg")
-    patch_cache_control(response, private=True, max_age=_KEPT_S)
-    return response
+    return HttpResponse(stimulus_thumbnail(_path(pk)), content_type="image/jpeg")
 
 
 def _path(pk: int) -> Path:

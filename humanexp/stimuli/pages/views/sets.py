@@ -7,8 +7,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET, require_POST
 
 from humanexp.core.errors import ApplicationError, InvalidRequest, NotFound
@@ -57,12 +57,11 @@ def new(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_GET
+@cache_control(private=True, max_age=3600)
 def example(request: HttpRequest, function: str) -> HttpResponse:
     """What a function does to the first picture of a set; `?source_set=` is its key."""
     source_set = selectors.source_set_by_pk(request.GET.get("source_set", ""))
-    response = HttpResponse(previews.function_example(source_set, function), content_type="image/png")
-    patch_cache_control(response, private=True, max_age=3600)
-    return response
+    return HttpResponse(previews.function_example(source_set, function), content_type="image/png")
 
 
 @login_required

@@ -10,8 +10,8 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import cache_control
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -112,12 +112,11 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
 
 @login_required
 @require_GET
+@cache_control(private=True, max_age=_KEPT_S)
 def thumbnail(request: HttpRequest, pk: int, size: str) -> FileResponse:
     """An original, small: never the file that was imported."""
     path = original_thumbnail(selectors.image_by_pk(pk), size)
-    response = FileResponse(path.open("rb"), content_type="image/jpeg")
-    patch_cache_control(response, private=True, max_age=_KEPT_S)
-    return response
+    return FileResponse(path.open("rb"), content_type="image/jpeg")
 
 
 def _new_page(request: HttpRequest, form: ImportForm, *, status: int) -> HttpResponse:
