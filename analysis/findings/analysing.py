@@ -344,10 +344,9 @@ def _assemble(
         seed=settings.seed,
         n_bootstrap=settings.n_bootstrap,
         settings=settings,
-        observers=tuple(
-            Observer(name=name, kind=kind)
-            for kind, names in (("human", set(people.observer.tolist())), ("classifier", observed.label_spaces))
-            for name in sorted(names)
+        observers=(
+            *(Observer(name=name, kind="human") for name in sorted(set(people.observer.tolist()))),
+            *(Observer(name=name, kind="classifier") for name in sorted(observed.label_spaces)),
         ),
         accuracy=tuple(accuracy_entries(people, classifiers)),
         human_accuracy=tuple(human_accuracy_entries(people)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -201,17 +201,13 @@ def discrimination_test(
     effect, ratio = design_effect(right, person, tail)
     effective = n / (effect * ratio)
     found: dict[ObserverModel, Sensitivity] = {}
-    assay: Assay | None = None
+    assays: dict[ObserverModel, Assay | None] = {}
     if (given & alike).any() and (given & ~alike).any():
-        assays: Mapping[ObserverModel, Assay | None] = {
-            model: None if plain is None else _assay(plain, form, model, d_prime_margin, alpha)
-            for model in get_args(ObserverModel)
-        }
         for model in get_args(ObserverModel):
+            assays[model] = None if plain is None else _assay(plain, form, model, d_prime_margin, alpha)
             crowd = crowd_of(right, alike, person, picture, given, form, model)
             found[model] = _sensitivity(crowd, assays[model], d_prime_margin, tail, alpha)
-        assay = assays[observer_model]
-    own = found.get(observer_model)
+    own, assay = found.get(observer_model), assays.get(observer_model)
     equivalent = own is not None and assay is not None and assay.shown and own.p_margin < alpha
     different = own is not None and own.p < alpha
     return DiscriminationTest(

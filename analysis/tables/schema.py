@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Kind = Literal["text", "integer", "number", "boolean"]
-_DTYPES: Mapping[Kind, str] = {"text": "string", "integer": "Int64", "number": "float64", "boolean": "boolean"}
+_DTYPES: Mapping[Kind, Any] = {"text": "string", "integer": "Int64", "number": "float64", "boolean": "boolean"}
 _ARROW: Mapping[Kind, str] = {"text": "string", "integer": "int64", "number": "float64", "boolean": "bool_"}
 #: What spreadsheets take for the beginning of a formula, behind any apostrophes.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")

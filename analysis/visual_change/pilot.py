@@ -86,7 +86,10 @@ class PilotMap:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> PilotMap:
         """Map from the values of `to_dict`."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+        }
+        return cls(**given)
 
 
 def fit_pilot_map(

@@ -87,11 +87,15 @@ def answered(
     }
 
 
-def unequal_study(rng: np.random.Generator, *, name: str, curve: Curve, sizes: tuple[int, ...]) -> dict[str, float]:
-    """People who answer unequally often, whatever their ability; each counts once."""
+def unequal_fit(rng: np.random.Generator, curve: Curve, sizes: tuple[int, ...]) -> CurveFit:
+    """People who answer unequally often, whatever their ability; each counts once, every picture is new."""
     person = np.repeat(np.arange(len(sizes)), sizes)
     columns = answered(rng, curve, person, rng.random(len(person)), rng.normal(0.0, 1.0, len(sizes)), np.sqrt(2.0))
-    return judged(fit_curve(**columns, weights=1.0 / np.array(sizes)[person], n_bootstrap=2), area_of(curve), name)
+    return fit_curve(**columns, weights=1.0 / np.array(sizes)[person], n_bootstrap=2)
+
+
+def unequal_study(rng: np.random.Generator, *, name: str, curve: Curve, sizes: tuple[int, ...]) -> dict[str, float]:
+    return judged(unequal_fit(rng, curve, sizes), area_of(curve), name)
 
 
 def able_study(rng: np.random.Generator, *, name: str, curve: Curve) -> dict[str, float]:
@@ -103,16 +107,20 @@ def able_study(rng: np.random.Generator, *, name: str, curve: Curve) -> dict[str
     return judged(fit_curve(**columns, weights=1.0 / sizes[person], n_bootstrap=2), area_of(curve), name)
 
 
-def gap_study(
-    rng: np.random.Generator, *, name: str, curve: Curve, gap: tuple[float, float], people: int = 40
-) -> dict[str, float]:
+def gap_fit(rng: np.random.Generator, curve: Curve, gap: tuple[float, float], people: int = 40) -> CurveFit:
     """60 answers of each person, none in the gap."""
     person = np.repeat(np.arange(people), 60)
     start, end = gap
     place = rng.random(len(person)) * (1.0 - (end - start))
     place += (place >= start) * (end - start)
     columns = answered(rng, curve, person, place, rng.normal(0.0, 1.0, people), np.sqrt(2.0))
-    return judged(fit_curve(**columns, n_bootstrap=2), area_of(curve), name)
+    return fit_curve(**columns, n_bootstrap=2)
+
+
+def gap_study(
+    rng: np.random.Generator, *, name: str, curve: Curve, gap: tuple[float, float], people: int = 40
+) -> dict[str, float]:
+    return judged(gap_fit(rng, curve, gap, people), area_of(curve), name)
 
 
 def category_study(rng: np.random.Generator, *, name: str, reach: float = 1.0) -> dict[str, float]:

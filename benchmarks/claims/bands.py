@@ -19,7 +19,7 @@ from analysis.curves import CurveFit, fit_curve
 from analysis.power import Crowd, simulate_answers
 from analysis.power.crowd import Curve
 from benchmarks.claims._cells import Cell, Limit, run
-from benchmarks.claims.area import answered, step
+from benchmarks.claims.area import gap_fit, step, unequal_fit
 from benchmarks.interval_coverage import DESIGNS
 from benchmarks.recovery import CURVES
 
@@ -65,19 +65,11 @@ def crowd_study(rng: np.random.Generator, *, name: str, curve: Curve, crowd: Cro
 
 
 def unequal_study(rng: np.random.Generator, *, name: str, curve: Curve, sizes: tuple[int, ...]) -> dict[str, float]:
-    """People who answer unequally often, each of whom counts once; every answer has a picture of its own."""
-    person = np.repeat(np.arange(len(sizes)), sizes)
-    columns = answered(rng, curve, person, rng.random(len(person)), rng.normal(0.0, 1.0, len(sizes)), np.sqrt(2.0))
-    return judged(fit_curve(**columns, weights=1.0 / np.array(sizes)[person], n_bootstrap=2), curve, name)
+    return judged(unequal_fit(rng, curve, sizes), curve, name)
 
 
 def gap_study(rng: np.random.Generator, *, name: str, curve: Curve, gap: tuple[float, float]) -> dict[str, float]:
-    """60 answers of each of 40 people, none in the gap."""
-    person = np.repeat(np.arange(40), 60)
-    place = rng.random(len(person)) * (1.0 - (gap[1] - gap[0]))
-    place += (place >= gap[0]) * (gap[1] - gap[0])
-    columns = answered(rng, curve, person, place, rng.normal(0.0, 1.0, 40), np.sqrt(2.0))
-    return judged(fit_curve(**columns, n_bootstrap=2), curve, name)
+    return judged(gap_fit(rng, curve, gap), curve, name)
 
 
 #: At least; a Monte Carlo error of .05 for a rate of .8.

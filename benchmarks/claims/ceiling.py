@@ -8,7 +8,8 @@ ceiling is simulated from people's answers alone; a range of 90 % should hold th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -40,30 +41,27 @@ def behind(answers: AnswersToOne, fit: CurveFit, corruption: str) -> CurveAnswer
     return CurveAnswers(fit, answers.place, answers.outcome, answers.people, stimuli, answers.originals, clean)
 
 
-def twin(size: Size, answers_per_stimulus: int) -> Callable[..., Outcome]:
-    def study(rng: np.random.Generator) -> Outcome:
-        made = simulated(rng, size, PEOPLE, [PEOPLE], answers_per_stimulus=answers_per_stimulus)
-        humans = {name: fitted(one) for name, one in made.people.items()}
-        found = simulated_twins(
-            {name: behind(one, humans[name], name) for name, one in made.people.items()},
-            seed=int(rng.integers(1 << 31)),
-            draws=DRAWS,
-        )
-        told = {name: compare(humans[name], fitted(one)) for name, one in made.models["model 0"].items()}
-        real = {name: np.array([one.hmri, one.mrsi]) for name, one in told.items()}
-        mean = np.mean(list(real.values()), axis=0)
-        inside = np.mean([within(found.indices[name], real[name]) for name in real], axis=0)
-        of_mean, median = within(found.mean(list(real)), mean), np.median(found.mean(list(real)), axis=0)
-        return {
-            "HMRI inside": inside[0],
-            "MRSI inside": inside[1],
-            "mean HMRI inside": of_mean[0],
-            "mean MRSI inside": of_mean[1],
-            "real minus median, HMRI": mean[0] - median[0],
-            "shared": found.shared.pictures,
-        }
-
-    return study
+def twin(size: Size, answers_per_stimulus: int, rng: np.random.Generator) -> Outcome:
+    made = simulated(rng, size, PEOPLE, [PEOPLE], answers_per_stimulus=answers_per_stimulus)
+    humans = {name: fitted(one) for name, one in made.people.items()}
+    found = simulated_twins(
+        {name: behind(one, humans[name], name) for name, one in made.people.items()},
+        seed=int(rng.integers(1 << 31)),
+        draws=DRAWS,
+    )
+    told = {name: compare(humans[name], fitted(one)) for name, one in made.models["model 0"].items()}
+    real = {name: np.array([one.hmri, one.mrsi]) for name, one in told.items()}
+    mean = np.mean(list(real.values()), axis=0)
+    inside = np.mean([within(found.indices[name], real[name]) for name in real], axis=0)
+    of_mean, median = within(found.mean(list(real)), mean), np.median(found.mean(list(real)), axis=0)
+    return {
+        "HMRI inside": inside[0],
+        "MRSI inside": inside[1],
+        "mean HMRI inside": of_mean[0],
+        "mean MRSI inside": of_mean[1],
+        "real minus median, HMRI": mean[0] - median[0],
+        "shared": found.shared.pictures,
+    }
 
 
 def within(drawn: np.ndarray, real: np.ndarray) -> np.ndarray:
@@ -74,7 +72,7 @@ def within(drawn: np.ndarray, real: np.ndarray) -> np.ndarray:
 def cells() -> Iterator[Cell]:
     kept = Limit(at_least=0.85, at_most=0.95)
     limits = {f"{which}{index} inside": kept for which in ("", "mean ") for index in ("HMRI", "MRSI")}
-    yield Cell(CEILING.name, "60 x 16, 3 answers a stimulus", twin(SIZE, 3), limits, 400)
+    yield Cell(CEILING.name, "60 x 16, 3 answers a stimulus", partial(twin, SIZE, 3), limits, 400)
 
 
 CELLS = tuple(cells())

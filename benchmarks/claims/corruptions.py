@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -83,35 +84,28 @@ def compared(rng: np.random.Generator, crowd: Crowd, curves: list[Curve], draws:
     return list(compare_all(named, attentive=dict.fromkeys(named, looked), seed=seed, draws=draws).values())
 
 
-def equal(crowd: Crowd, truth: Curve) -> Callable[..., Outcome]:
-    def study(rng: np.random.Generator) -> Outcome:
-        (found,) = compared(rng, crowd, [truth, truth])
-        return {
-            "different": found.different,
-            "equivalent": found.equivalent,
-            "equivalent in area": found.area_equivalent,
-            "interval covers": found.interval[0] <= 0.0 <= found.interval[1],
-        }
-
-    return study
+def equal(crowd: Crowd, truth: Curve, rng: np.random.Generator) -> Outcome:
+    (found,) = compared(rng, crowd, [truth, truth])
+    return {
+        "different": found.different,
+        "equivalent": found.equivalent,
+        "equivalent in area": found.area_equivalent,
+        "interval covers": found.interval[0] <= 0.0 <= found.interval[1],
+    }
 
 
-def apart(crowd: Crowd, first: Curve, second: Curve, gap: float) -> Callable[..., Outcome]:
+def apart(crowd: Crowd, first: Curve, second: Curve, gap: float, rng: np.random.Generator) -> Outcome:
     """Not equal: to call them equivalent is false where a margin is reached."""
-
-    def study(rng: np.random.Generator) -> Outcome:
-        (found,) = compared(rng, crowd, [first, second], draws=1)  # equivalence needs none
-        return {
-            "equivalent": found.equivalent,
-            "interval covers": found.interval[0] <= gap <= found.interval[1],
-        }
-
-    return study
+    (found,) = compared(rng, crowd, [first, second], draws=1)  # equivalence needs none
+    return {
+        "equivalent": found.equivalent,
+        "interval covers": found.interval[0] <= gap <= found.interval[1],
+    }
 
 
 def never_equivalent(crowd: Crowd, first: Curve, second: Curve) -> Callable[..., Outcome]:
     """Of a crowd that answers carelessly in part: what its answers differ by is less than what it would see."""
-    study = apart(crowd, first, second, 0.0)
+    study = partial(apart, crowd, first, second, 0.0)
     return lambda rng: {"equivalent": study(rng)["equivalent"]}
 
 
@@ -178,7 +172,9 @@ def cells() -> Iterator[Cell]:
     for joint, crowd in (("one crowd", large), ("crowds of their own", replace(large, joint=False))):
         for name, (truth, least) in EQUALS.items():
             limits = covers | never | {"equivalent": Limit(at_least=least)}
-            yield Cell(EQUIVALENT.name, f"200 x 25, {name}, equal, {joint}", equal(crowd, truth), limits, DRAWN_RUNS)
+            yield Cell(
+                EQUIVALENT.name, f"200 x 25, {name}, equal, {joint}", partial(equal, crowd, truth), limits, DRAWN_RUNS
+            )
     few = {
         "10 people x 250, by corruption .7": Crowd(10, 250, own_sd=0.7),
         "crowds of 10 x 250": Crowd(10, 250, joint=False),
@@ -188,21 +184,31 @@ def cells() -> Iterator[Cell]:
         "60 people x 16": Crowd(60, 16),
     }
     for name, crowd in few.items():
-        yield Cell(DIFFERENT.name, f"{name}, smooth, equal", equal(crowd, SMOOTH), covers | never, DRAWN_RUNS)
+        yield Cell(DIFFERENT.name, f"{name}, smooth, equal", partial(equal, crowd, SMOOTH), covers | never, DRAWN_RUNS)
     for joint, crowd in (("one crowd", large), ("crowds of their own", replace(large, joint=False))):
         for name, (truth, change) in MARGINS.items():
             other = scaled_to_margin(truth, change)
             gap = float(np.mean(truth(GRID) - other(GRID)))
             limits = covers | {"equivalent": Limit(at_most=0.05)}
-            yield Cell(EQUIVALENT.name, f"{name} at the margin, {joint}", apart(crowd, truth, other, gap), limits, RUNS)
+            yield Cell(
+                EQUIVALENT.name,
+                f"{name} at the margin, {joint}",
+                partial(apart, crowd, truth, other, gap),
+                limits,
+                RUNS,
+            )
         moved, gap = cliff_shifted_to_margin()
         limits = covers | {"equivalent": Limit(at_most=0.05)}
         yield Cell(
-            EQUIVALENT.name, f"cliff shifted to the margin, {joint}", apart(crowd, CLIFF, moved, gap), limits, RUNS
+            EQUIVALENT.name,
+            f"cliff shifted to the margin, {joint}",
+            partial(apart, crowd, CLIFF, moved, gap),
+            limits,
+            RUNS,
         )
     lower = SMOOTH.lowered(0.03)
     limits = covers | {"equivalent": Limit(at_most=0.05)}
-    yield Cell(DIFFERENCE.name, "areas apart by the margin", apart(large, SMOOTH, lower, 0.03), limits, RUNS)
+    yield Cell(DIFFERENCE.name, "areas apart by the margin", partial(apart, large, SMOOTH, lower, 0.03), limits, RUNS)
     false = {"equivalent": Limit(at_most=0.05)}
     for share in (0.1, 0.2, 0.3):
         crowd = replace(large, careless=share)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -54,35 +55,32 @@ def word_of(study: Compared, level: float, seed: int) -> str:
     return overall_word(matches=one.matches, differs=bool(one.differs_on))
 
 
-def searched(rates: Callable[[np.random.Generator], np.ndarray], model: float) -> Callable[..., Outcome]:
-    def study(rng: np.random.Generator) -> Outcome:
-        made = Compared(
-            {"blur": answered(rng, rates(rng), "p")},
-            {"m": {"blur": answered(rng, np.full(PEOPLE, model), "m", is_model=True)}},
-            answered(rng, np.full(PEOPLE, 0.98), "k"),
-        )
-        seeds = [int(one) for one in rng.integers(1 << 31, size=2)]
-        (found,) = fragility(
-            made, margin=MARGIN, window_margin=WINDOW_MARGIN, level=LEVEL, seed=seeds[0], units=("sessions",)
-        )["m", "blur"]
-        now = word_of(made, LEVEL, seeds[0])
-        flips = np.nan
-        if found.names:
-            flips = float(word_of(made.without("sessions", found.names), LEVEL, seeds[1]) != now)
-        smaller = min(found.exact, len(found.names) - 1) if found.names else found.exact
-        missed = any(
-            all(word_of(made.without("sessions", left), LEVEL + by, seeds[1]) != now for by in (-NOISE, NOISE))
-            for size in range(1, smaller + 1)
-            for left in combinations(made.units("sessions"), size)
-        )
-        return {
-            "named set flips": flips,
-            "a smaller set does, too": float(missed),
-            "named": float(bool(found.names)),
-            "differs": float(now == "differs"),
-        }
-
-    return study
+def searched(rates: Callable[[np.random.Generator], np.ndarray], model: float, rng: np.random.Generator) -> Outcome:
+    made = Compared(
+        {"blur": answered(rng, rates(rng), "p")},
+        {"m": {"blur": answered(rng, np.full(PEOPLE, model), "m", is_model=True)}},
+        answered(rng, np.full(PEOPLE, 0.98), "k"),
+    )
+    seeds = [int(one) for one in rng.integers(1 << 31, size=2)]
+    (found,) = fragility(
+        made, margin=MARGIN, window_margin=WINDOW_MARGIN, level=LEVEL, seed=seeds[0], units=("sessions",)
+    )["m", "blur"]
+    now = word_of(made, LEVEL, seeds[0])
+    flips = np.nan
+    if found.names:
+        flips = float(word_of(made.without("sessions", found.names), LEVEL, seeds[1]) != now)
+    smaller = min(found.exact, len(found.names) - 1) if found.names else found.exact
+    missed = any(
+        all(word_of(made.without("sessions", left), LEVEL + by, seeds[1]) != now for by in (-NOISE, NOISE))
+        for size in range(1, smaller + 1)
+        for left in combinations(made.units("sessions"), size)
+    )
+    return {
+        "named set flips": flips,
+        "a smaller set does, too": float(missed),
+        "named": float(bool(found.names)),
+        "differs": float(now == "differs"),
+    }
 
 
 def alike(rng: np.random.Generator) -> np.ndarray:
@@ -97,8 +95,8 @@ LIMITS = {"named set flips": Limit(at_least=0.95), "a smaller set does, too": Li
 #: Runs a cell: each judges up to 36 smaller studies twice.
 RUNS = 100
 CELLS = (
-    Cell(FRAGILITY.name, "people alike, a model below", searched(alike, 0.61), LIMITS, RUNS),
-    Cell(FRAGILITY.name, "one person apart, a model below", searched(one_apart, 0.56), LIMITS, RUNS),
+    Cell(FRAGILITY.name, "people alike, a model below", partial(searched, alike, 0.61), LIMITS, RUNS),
+    Cell(FRAGILITY.name, "one person apart, a model below", partial(searched, one_apart, 0.56), LIMITS, RUNS),
 )
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ margin: curves shifted, crossing or dipping such that some window mean differs b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -74,15 +75,11 @@ def gap(size: Size, truth: Curve, other: Curve, corruptions: int = 3) -> Callabl
     return study
 
 
-def at_the_margin(size: Size, truth: Curve, other: Curve) -> Callable[..., Outcome]:
+def at_the_margin(size: Size, truth: Curve, other: Curve, rng: np.random.Generator) -> Outcome:
     """One model with a window mean exactly at the margin: to say that it matches is false."""
-
-    def study(rng: np.random.Generator) -> Outcome:
-        made = simulated(rng, size, [truth], [[other]])
-        (found,) = beside_people(made.people, made.models, attentive=made.attentive, draws=1).values()
-        return {"matches": found.matches}
-
-    return study
+    made = simulated(rng, size, [truth], [[other]])
+    (found,) = beside_people(made.people, made.models, attentive=made.attentive, draws=1).values()
+    return {"matches": found.matches}
 
 
 def of_careless(size: Size, truth: Curve, careless: float) -> Callable[..., Outcome]:
@@ -165,7 +162,7 @@ def cells() -> Iterator[Cell]:
             400,
         )
     for name, (truth, change) in MARGINS.items():
-        study = at_the_margin(LARGE, truth, scaled_to_margin(truth, change))
+        study = partial(at_the_margin, LARGE, truth, scaled_to_margin(truth, change))
         yield Cell(MATCHES.name, f"200 x 25, {name}", study, {"matches": Limit(at_most=0.05)}, 2000)
     for share in (0.2, 0.3):
         study = of_careless(LARGE, SMOOTH, share)

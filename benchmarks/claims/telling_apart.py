@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,12 +140,9 @@ class Crowds:
         )
 
 
-def at_the_margin(crowds: Crowds) -> Callable[[np.random.Generator], Outcome]:
-    def study(rng: np.random.Generator) -> Outcome:
-        crowd, assay = crowds.draw(rng)
-        return {"equivalent": _is_below(crowd, assay)}
-
-    return study
+def at_the_margin(crowds: Crowds, rng: np.random.Generator) -> Outcome:
+    crowd, assay = crowds.draw(rng)
+    return {"equivalent": _is_below(crowd, assay)}
 
 
 def _is_below(crowd: Crowd, assay: Assay | None) -> bool:
@@ -152,47 +150,33 @@ def _is_below(crowd: Crowd, assay: Assay | None) -> bool:
     return crowd.d_prime < D_PRIME_MARGIN and p_below_margin(crowd, assay, D_PRIME_MARGIN) < ALPHA
 
 
-def guessing(crowds: Crowds) -> Callable[[np.random.Generator], Outcome]:
-    def study(rng: np.random.Generator) -> Outcome:
-        crowd, _ = crowds.draw(rng)
-        # No d' above 0: the p-value is 1/2.
-        return {"different": crowd.d_prime > 0.0 and crowd.p_above(0.0) < ALPHA}
-
-    return study
+def guessing(crowds: Crowds, rng: np.random.Generator) -> Outcome:
+    crowd, _ = crowds.draw(rng)
+    # No d' above 0: the p-value is 1/2.
+    return {"different": crowd.d_prime > 0.0 and crowd.p_above(0.0) < ALPHA}
 
 
-def equivalent_in(crowds: Crowds) -> Callable[[np.random.Generator], Outcome]:
+def equivalent_in(crowds: Crowds, rng: np.random.Generator) -> Outcome:
     """Power: people who cannot tell the pair apart."""
-
-    def study(rng: np.random.Generator) -> Outcome:
-        crowd, assay = crowds.draw(rng)
-        return {"equivalent, people guessing": _is_below(crowd, assay)}
-
-    return study
+    crowd, assay = crowds.draw(rng)
+    return {"equivalent, people guessing": _is_below(crowd, assay)}
 
 
-def covered(crowds: Crowds) -> Callable[[np.random.Generator], Outcome]:
-    def study(rng: np.random.Generator) -> Outcome:
-        crowd, _ = crowds.draw(rng)
-        tails = crowd.p_above(crowds.d_prime), crowd.p_below(crowds.d_prime)
-        return {"covers": min(tails) >= ALPHA / 2.0, "d' is below its bound": crowd.p_below(crowd.d_prime) >= ALPHA}
-
-    return study
+def covered(crowds: Crowds, rng: np.random.Generator) -> Outcome:
+    crowd, _ = crowds.draw(rng)
+    tails = crowd.p_above(crowds.d_prime), crowd.p_below(crowds.d_prime)
+    return {"covers": min(tails) >= ALPHA / 2.0, "d' is below its bound": crowd.p_below(crowd.d_prime) >= ALPHA}
 
 
-def share_covered(people: int, trials: int) -> Callable[[np.random.Generator], Outcome]:
+def share_covered(people: int, trials: int, rng: np.random.Generator) -> Outcome:
     """The interval of the share right, of people whose own shares differ."""
-
-    def study(rng: np.random.Generator) -> Outcome:
-        skill = rng.beta(6.0, 4.0, people)
-        person = np.repeat(np.arange(people), trials)
-        right = rng.random(people * trials) < skill[person]
-        effect, ratio = design_effect(right, person, ALPHA / 2.0)
-        effective = len(right) / (effect * ratio)
-        low, high = exact_bound(float(right.mean()) * effective, effective, ALPHA / 2.0)
-        return {"covers": low <= 0.6 <= high}
-
-    return study
+    skill = rng.beta(6.0, 4.0, people)
+    person = np.repeat(np.arange(people), trials)
+    right = rng.random(people * trials) < skill[person]
+    effect, ratio = design_effect(right, person, ALPHA / 2.0)
+    effective = len(right) / (effect * ratio)
+    low, high = exact_bound(float(right.mean()) * effective, effective, ALPHA / 2.0)
+    return {"covers": low <= 0.6 <= high}
 
 
 def planned_for(planned: PlannedPairs, d_prime: float | None = None) -> Callable[[np.random.Generator], Outcome]:
@@ -273,23 +257,26 @@ INTERVALS = {
 }
 CELLS = (
     *(
-        Cell("told-apart-equivalent", f"at the margin: {name}", at_the_margin(one), {"equivalent": RARELY})
+        Cell("told-apart-equivalent", f"at the margin: {name}", partial(at_the_margin, one), {"equivalent": RARELY})
         for name, one in MARGINAL.items()
     ),
     *(
-        Cell("told-apart-different", f"guessing: {name}", guessing(one), {"different": RARELY})
+        Cell("told-apart-different", f"guessing: {name}", partial(guessing, one), {"different": RARELY})
         for name, one in GUESSERS.items()
     ),
     *(
         Cell(
             "told-apart-d-prime",
             f"interval: {name}",
-            covered(one),
+            partial(covered, one),
             {"covers": COVERS, "d' is below its bound": Limit(at_least=1.0)},
         )
         for name, one in INTERVALS.items()
     ),
-    *(Cell("told-apart-equivalent", f"power: {name}", equivalent_in(one), runs=400) for name, one in POWER.items()),
+    *(
+        Cell("told-apart-equivalent", f"power: {name}", partial(equivalent_in, one), runs=400)
+        for name, one in POWER.items()
+    ),
     *(
         Cell(
             "told-apart-planned",
@@ -304,7 +291,7 @@ CELLS = (
         Cell(
             "told-apart-share-right",
             f"share right: {people} people x 40",
-            share_covered(people, 40),
+            partial(share_covered, people, 40),
             {"covers": COVERS},
         )
         for people in (5, 8, 30)
