@@ -18,12 +18,12 @@ from analysis.findings.model import Discrimination, OtherModel, PlainPairs
 from analysis.similarity import (
     Assay,
     DiscriminationTest,
+    PlainPairs as PlainAnswers,
     Sensitivity,
     discrimination_test,
     holm,
     verdict_of,
 )
-from analysis.similarity import PlainPairs as PlainAnswers
 from analysis.spec.analysis_plan import ObserverModel
 from analysis.spec.design import DiscriminationForm
 

@@ -13,8 +13,14 @@ from analysis.categories import NO_ANSWER
 from analysis.curves import CurveFit
 from analysis.errors import LabelSpaceMismatch
 from analysis.findings.fits import CurveKey, FitSettings, StudyCurves, quiet_fit
-from analysis.findings.model import HUMANS, ChoiceComparison, ChoiceCurve, ChoiceKind, ChoiceVerdict
-from analysis.findings.model import Choice as ChoiceEntry
+from analysis.findings.model import (
+    HUMANS,
+    Choice as ChoiceEntry,
+    ChoiceComparison,
+    ChoiceCurve,
+    ChoiceKind,
+    ChoiceVerdict,
+)
 from analysis.findings.observations import Observations
 from analysis.findings.outcomes import human_outcomes
 from analysis.findings.verdicts import verdicts_of

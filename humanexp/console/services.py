@@ -14,8 +14,7 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services import retraining as retrainings
 from humanexp.evaluations.specs import SHELF
-from humanexp.jobs import selectors as job_selectors
-from humanexp.jobs import services as jobs
+from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.participation.selectors import session_counts
 from humanexp.studies.models import Study

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.apps import AppConfig
-from django.apps import apps as global_apps
+from django.apps import AppConfig, apps as global_apps
 from django.db.models.signals import post_migrate
 
 

@@ -1,3 +1,1 @@
 """Migrations alone: the tables of `studies` and `participation` were made here, and keep their names."""
-
-from __future__ import annotations

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from humanexp.participation.api import previews
-from humanexp.participation.api import views as api
+from humanexp.participation.api import previews, views as api
 from humanexp.participation.pages import views
 
 app_name = "participation"

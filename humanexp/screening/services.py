@@ -13,8 +13,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import Conflict, InvalidRequest
 from humanexp.core.models import User
-from humanexp.jobs import selectors as job_selectors
-from humanexp.jobs import services as jobs
+from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import JobState
 from humanexp.jobs.registry import Progress, silent
 from humanexp.participation import selectors as participation

@@ -4,8 +4,7 @@ import dataclasses
 import random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.acceptance import (
     RULE_SETS,
@@ -151,8 +150,13 @@ def test_golds_of_a_persons_short_sessions_count_together(wrong, accepted):
         judged = judge(dataclasses.replace(record, others=others), VCR)
         assert judged.accepted is accepted
         found = outcome(judged, "gold trials failed")
-        assert found.trials == 5 * len(wrong)
+        assert (found.trials, found.sessions) == (5 * len(wrong), len(wrong))
         assert len(found.positions) == wrong[number], "only this session's trials speak against it"
+
+
+def test_rules_read_one_session_unless_they_say_more():
+    judged = judge(SessionRecord.from_rows(session()), VCR)
+    assert {outcome.sessions for outcome in judged.evidence} == {1}
 
 
 def test_golds_of_a_long_session_stand_for_themselves():

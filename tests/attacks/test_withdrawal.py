@@ -20,8 +20,7 @@ from humanexp.participation.pages.live.figures import SESSIONS, kept_figures
 from humanexp.participation.pages.live.rows import page_of
 from humanexp.participation.tallies import make_tally
 from humanexp.results import tables
-from humanexp.screening import selectors as screening
-from humanexp.screening import services as judging
+from humanexp.screening import selectors as screening, services as judging
 from humanexp.screening.models import Verdict
 from humanexp.screening.pages.review import golds_of
 from humanexp.screening.selectors import certificate_of

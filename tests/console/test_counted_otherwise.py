@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from benchmarks.console import fill
 from humanexp.core.models import User
-from humanexp.participation import selectors as participation
-from humanexp.participation import services
+from humanexp.participation import selectors as participation, services
 from humanexp.participation.models import Response, Session, SessionState, counting
 from humanexp.participation.pages.live.activity import Standing, _one_by_one, counts_by_standing, groups_of, steps_of
 from humanexp.participation.pages.live.rows import page_of

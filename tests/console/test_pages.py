@@ -11,8 +11,7 @@ from humanexp.console.models import Preflight
 from humanexp.console.pages.overview import Overview, overview_of
 from humanexp.core.models import User
 from humanexp.jobs.models import Job, JobState
-from humanexp.participation.answer_coverage import BinCount
-from humanexp.participation.answer_coverage import bars as bars_of
+from humanexp.participation.answer_coverage import BinCount, bars as bars_of
 from humanexp.participation.models import Session, SessionState
 from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis

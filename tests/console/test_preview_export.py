@@ -14,8 +14,7 @@ from humanexp.core.models import User
 from humanexp.participation.models import Session
 from humanexp.participation.services import previewing
 from humanexp.recruitment import selectors as recruitment
-from humanexp.screening import selectors as screening
-from humanexp.screening import services as judging
+from humanexp.screening import selectors as screening, services as judging
 from humanexp.studies.models import Study
 from tests.factories import Tab, collecting_study, make_stimulus_set, new_session
 from tests.participation.test_preview import PreviewTab

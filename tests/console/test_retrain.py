@@ -26,8 +26,7 @@ from humanexp.core.storage import media_path
 from humanexp.evaluations.models import Retraining
 from humanexp.evaluations.services import retraining as retrainings
 from humanexp.evaluations.specs import shelf_specs
-from humanexp.jobs import runner
-from humanexp.jobs import services as jobs
+from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.stimuli.models import StimulusSet
 from humanexp.studies.models import Study
@@ -145,7 +144,7 @@ def test_the_command_compares_with_the_people_of_a_study(
     with pytest.raises(CommandError, match="saw other stimuli"):
         call_command(*asked[:-3], f"--out={tmp_path / 'b.pt2'}", f"--study={make_study(slug='others').slug}")
     study.sessions.all().delete()
-    with pytest.raises(CommandError, match="Nobody has finished a session"):
+    with pytest.raises(CommandError, match="No one has finished a session"):
         call_command(*asked[:-3], f"--out={tmp_path / 'b.pt2'}", f"--study={study.slug}")
 
 

@@ -10,8 +10,7 @@ import sys
 import pytest
 
 from analysis.claims import CLAIMS
-from benchmarks.claims import __main__ as told
-from benchmarks.claims import bands
+from benchmarks.claims import __main__ as told, bands
 from benchmarks.claims._cells import ERRORS, Cell, Limit, cells_of, scripts, summary
 
 EVERY = [(script, cell) for script in scripts() for cell in cells_of(script)]

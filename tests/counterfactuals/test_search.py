@@ -16,8 +16,7 @@ from humanexp.counterfactuals.selectors import searches as selectors
 from humanexp.counterfactuals.selectors.searches import records_of, search_settings
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import SHELF
-from humanexp.jobs import runner
-from humanexp.jobs import services as jobs
+from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.results import selectors as results
 from humanexp.results.services import run_analysis

@@ -7,8 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from humanexp.marketplace.api.protocol.requests import read_parameters
 from humanexp.marketplace.errors import InvalidParameterValue

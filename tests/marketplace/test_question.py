@@ -4,8 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from defusedxml import ElementTree
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from humanexp.marketplace.errors import InvalidParameterValue, XMLParseError
 from humanexp.marketplace.question import ExternalQuestion, HTMLQuestion, frame_url, read_question

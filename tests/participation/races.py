@@ -81,8 +81,7 @@ def open_as_one_person(study):
 
 def answer_once(study):
     """Eight different answers to the same trial, for every trial of a session."""
-    from humanexp.participation import credentials
-    from humanexp.participation import services as participation
+    from humanexp.participation import credentials, services as participation
     from humanexp.participation.models import Response, Session
     from tests.factories import new_session
 
@@ -167,8 +166,7 @@ def stop_behind_long_work(study):
 
 def killed_before_the_reply(study):
     """The server dies between storing an answer and replying; the page sends the answer again to the next one."""
-    from humanexp.participation import credentials
-    from humanexp.participation import services as participation
+    from humanexp.participation import credentials, services as participation
     from humanexp.participation.models import Response
     from tests.factories import new_session
 

@@ -10,8 +10,7 @@ from analysis.findings.discrimination import discrimination_entries
 from analysis.tables import TRIALS
 from humanexp.participation import selectors as participation
 from humanexp.participation.models import Trial
-from humanexp.studies import selectors as studies
-from humanexp.studies import services
+from humanexp.studies import selectors as studies, services
 from humanexp.studies.pages.design import design_page
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session, png
 

@@ -18,8 +18,7 @@ from humanexp.core.caller_hash import caller_of
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
 from humanexp.core.limits import Allowance, SharedAllowance
-from humanexp.participation import credentials, minimum_duration, selectors
-from humanexp.participation import services as participation
+from humanexp.participation import credentials, minimum_duration, selectors, services as participation
 from humanexp.participation.models import RefusedCall, Response, Session
 from humanexp.participation.services import auditing
 from humanexp.studies import services as studies

@@ -9,12 +9,10 @@ import pytest
 from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.observations import read_predictions, read_trials
 from analysis.tables import TRIALS
-from humanexp.participation import selectors as participation
-from humanexp.participation import services as participation_services
+from humanexp.participation import selectors as participation, services as participation_services
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Session
-from humanexp.studies import selectors as studies
-from humanexp.studies import services as study_services
+from humanexp.studies import selectors as studies, services as study_services
 from humanexp.studies.pages.design import design_page
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, make_stimulus_set, new_session, whole_plan
 

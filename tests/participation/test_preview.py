@@ -9,8 +9,7 @@ import pytest
 from humanexp.core import clock
 from humanexp.core.models import User
 from humanexp.jobs.models import Job
-from humanexp.participation import minimum_duration, selectors
-from humanexp.participation import services as participation
+from humanexp.participation import minimum_duration, selectors, services as participation
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Participant, Preview, RefusedCall, Response, Session, Trial
 from humanexp.participation.services import previewing

@@ -6,8 +6,7 @@ import pytest
 
 from analysis.errors import InvalidInput
 from humanexp.core.errors import StudyRefused
-from humanexp.participation import selectors
-from humanexp.participation import services as participation
+from humanexp.participation import selectors, services as participation
 from humanexp.participation.models import Response, SessionState
 from humanexp.studies import services as studies
 from tests.factories import SIZE_PX, Tab, collecting_study, configuration, draft_study, make_stimulus_set, new_session

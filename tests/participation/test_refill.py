@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 
 from humanexp.core.errors import StudyRefused
-from humanexp.participation import selectors
-from humanexp.participation import services as participation
+from humanexp.participation import selectors, services as participation
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Session, SessionState
 from humanexp.studies import services as studies

@@ -10,14 +10,11 @@ from analysis.errors import DesignRefused
 from humanexp.core.errors import Conflict, InputRefused, SessionClosed, StudyRefused
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.participation import selectors as participation
-from humanexp.participation import services as participation_services
+from humanexp.participation import selectors as participation, services as participation_services
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import SESSION_TRANSITIONS, Response, Session, SessionState, Trial
 from humanexp.stimuli.models import StimulusSet
-from humanexp.studies import plans
-from humanexp.studies import selectors as studies
-from humanexp.studies import services as study_services
+from humanexp.studies import plans, selectors as studies, services as study_services
 from humanexp.studies.models import STUDY_TRANSITIONS, Study, StudyState
 from humanexp.studies.permissions import role_of
 from humanexp.studies.roles import Role

@@ -14,13 +14,11 @@ from analysis.tables import TRIALS
 from humanexp.console.demo.steps import STUDIES
 from humanexp.core.errors import InputRefused, StudyRefused
 from humanexp.core.models import User
-from humanexp.participation import selectors as participation
-from humanexp.participation import services as participation_services
+from humanexp.participation import selectors as participation, services as participation_services
 from humanexp.participation.answer_coverage import answer_counts
 from humanexp.participation.models import Response
 from humanexp.screening import services as screening
-from humanexp.studies import selectors as studies
-from humanexp.studies import services as study_services
+from humanexp.studies import selectors as studies, services as study_services
 from humanexp.studies.tasks import TASKS
 from humanexp.studies.tasks.wanted import WANTED, question
 from tests.factories import SIZE_PX, Tab, collecting_study, new_session

@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from humanexp.core.errors import Conflict, InvalidRequest, NotAllowed
 from humanexp.core.models import AuditEvent, User
-from humanexp.jobs import runner
-from humanexp.jobs import services as jobs
+from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.participation.models import Participant, Response, Session
 from humanexp.recruitment import selectors, services

@@ -3,10 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.findings.model import Comparison
-from humanexp.results.headline import Headline
-from humanexp.results.headline import headline_of as headline_of_findings
-from tests.analysis.findings.examples import STORED, curve, findings, like
-from tests.analysis.findings.examples import comparison as entry
+from humanexp.results.headline import Headline, headline_of as headline_of_findings
+from tests.analysis.findings.examples import STORED, comparison as entry, curve, findings, like
 
 LEADER = next(one for one in STORED.leaderboard if one.property == "accuracy")
 

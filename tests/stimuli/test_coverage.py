@@ -10,8 +10,7 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from analysis.visual_change import measure_coverage, measure_paper_coverage
 from humanexp.stimuli.models import SourceSet, Stimulus, StimulusSet

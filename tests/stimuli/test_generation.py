@@ -18,8 +18,7 @@ from analysis.visual_change import visual_change
 from humanexp.core.errors import InvalidRequest, JobCancelled
 from humanexp.core.models import User
 from humanexp.core.storage import media_path
-from humanexp.jobs import runner
-from humanexp.jobs import services as jobs
+from humanexp.jobs import runner, services as jobs
 from humanexp.jobs.models import Job, JobState
 from humanexp.stimuli import selectors, services
 from humanexp.stimuli.models import SourceImage, SourceSet, StimulusSet

@@ -17,9 +17,7 @@ from humanexp.core.errors import JobCancelled
 from humanexp.core.models import AuditEvent, User
 from humanexp.jobs import runner
 from humanexp.jobs.models import Job
-from humanexp.studies import jobs as studies
-from humanexp.studies import power as questions
-from humanexp.studies import services
+from humanexp.studies import jobs as studies, power as questions, services
 from humanexp.studies.models import PowerEstimate, Study
 from humanexp.studies.pages.forms import PowerForm
 from humanexp.studies.plans import plan_head

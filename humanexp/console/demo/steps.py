@@ -18,8 +18,7 @@ from humanexp.core.errors import JobError
 from humanexp.core.storage import media_path
 from humanexp.evaluations import services as evaluations
 from humanexp.jobs.models import Job, JobState
-from humanexp.recruitment import selectors as recruitment_selectors
-from humanexp.recruitment import services as recruitment
+from humanexp.recruitment import selectors as recruitment_selectors, services as recruitment
 from humanexp.recruitment.models import Campaign
 from humanexp.results import services as results
 from humanexp.screening import services as screening

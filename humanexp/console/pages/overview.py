@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from humanexp.console.preflight.gate import newest_of
 from humanexp.core.models import User

@@ -28,8 +28,7 @@ from humanexp.recruitment import gates, rehearsal
 from humanexp.recruitment.consent import consent_of
 from humanexp.recruitment.facts import language_of_study
 from humanexp.recruitment.models import Campaign, Environment
-from humanexp.studies import selectors as study_selectors
-from humanexp.studies import services as study_services
+from humanexp.studies import selectors as study_selectors, services as study_services
 from humanexp.studies.facts import StudyFacts, tasks_of
 from humanexp.studies.models import Origin, Study
 from humanexp.studies.permissions import members_of

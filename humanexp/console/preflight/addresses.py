@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import requests
 from django.conf import settings
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from humanexp.addresses import is_loopback
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn

@@ -11,8 +11,7 @@ from typing import Literal
 
 from django.conf import settings
 from django.db.models import Count, Max
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from humanexp.console.models import Preflight
 from humanexp.core import clock

@@ -6,8 +6,7 @@ import hashlib
 from io import BytesIO
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn
 from humanexp.core.errors import ApplicationError

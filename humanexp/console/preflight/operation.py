@@ -8,8 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from humanexp.console import scripted
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn

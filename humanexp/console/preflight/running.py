@@ -15,8 +15,7 @@ from humanexp.core import clock
 from humanexp.core.audit import record
 from humanexp.core.errors import ApplicationError, InvalidRequest, StudyRefused
 from humanexp.core.models import User
-from humanexp.jobs import selectors as jobs
-from humanexp.jobs import services as job_services
+from humanexp.jobs import selectors as jobs, services as job_services
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
 from humanexp.recruitment.models import Environment

@@ -5,8 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from analysis.acceptance import qualification_rule
 from humanexp.console.preflight.check import Launch, Line, bad, check, good, warn

@@ -18,8 +18,7 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals import services
 from humanexp.counterfactuals.pages import charts
 from humanexp.counterfactuals.pages.forms import SearchForm, alike
-from humanexp.counterfactuals.selectors import groups
-from humanexp.counterfactuals.selectors import searches as selectors
+from humanexp.counterfactuals.selectors import groups, searches as selectors
 from humanexp.counterfactuals.services.freezing import write_archive
 from humanexp.jobs import selectors as job_selectors
 from humanexp.jobs.throughput import partial_context

@@ -16,18 +16,15 @@ from humanexp.counterfactuals.selectors.searches import committed_cents
 from humanexp.counterfactuals.selectors.verdicts import verdicts_on
 from humanexp.counterfactuals.services.round_pictures import make_stimuli
 from humanexp.counterfactuals.services.searching import ROUND_KIND, finish, prepare, store_records
-from humanexp.jobs import selectors as job_selectors
-from humanexp.jobs import services as jobs
+from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
-from humanexp.recruitment import money
-from humanexp.recruitment import services as recruitment
+from humanexp.recruitment import money, services as recruitment
 from humanexp.recruitment.models import Campaign, Environment
 from humanexp.recruitment.selectors import suggested_terms
 from humanexp.screening import services as screening
 from humanexp.screening.selectors import unjudged
-from humanexp.studies import permissions
-from humanexp.studies import services as studies
+from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Population, Study
 from humanexp.studies.roles import Action
 

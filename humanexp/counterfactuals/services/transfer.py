@@ -21,8 +21,7 @@ from humanexp.core.storage import media_path
 from humanexp.counterfactuals.models import SearchGroup, SearchRun
 from humanexp.counterfactuals.selectors.groups import FEWEST_RANKED, Group, group_by_key, stored
 from humanexp.counterfactuals.selectors.searches import records_of, search_settings
-from humanexp.jobs import selectors as job_selectors
-from humanexp.jobs import services as jobs
+from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 

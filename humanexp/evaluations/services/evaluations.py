@@ -16,8 +16,7 @@ from humanexp.core.ownership import Right
 from humanexp.core.storage import media_path, relative_to_media
 from humanexp.evaluations.models import EvaluationRun
 from humanexp.evaluations.specs import check_safe, check_spec, checked_specs, default_name
-from humanexp.jobs import selectors as job_selectors
-from humanexp.jobs import services as jobs
+from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.stimuli import services as stimuli
 from humanexp.stimuli.models import SourceSet, StimulusSet

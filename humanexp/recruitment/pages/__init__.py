@@ -1,3 +1,1 @@
 """Views, forms and what pages show."""
-
-from __future__ import annotations

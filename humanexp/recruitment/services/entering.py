@@ -12,8 +12,7 @@ from humanexp.core import clock
 from humanexp.core.errors import AlreadyTookPart, InvalidRequest, StudyRefused, TokenRefused
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.participation import selectors as participation_selectors
-from humanexp.participation import services as participation
+from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.consent import consent_of

@@ -22,8 +22,7 @@ from humanexp.recruitment.services.extending import check_confirmed
 from humanexp.recruitment.services.hits import plan_hit
 from humanexp.recruitment.services.outbox import request_sending
 from humanexp.recruitment.services.sending import send
-from humanexp.studies import permissions
-from humanexp.studies import services as studies
+from humanexp.studies import permissions, services as studies
 from humanexp.studies.models import Origin, Population, Study, StudyFamily, StudyState
 from humanexp.studies.roles import Action
 

@@ -18,9 +18,7 @@ from humanexp.core import clock
 from humanexp.core.errors import AlreadyBegun, TokenRefused
 from humanexp.core.fingerprints import pseudonym_key
 from humanexp.core.keys import pseudonym
-from humanexp.participation import credentials
-from humanexp.participation import selectors as participation_selectors
-from humanexp.participation import services as participation
+from humanexp.participation import credentials, selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment.models import Assignment, Campaign, ResumeConfirmation
 from humanexp.recruitment.services.ways_back import use_release

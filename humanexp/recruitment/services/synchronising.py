@@ -17,8 +17,7 @@ from humanexp.core.errors import (
     RecruiterError,
     TokenRefused,
 )
-from humanexp.participation import selectors as participation_selectors
-from humanexp.participation import services as participation
+from humanexp.participation import selectors as participation_selectors, services as participation
 from humanexp.participation.models import Session, SessionState
 from humanexp.recruitment import selectors
 from humanexp.recruitment.models import Assignment, Campaign, Environment, Evidence, Hit, Pause, SenderLease

@@ -9,8 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.claims.models import models_sentence
 from analysis.figures import Column, Table
 from analysis.figures.table import Cell
-from analysis.findings.model import Choice as Chosen
-from analysis.findings.model import Findings
+from analysis.findings.model import Choice as Chosen, Findings
 from analysis.wording import quoted
 from humanexp.results.charts.chart import Chart, only_chart
 from humanexp.results.charts.observer_styles import readable

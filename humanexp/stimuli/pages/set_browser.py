@@ -11,8 +11,7 @@ from humanexp.core.errors import InvalidRequest
 from humanexp.jobs.models import Job
 from humanexp.stimuli import selectors
 from humanexp.stimuli.models import Stimulus, StimulusSet
-from humanexp.stimuli.selectors import coverage
-from humanexp.stimuli.selectors import stimuli as chosen
+from humanexp.stimuli.selectors import coverage, stimuli as chosen
 from humanexp.stimuli.selectors.coverage import Bin, FunctionCoverage, coverage_of, stored_total
 from humanexp.stimuli.selectors.stimuli import Cursor, Filters
 

@@ -22,8 +22,7 @@ from humanexp.core.errors import InputRefused, InvalidRequest, JobError
 from humanexp.core.models import User
 from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path
-from humanexp.jobs import selectors as job_selectors
-from humanexp.jobs import services as jobs
+from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress
 from humanexp.stimuli.models import Framing, Sampling, SourceSet, StimulusSet, framing_named

@@ -25,8 +25,7 @@ from humanexp.core.errors import ApplicationError, InputRefused, InvalidRequest
 from humanexp.core.models import User
 from humanexp.core.slugs import check_new_name
 from humanexp.core.storage import media_path, relative_to_media, sweep
-from humanexp.jobs import selectors as job_selectors
-from humanexp.jobs import services as jobs
+from humanexp.jobs import selectors as job_selectors, services as jobs
 from humanexp.jobs.models import Job
 from humanexp.jobs.registry import Progress, silent
 from humanexp.stimuli.models import SourceImage, SourceSet

@@ -8,8 +8,7 @@ from typing import Any
 from django import template
 
 from humanexp.studies.models import Study
-from humanexp.studies.permissions import may_somewhere as may_in_any
-from humanexp.studies.permissions import role_of
+from humanexp.studies.permissions import may_somewhere as may_in_any, role_of
 from humanexp.studies.roles import MAY, Action
 
 register = template.Library()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.categories import CATEGORIES, IMAGENET_WNIDS, WNID_TO_CATEGORY
 from analysis.classifiers import category_scores, decide

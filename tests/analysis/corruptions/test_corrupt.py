@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.corruptions import CORRUPTIONS, NO_CORRUPTION, Corruption, corrupt
 from analysis.corruptions.registry import collect

@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.design import Catalogue, DesignConfig, DiscriminationDesign, StudyPlan, plan_study, without_seen
 from analysis.errors import DesignRefused, InvalidInput

@@ -3,8 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.categories import superordinate
 from analysis.design import DesignConfig, StudyPlan, plan_study, read_session_plan

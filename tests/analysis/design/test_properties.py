@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from itertools import groupby
 
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from analysis.design import Catalogue, DesignConfig, DiscriminationDesign, plan_study, without_seen
 from analysis.errors import DesignRefused

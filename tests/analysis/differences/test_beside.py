@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, t as student
 
 from analysis.differences import AnswersToOne, Beside, Clusters, attentive_share, beside_people
 from analysis.differences.beside import ATTENTIVE
@@ -54,6 +54,13 @@ def test_the_standard_error_of_independent_answers_is_that_of_two_shares() -> No
     found = only(*sides)
     assert found.standard_error[0] == pytest.approx(np.sqrt(2 * 0.24 / 4000), rel=0.05)
     assert found.standard_error[1:].mean() == pytest.approx(np.sqrt(2 * 0.24 / 600), rel=0.05)
+
+
+def test_the_interval_reaches_as_far_below_the_estimate_as_above_it() -> None:
+    """By the quantile of Student's t that two one-sided tests at level .05 take."""
+    found = only(evenly(0.8, people=8), evenly(np.where(np.arange(40) < 20, 0.5, 0.8)))
+    reach = student.ppf(0.95, found.degrees_of_freedom) * found.standard_error
+    assert found.lower == pytest.approx(found.estimate - reach) and found.upper == pytest.approx(found.estimate + reach)
 
 
 def test_every_person_counts_once() -> None:

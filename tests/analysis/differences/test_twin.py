@@ -56,3 +56,7 @@ def test_means_are_over_the_same_drawn_studies() -> None:
     assert twins.mean(["a", "b"]) == pytest.approx((twins.indices["a"] + twins.indices["b"]) / 2)
     alone = simulated_twins({"a": crowd(20, 20)}, seed=1, draws=5)
     assert alone.shared.by == "nothing", "every answer is to a picture of its own"
+
+
+def test_without_a_pair_of_answers_to_one_original_nothing_is_correlated() -> None:
+    assert correlation(np.array([0.4, -0.6, 0.2]), np.array([0.6, 0.6, 0.8]), np.arange(3)) == 0.0

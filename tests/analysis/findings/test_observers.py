@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.agreement import error_consistency
-from analysis.findings import error_consistency as error_consistency_module
-from analysis.findings import observers
+from analysis.findings import error_consistency as error_consistency_module, observers
 from analysis.findings.error_consistency import error_consistency_entries
 from analysis.findings.observations import read_predictions, read_trials
 from analysis.findings.observers import accuracy_entries, human_accuracy_entries

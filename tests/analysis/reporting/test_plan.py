@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.errors import InvalidInput
 from analysis.findings.model import Findings
 from analysis.reporting import Deviation, FrozenPlan, deviations, freeze_plan
-from tests.analysis.findings.examples import STORED, like
-from tests.analysis.findings.examples import findings as example
+from tests.analysis.findings.examples import STORED, findings as example, like
 
 SETTINGS = {"seed": 7, "n_bootstrap": 1000, "level": 0.95, "margin": 0.03, "selection": None}
 SNAPSHOT = {

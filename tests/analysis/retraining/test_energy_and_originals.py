@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from analysis.errors import InvalidInput, OriginalsOverlap
 from analysis.retraining import Energy, check_disjoint, split_originals

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from analysis.errors import InvalidInput
 from analysis.visual_change import coverage_report, measure_coverage, measure_paper_coverage

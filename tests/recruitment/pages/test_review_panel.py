@@ -11,8 +11,7 @@ from humanexp.participation import services as participation
 from humanexp.recruitment import services
 from humanexp.recruitment.models import Assignment, Campaign, Payment
 from humanexp.recruitment.states import AssignmentState
-from humanexp.screening import selectors as screening
-from humanexp.screening import services as judging
+from humanexp.screening import selectors as screening, services as judging
 from humanexp.screening.models import Verdict
 from humanexp.studies.models import Study
 

@@ -23,8 +23,7 @@ from humanexp.stimuli.models import Stimulus
 from humanexp.stimuli.pages import set_browser, strength_sweep
 from humanexp.stimuli.pages.forms import BrowseForm
 from humanexp.stimuli.pages.strength_sweep import WalkStep
-from humanexp.stimuli.selectors import coverage
-from humanexp.stimuli.selectors import stimuli as chosen
+from humanexp.stimuli.selectors import coverage, stimuli as chosen
 from humanexp.stimuli.services.thumbnails import stimulus_thumbnail
 
 _KEPT_S = 3600
